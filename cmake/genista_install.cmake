@@ -1,0 +1,13 @@
+# `cmake --install`: headers, the library, and what find_package(genista) and pkg-config look for.
+include(CMakePackageConfigHelpers)
+install(TARGETS genista EXPORT genista_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/genista DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT genista_targets NAMESPACE genista:: FILE genista-targets.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)
+configure_package_config_file(cmake/genista-config.cmake.in ${PROJECT_BINARY_DIR}/genista-config.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/genista-config-version.cmake COMPATIBILITY SameMinorVersion)
+configure_file(cmake/genista.pc.in ${PROJECT_BINARY_DIR}/genista.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/genista-config.cmake ${PROJECT_BINARY_DIR}/genista-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)
+install(FILES ${PROJECT_BINARY_DIR}/genista.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,18 @@
+# The compiler options of the house, in one place: warnings, sanitizers. No -march anywhere: release binaries run on any
+# x86-64, and kernels for larger instruction sets are chosen at run time (include/genista/base/cpu.hpp).
+function(genista_house_options target)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
+        -Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual -Wnull-dereference -Wdouble-promotion)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # -Wnull-dereference in g++ 12 reports paths inside libstdc++ and GoogleTest when it inlines them.
+        target_compile_options(${target} PRIVATE -Wno-null-dereference)
+    endif()
+    if(GENISTA_WERROR)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(GENISTA_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${GENISTA_SANITIZE} -fno-omit-frame-pointer
+            -fno-sanitize-recover=all)
+        target_link_options(${target} PUBLIC -fsanitize=${GENISTA_SANITIZE})
+    endif()
+endfunction()
