@@ -1,0 +1,31 @@
+// Which instruction set the kernels use, decided once at run time.
+//
+// Release binaries run on any x86-64 (and, through the portable kernels, anywhere). Every kernel exists once for each
+// `isa`, gives the same bytes in each, and a filter asks active_isa() when it is made.
+#pragma once
+
+#include <string_view>
+
+namespace genista {
+
+enum class isa : unsigned char {
+    portable,  // plain C++
+    avx2,      // AVX2, BMI1/2, LZCNT, POPCNT, AES-NI: Haswell, Zen and later
+    avx512,    // and AVX-512 F/BW/DQ/VL with VAES: Ice Lake, Zen 4 and later
+};
+
+inline constexpr isa all_isas[] = {isa::portable, isa::avx2, isa::avx512};
+
+[[nodiscard]] std::string_view to_string(isa level) noexcept;
+
+// The largest level this processor and operating system offer.
+[[nodiscard]] isa best_isa() noexcept;
+
+// The level that filters made from now on will use: best_isa(), unless the environment variable GENISTA_ISA
+// (portable, avx2, avx512) or override_isa() asks for a smaller one. A larger one than best_isa() is cut down to it.
+[[nodiscard]] isa active_isa() noexcept;
+
+// For tests and benchmarks that compare levels in one process.
+void override_isa(isa level) noexcept;
+
+}  // namespace genista

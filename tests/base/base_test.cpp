@@ -1,0 +1,101 @@
+// result, error, buffer and the choice of instruction sets.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "genista/base/buffer.hpp"
+#include "genista/base/cpu.hpp"
+#include "genista/base/result.hpp"
+#include "support/every_isa.hpp"
+
+namespace genista {
+namespace {
+
+TEST(result, holds_a_value_that_can_only_be_moved) {
+    result<std::unique_ptr<int>> made = std::make_unique<int>(7);
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(**made, 7);
+    const std::unique_ptr<int> taken = *std::move(made);
+    EXPECT_EQ(*taken, 7);
+}
+
+TEST(result, holds_an_error_with_its_code_and_message) {
+    const result<int> failed = error::make(error_code::invalid_argument, "capacity %d is not in %d..%d", 0, 1, 9);
+    ASSERT_FALSE(failed.has_value());
+    EXPECT_EQ(failed.error().code(), error_code::invalid_argument);
+    EXPECT_EQ(failed.error().message(), "capacity 0 is not in 1..9");
+}
+
+TEST(result, of_nothing_is_success_or_an_error) {
+    EXPECT_TRUE(result<void>{}.has_value());
+    EXPECT_FALSE(result<void>{error::make(error_code::io, "no")}.has_value());
+}
+
+TEST(error, long_messages_are_cut_and_stay_strings) {
+    const std::string endless(10'000, 'x');
+    const error cut = error::make(error_code::io, "%s", endless.c_str());
+    EXPECT_LT(cut.message().size(), 300u);
+    EXPECT_EQ(cut.message(), endless.substr(0, cut.message().size()));
+}
+
+TEST(error, every_code_has_a_name) {
+    for (const error_code code : {error_code::invalid_argument, error_code::out_of_memory, error_code::corrupt,
+                                  error_code::unsupported, error_code::mismatch, error_code::io, error_code::timeout}) {
+        EXPECT_NE(to_string(code), "unknown error");
+    }
+}
+
+TEST(buffer, is_zeroed_aligned_and_accounted_at_every_size) {
+    for (const std::uint64_t size :
+         {1ull, 63ull, 64ull, 65ull, 4096ull, (2ull << 20) - 1, 2ull << 20, (2ull << 20) + 1, 9ull << 20}) {
+        auto made = buffer::zeroed(size);
+        ASSERT_TRUE(made.has_value()) << size;
+        EXPECT_EQ(made->size_bytes(), size);
+        EXPECT_GE(made->allocated_bytes(), size);
+        EXPECT_LT(made->allocated_bytes(), size + 4096);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made->data()) % buffer::alignment, 0u);
+        for (const std::byte b : made->bytes()) ASSERT_EQ(b, std::byte{0});
+        std::memset(made->data(), 0xff, made->size_bytes());
+    }
+}
+
+TEST(buffer, of_nothing_is_empty) {
+    const auto made = buffer::zeroed(0);
+    ASSERT_TRUE(made.has_value());
+    EXPECT_EQ(made->size_bytes(), 0u);
+    EXPECT_EQ(made->allocated_bytes(), 0u);
+}
+
+TEST(buffer, that_cannot_be_had_is_an_error_that_names_the_size) {
+    for (const std::uint64_t size : {~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 60}) {
+        const auto made = buffer::zeroed(size);
+        ASSERT_FALSE(made.has_value());
+        EXPECT_EQ(made.error().code(), error_code::out_of_memory);
+        EXPECT_NE(made.error().message().find(std::to_string(size)), std::string_view::npos);
+    }
+}
+
+TEST(buffer, moves_without_copying) {
+    auto made = buffer::zeroed(100);
+    ASSERT_TRUE(made.has_value());
+    const std::byte* address = made->data();
+    buffer taken = *std::move(made);
+    EXPECT_EQ(taken.data(), address);
+    buffer assigned;
+    assigned = std::move(taken);
+    EXPECT_EQ(assigned.data(), address);
+}
+
+TEST(isa, can_be_overridden_downwards_only) {
+    for (const isa level : test::usable_isas()) {
+        const test::scoped_isa scope{level};
+        EXPECT_EQ(active_isa(), level);
+    }
+    const test::scoped_isa scope{isa::avx512};
+    EXPECT_LE(active_isa(), best_isa());
+}
+
+}  // namespace
+}  // namespace genista
