@@ -1,0 +1,61 @@
+// hasher: key → digest, the one function between a filter's user and its bits.
+//
+// `keyed` (the default) is a pseudo-random function under a secret key, so that nobody can choose keys that collide:
+// published key sets collide under *every* seed of MurmurHash64A, and under far too many of XXH3's (tests/hash/
+// collisions_test.cpp shows both). One AES-128 block covers keys of up to 15 bytes:
+//
+//     byte 0 ......... size-1   size ......... 14   15
+//     [ key bytes              | zeros            | size ]   → AES-128 → position (bytes 0..7), seed (bytes 8..15)
+//
+// The last byte makes the padding injective, so a digest collision below 16 bytes is impossible (AES permutes blocks).
+// Longer keys take SipHash-1-3 with 128 bits of output. The bytes are the same on every processor, with or without AES
+// instructions, because R's order on disk depends on them.
+//
+// `trusted` is XXH3-128 under a random seed: an explicit choice for keys that no adversary picks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "genista/hash/digest.hpp"
+#include "genista/hash/hash_key.hpp"
+#include "genista/hash/hash_state.hpp"
+#include "genista/hash/key.hpp"
+
+namespace genista {
+
+class hasher {
+  public:
+    explicit hasher(const hash_key& key, hash_kind kind = hash_kind::keyed) noexcept;
+
+    // A hash of the caller's own, for controls and tests. A filter that uses one cannot be saved.
+    [[nodiscard]] static hasher custom(digest (*function)(const void* context, key_view key) noexcept,
+                                       const void* context) noexcept;
+
+    [[nodiscard]] digest operator()(key_view key) const noexcept { return one_(state_, key); }
+    [[nodiscard]] digest operator()(std::uint64_t key) const noexcept { return one_integer_(state_, key); }
+    // out.size() ≥ keys.size(). Several times faster than one by one where the processor has wide AES.
+    void operator()(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept;
+
+    [[nodiscard]] hash_kind kind() const noexcept { return state_.kind; }
+    [[nodiscard]] const hash_key& key() const noexcept { return key_; }
+    [[nodiscard]] const hash_state& state() const noexcept { return state_; }
+
+    // Same function, so that two filters may be merged.
+    [[nodiscard]] friend bool operator==(const hasher& a, const hasher& b) noexcept {
+        return a.kind() == b.kind() && a.key_ == b.key_ && a.state_.custom == b.state_.custom &&
+               a.state_.context == b.state_.context;
+    }
+
+  private:
+    hasher() noexcept;
+    void pick_kernels() noexcept;
+
+    hash_state state_;
+    hash_key key_;
+    digest (*one_)(const hash_state&, key_view) noexcept = nullptr;
+    digest (*one_integer_)(const hash_state&, std::uint64_t) noexcept = nullptr;
+    void (*batch_)(const hash_state&, const std::uint64_t*, std::size_t, digest*) noexcept = nullptr;
+};
+
+}  // namespace genista

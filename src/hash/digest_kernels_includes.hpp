@@ -1,0 +1,21 @@
+// What hash/digest_kernels.inl needs, to be included before base/foreach_isa.hpp switches the compiler's target.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "genista/hash/digest.hpp"
+#include "genista/hash/hash_state.hpp"
+#include "genista/hash/key.hpp"
+#include "genista/hash/siphash.hpp"
+#include "hash/aes_soft.hpp"

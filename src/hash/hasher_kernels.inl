@@ -1,0 +1,20 @@
+// hasher's own entry points, one set for each instruction set.
+#include "hash/digest_kernels.inl"
+
+namespace genista::GENISTA_ISA {
+
+inline digest hash_one(const hash_state& state, key_view key) noexcept {
+    return digest_of(state, key);
+}
+
+inline digest hash_integer(const hash_state& state, std::uint64_t key) noexcept {
+    return digest_of(state, key);
+}
+
+inline void hash_batch(const hash_state& state, const std::uint64_t* keys, std::size_t count, digest* out) noexcept {
+    std::size_t done = 0;
+    for (; done + hash_width <= count; done += hash_width) digest8(state, keys + done, out + done);
+    for (; done < count; ++done) out[done] = digest_of(state, keys[done]);
+}
+
+}  // namespace genista::GENISTA_ISA
