@@ -1,0 +1,130 @@
+// What every filter promises: the vocabulary, its outcomes and the concepts that generic code asks for.
+//
+// The signature is the cost model. A query is local: it takes no remote map and cannot fail. What a filter may do to
+// itself without asking anyone takes a key alone; what may cross the network takes `R&` and returns a result (the
+// adaptive filters). In every filter
+//
+//   I1  no false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins;
+//   I2  a call that reports `full` or an error has changed nothing.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "genista/base/result.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/hash/digest.hpp"
+#include "genista/hash/hasher.hpp"
+#include "genista/hash/key.hpp"
+
+namespace genista {
+
+enum class [[nodiscard]] insert_outcome : unsigned char{
+    inserted,
+    already_present,  // nothing had to change; for the Bloom filters: "maybe present" already
+    full,             // no room; nothing has changed
+};
+
+enum class [[nodiscard]] erase_outcome : unsigned char{erased, absent};
+
+// Parameters every filter takes. {.capacity = 10'000'000, .false_positive_rate = 1.0 / 256}
+struct filter_options {
+    std::uint64_t capacity = 1'000'000;
+    double false_positive_rate = 1.0 / 256;
+    std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
+};
+
+inline constexpr std::uint64_t max_capacity = std::uint64_t{1} << 40;
+inline constexpr double max_false_positive_rate = 0.5;
+
+struct filter_stats {
+    std::uint64_t keys = 0;
+    std::uint64_t capacity = 0;
+    double false_positive_rate = 0;    // promised, for up to `capacity` keys
+    std::uint64_t local_bytes = 0;     // everything in RAM: what the allocator gave and the object itself
+    std::uint64_t adaptive_bytes = 0;  // the part of local_bytes that grew by adapting
+    std::uint64_t adapts = 0;
+    std::uint64_t renewals = 0;
+    std::uint64_t remote_reads = 0;
+};
+
+// `min_rate` differs by structure; the message names the value and what is allowed.
+[[nodiscard]] result<void> check_options(std::string_view filter, const filter_options& options,
+                                         double min_rate) noexcept;
+
+// Answers for n keys are the bits of (n + 63) / 64 words, key i at bit i % 64 of word i / 64.
+[[nodiscard]] constexpr std::size_t words_for(std::size_t keys) noexcept {
+    return (keys + 63) / 64;
+}
+
+template <class F>
+concept membership_filter = requires(const F& f, key_view key, std::uint64_t integer, const digest& d,
+                                     std::span<const std::uint64_t> integers, std::span<const key_view> keys,
+                                     std::span<const digest> digests, std::span<std::uint64_t> out_bits, sink& out,
+                                     std::span<const std::byte> bytes) {
+    { F::name } -> std::convertible_to<std::string_view>;
+    { f.may_contain(key) }
+    noexcept->std::same_as<bool>;
+    { f.may_contain(integer) }
+    noexcept->std::same_as<bool>;
+    { f.may_contain(d) }
+    noexcept->std::same_as<bool>;
+    { f.may_contain(integers, out_bits) }
+    noexcept;
+    { f.may_contain(keys, out_bits) }
+    noexcept;
+    { f.may_contain(digests, out_bits) }
+    noexcept;
+    { f.stats() }
+    noexcept->std::same_as<filter_stats>;
+    { f.hash() }
+    noexcept->std::same_as<const hasher&>;
+    { f.save(out) } -> std::same_as<result<void>>;
+    { F::load(bytes) } -> std::same_as<result<F>>;
+};
+
+// Takes keys without asking a remote map.
+template <class F>
+concept local_filter = membership_filter<F> &&
+    requires(F& f, key_view key, std::uint64_t integer, const digest& d, const filter_options& options) {
+    { F::make(options) } -> std::same_as<result<F>>;
+    { f.insert(key) }
+    noexcept->std::same_as<insert_outcome>;
+    { f.insert(integer) }
+    noexcept->std::same_as<insert_outcome>;
+    { f.insert(d) }
+    noexcept->std::same_as<insert_outcome>;
+};
+
+// Gives keys back, if the caller vouches that they were inserted: erasing a stranger may take a member along.
+template <class F>
+concept locally_erasable_filter = local_filter<F> &&
+    requires(F& f, key_view key, std::uint64_t integer, const digest& d) {
+    { f.erase(key) }
+    noexcept->std::same_as<erase_outcome>;
+    { f.erase(integer) }
+    noexcept->std::same_as<erase_outcome>;
+    { f.erase(d) }
+    noexcept->std::same_as<erase_outcome>;
+};
+
+template <class F>
+concept mergeable_filter = local_filter<F> && requires(F& f, const F& other) {
+    { f.merge(other) }
+    noexcept->std::same_as<result<void>>;
+};
+
+// How big to make it. Inverses of each other: fpr_for(n, bits_for(n, ε)) ≤ ε, and capacity_for(bits, ε) is the largest n
+// with bits_for(n, ε) ≤ bits. All bits are bits of the whole table.
+template <class F>
+concept sized_filter = requires(std::uint64_t capacity, double rate, std::uint64_t bits) {
+    { F::bits_for(capacity, rate) } -> std::same_as<result<std::uint64_t>>;
+    { F::fpr_for(capacity, bits) } -> std::same_as<double>;
+    { F::capacity_for(bits, rate) } -> std::same_as<result<std::uint64_t>>;
+};
+
+}  // namespace genista

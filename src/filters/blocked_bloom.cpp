@@ -1,0 +1,206 @@
+// The cold half of blocked_bloom_filter: sizing, making, merging, saving and loading.
+#include "genista/filters/blocked_bloom.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "filters/blocked_bloom_kernels.hpp"
+#include "filters/common.hpp"
+#include "filters/sizing.hpp"
+#include "filters/snapshot_fields.hpp"
+
+namespace genista {
+namespace {
+
+struct layout_shape {
+    block_layout layout;
+    unsigned lanes;
+    unsigned lane_bits;
+
+    [[nodiscard]] constexpr std::uint64_t block_bits() const noexcept { return std::uint64_t{lanes} * lane_bits; }
+    [[nodiscard]] constexpr std::uint64_t block_bytes() const noexcept { return block_bits() / 8; }
+};
+
+constexpr std::array<layout_shape, 3> shapes = {
+    {{block_layout::quad, 4, 64}, {block_layout::octet, 8, 64}, {block_layout::sixteen, 16, 32}}};
+
+// The expectation of blocked_bloom.hpp's head comment. `load` is the mean number of keys in a block.
+double rate_at(const layout_shape& shape, double load) noexcept {
+    if (load <= 0) return 0;
+    const double spread = 14 * std::sqrt(load) + 40;  // the Poisson tails beyond weigh less than 1e-30
+    const double first = std::max(0.0, std::floor(load - spread));
+    const double keep = 1 - 1.0 / shape.lane_bits;  // the chance that one key leaves one bit of a lane alone
+    double weight = std::exp(-load + first * std::log(load) - std::lgamma(first + 1));
+    double clear = std::pow(keep, first);
+    double rate = 0;
+    for (double j = first; j <= load + spread; ++j) {
+        double hit = 1 - clear;
+        for (unsigned lanes = shape.lanes; lanes > 1; lanes /= 2) hit *= hit;  // lanes are a power of two
+        rate += weight * hit;
+        weight *= load / (j + 1);
+        clear *= keep;
+    }
+    return std::min(1.0, rate);
+}
+
+// The largest mean load that keeps `rate`. rate_at grows with the load.
+double load_for(const layout_shape& shape, double rate) noexcept {
+    double low = 0;
+    double high = static_cast<double>(shape.block_bits());  // a bit a key: rate above 1/2 in every layout
+    for (int step = 0; step < 60; ++step) {
+        const double middle = (low + high) / 2;
+        (rate_at(shape, middle) <= rate ? low : high) = middle;
+    }
+    return low;
+}
+
+struct plan {
+    const layout_shape* shape;
+    double load;
+
+    [[nodiscard]] std::uint64_t blocks(std::uint64_t capacity) const noexcept {
+        return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(static_cast<double>(capacity) / load)));
+    }
+    [[nodiscard]] std::uint64_t bits(std::uint64_t capacity) const noexcept {
+        return blocks(capacity) * shape->block_bits();
+    }
+};
+
+// Fewest bits a key.
+plan plan_for(double rate) noexcept {
+    plan best{};
+    double best_bits = std::numeric_limits<double>::infinity();
+    for (const layout_shape& shape : shapes) {
+        const double load = load_for(shape, rate);
+        const double bits = static_cast<double>(shape.block_bits()) / load;
+        if (bits < best_bits) {
+            best_bits = bits;
+            best = {&shape, load};
+        }
+    }
+    return best;
+}
+
+const layout_shape* shape_of(std::uint8_t number) noexcept {
+    for (const layout_shape& shape : shapes) {
+        if (static_cast<std::uint8_t>(shape.layout) == number) return &shape;
+    }
+    return nullptr;
+}
+
+constexpr std::uint16_t version = 1;
+
+}  // namespace
+
+blocked_bloom_filter::blocked_bloom_filter(const filter_options& options, const hasher& hash, block_layout layout,
+                                           buffer table) noexcept
+    : kernels_{blocked_bloom_kernels_for(layout)},
+      hash_{hash},
+      table_{std::move(table)},
+      layout_{layout},
+      capacity_{options.capacity},
+      rate_{options.false_positive_rate} {
+    state_.bytes = table_.data();
+    state_.blocks = table_.size_bytes() / shape_of(static_cast<std::uint8_t>(layout))->block_bytes();
+}
+
+result<blocked_bloom_filter> blocked_bloom_filter::make_with(const filter_options& options, block_layout layout,
+                                                             std::uint64_t blocks) noexcept {
+    auto hash = hasher_from(options);
+    if (!hash) return hash.error();
+    auto table = buffer::zeroed(blocks * shape_of(static_cast<std::uint8_t>(layout))->block_bytes());
+    if (!table) return table.error();
+    return blocked_bloom_filter{options, *hash, layout, *std::move(table)};
+}
+
+result<blocked_bloom_filter> blocked_bloom_filter::make(const filter_options& options) noexcept {
+    if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
+    const plan chosen = plan_for(options.false_positive_rate);
+    return make_with(options, chosen.shape->layout, chosen.blocks(options.capacity));
+}
+
+result<void> blocked_bloom_filter::merge(const blocked_bloom_filter& other) noexcept {
+    if (const auto same = check_same_hash(hash_, other.hash_); !same) return same.error();
+    if (layout_ != other.layout_ || state_.blocks != other.state_.blocks) {
+        return error::make(
+            error_code::mismatch,
+            "merge: the tables differ (%llu and %llu bytes, layouts %u and %u); give both the same capacity "
+            "and false-positive rate",
+            static_cast<unsigned long long>(table_.size_bytes()),
+            static_cast<unsigned long long>(other.table_.size_bytes()), static_cast<unsigned>(layout_),
+            static_cast<unsigned>(other.layout_));
+    }
+    or_into(table_.bytes(), other.table_.bytes());
+    if (this != &other) keys_ += other.keys_;
+    return {};
+}
+
+filter_stats blocked_bloom_filter::stats() const noexcept {
+    filter_stats now;
+    now.keys = keys_;
+    now.capacity = capacity_;
+    now.false_positive_rate = rate_;
+    now.local_bytes = table_.allocated_bytes() + sizeof *this;
+    return now;
+}
+
+result<std::uint64_t> blocked_bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
+    const auto checked = check_options(name, {capacity, rate, std::nullopt}, min_false_positive_rate);
+    if (!checked) return checked.error();
+    return plan_for(rate).bits(capacity);
+}
+
+double blocked_bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
+    double best = 1;
+    for (const layout_shape& shape : shapes) {
+        const std::uint64_t blocks = bits / shape.block_bits();
+        if (blocks == 0) continue;
+        best = std::min(best, rate_at(shape, static_cast<double>(capacity) / static_cast<double>(blocks)));
+    }
+    return best;
+}
+
+result<std::uint64_t> blocked_bloom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
+    const auto checked = check_options(name, {1, rate, std::nullopt}, min_false_positive_rate);
+    if (!checked) return checked.error();
+    const plan chosen = plan_for(rate);
+    return largest_capacity(bits, [&](std::uint64_t capacity) { return chosen.bits(capacity); });
+}
+
+result<void> blocked_bloom_filter::save(sink& out) const noexcept {
+    const auto info = describe(snapshot_kind::blocked_bloom, version, hash_);
+    if (!info) return info.error();
+    field_writer fields;
+    write_common(fields, stats(), hash_);
+    fields.u8(static_cast<std::uint8_t>(layout_)).u64(state_.blocks);
+    const std::array sections = {table_.bytes()};
+    return write_snapshot(out, *info, fields.view(), sections);
+}
+
+result<blocked_bloom_filter> blocked_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
+    const auto view = open_snapshot_as(snapshot_kind::blocked_bloom, version, 1, bytes);
+    if (!view) return view.error();
+    field_reader fields{view->parameters};
+    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
+    if (!common) return common.error();
+    const std::uint8_t layout = fields.u8();
+    const std::uint64_t blocks = fields.u64();
+    const layout_shape* shape = shape_of(layout);
+    const std::span<const std::byte> table = view->sections[0];
+    if (!fields.finished() || shape == nullptr || blocks == 0 || table.size() % shape->block_bytes() != 0 ||
+        blocks != table.size() / shape->block_bytes()) {
+        return error::make(error_code::corrupt,
+                           "blocked_bloom snapshot: layout %u with %llu blocks does not fit %zu bytes",
+                           unsigned{layout}, static_cast<unsigned long long>(blocks), table.size());
+    }
+    auto made = make_with(common->options, shape->layout, blocks);
+    if (!made) return made.error();
+    std::memcpy(made->table_.data(), table.data(), table.size());
+    made->keys_ = common->keys;
+    return made;
+}
+
+}  // namespace genista

@@ -1,0 +1,80 @@
+// Look-ups of any structure, from a Policy that knows how to aim and how to test:
+//
+//     using state;                                        the table
+//     struct target;                                      what a digest becomes: an address and what to look for there
+//     static target aim(const state&, const digest&)      no memory access
+//     static void prefetch(const state&, const target&)   asks for the line(s)
+//     static bool test(const state&, const target&)       reads them
+//
+// One line a look-up is the floor (docs/benchmarks.md); what a batch adds is that the lines of later keys are on their
+// way while earlier keys are tested.
+#include "hash/digest_kernels.inl"
+
+namespace genista::GENISTA_ISA {
+
+// How many keys the prefetches run ahead. Measured flat between 24 and 48 on machines with 12-16 outstanding misses a core.
+inline constexpr std::size_t prefetch_ahead = 32;
+inline constexpr std::size_t prefetch_ring = 64;
+static_assert(prefetch_ahead + hash_width <= prefetch_ring);
+
+template <class Policy>
+struct lookups {
+    using state = typename Policy::state;
+    using target = typename Policy::target;
+
+    static bool contains_integer(const state& s, const hash_state& h, std::uint64_t key) noexcept {
+        return Policy::test(s, Policy::aim(s, digest_of(h, key)));
+    }
+    static bool contains_key(const state& s, const hash_state& h, key_view key) noexcept {
+        return Policy::test(s, Policy::aim(s, digest_of(h, key)));
+    }
+    static bool contains_digest(const state& s, const digest& d) noexcept { return Policy::test(s, Policy::aim(s, d)); }
+
+    // Aims at keys [from, from + hash_width) and asks for their lines; a short tail goes one by one.
+    template <class Key>
+    static void aim_chunk(const state& s, const hash_state& h, const Key* keys, std::size_t from, std::size_t count,
+                          target* ring) noexcept {
+        digest ready[hash_width];
+        const std::size_t here = count - from < hash_width ? count - from : hash_width;
+        if (here == hash_width) {
+            digest8(h, keys + from, ready);
+        } else {
+            for (std::size_t i = 0; i < here; ++i) ready[i] = digest_of(h, keys[from + i]);
+        }
+        for (std::size_t i = 0; i < here; ++i) {
+            target& aimed = ring[(from + i) % prefetch_ring];
+            aimed = Policy::aim(s, ready[i]);
+            Policy::prefetch(s, aimed);
+        }
+    }
+
+    template <class Key>
+    static void contains_many(const state& s, const hash_state& h, const Key* keys, std::size_t count,
+                              std::uint64_t* out_bits) noexcept {
+        target ring[prefetch_ring];
+        std::size_t aimed = 0;
+        for (; aimed < prefetch_ahead && aimed < count; aimed += hash_width) aim_chunk(s, h, keys, aimed, count, ring);
+        for (std::size_t first = 0; first < count; first += 64) {
+            std::uint64_t word = 0;
+            const std::size_t end = count - first < 64 ? count : first + 64;
+            for (std::size_t from = first; from < end; from += hash_width) {
+                if (aimed < count) {
+                    aim_chunk(s, h, keys, aimed, count, ring);
+                    aimed += hash_width;
+                }
+                const std::size_t stop = end - from < hash_width ? end : from + hash_width;
+                for (std::size_t i = from; i < stop; ++i) {
+                    word |= std::uint64_t{Policy::test(s, ring[i % prefetch_ring])} << (i % 64);
+                }
+            }
+            out_bits[first / 64] = word;
+        }
+    }
+
+    static constexpr kernel_table<state> table = {
+        &contains_integer,        &contains_key,          &contains_digest, &contains_many<std::uint64_t>,
+        &contains_many<key_view>, &contains_many<digest>,
+    };
+};
+
+}  // namespace genista::GENISTA_ISA
