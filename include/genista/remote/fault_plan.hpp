@@ -1,0 +1,154 @@
+// fault_plan: what goes wrong in R, in which call, told beforehand; the script of faulty_map.hpp.
+//
+// Stores fail in more ways than "error": a write happens and its reply is lost, a range breaks off in the middle, a
+// replica lags behind, an index points at the wrong key, nobody answers. Each is a kind of its own here, because each
+// breaks a different piece of careless code. Which kinds fit which call:
+//
+//                    put, erase                contains                 for_each
+//   error_before     nothing done, io          nothing asked, io        nobody visited, io
+//   error_after      done, then io             asked, answer lost, io   all visited, then io
+//   error_midway     -                         -                        `record` visited, then io
+//   stale            -                         as of earlier writes     as of earlier writes
+//   wrong_key        -                         -                        one record has another key
+//   wrong_seed       -                         -                        one record has another seed
+//   out_of_range     -                         -                        one record more, outside the range
+//   duplicate        -                         -                        one record twice
+//   hang_before      nothing done, timeout     timeout                  nobody visited, timeout
+//   hang_after       done, then timeout        asked, then timeout      all visited, then timeout
+//
+// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule that names it,
+// else chance. Chance is a function of (seed, number of the call) and nothing else, so that a run can be repeated.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "genista/base/result.hpp"
+
+namespace genista {
+
+enum class fault_kind : unsigned char {
+    error_before,
+    error_after,
+    error_midway,
+    stale,
+    wrong_key,
+    wrong_seed,
+    out_of_range,
+    duplicate,
+    hang_before,
+    hang_after,
+};
+
+inline constexpr std::array all_fault_kinds = {
+    fault_kind::error_before, fault_kind::error_after, fault_kind::error_midway, fault_kind::stale,
+    fault_kind::wrong_key,    fault_kind::wrong_seed,  fault_kind::out_of_range, fault_kind::duplicate,
+    fault_kind::hang_before,  fault_kind::hang_after};
+
+[[nodiscard]] std::string_view to_string(fault_kind kind) noexcept;
+
+enum class remote_call : unsigned char { put, erase, contains, for_each };
+
+[[nodiscard]] std::string_view to_string(remote_call call) noexcept;
+
+// The table above.
+[[nodiscard]] bool fits(fault_kind kind, remote_call call) noexcept;
+
+// Which calls a rule counts: its call numbers run over these only, from 0.
+enum class fault_scope : unsigned char { every_call, reads, writes, ranges };
+
+[[nodiscard]] bool in_scope(fault_scope scope, remote_call call) noexcept;
+
+// One fault for the calls first_call..last_call (inclusive) of its scope. A list of calls is a list of rules.
+struct fault_rule {
+    fault_kind kind = fault_kind::error_before;
+    std::uint64_t first_call = 0;
+    std::uint64_t last_call = 0;
+    fault_scope scope = fault_scope::every_call;
+    std::uint64_t record =
+        0;  // error_midway: records visited before it; wrong_*, duplicate: which record (or the last)
+
+    [[nodiscard]] static constexpr fault_rule once(fault_kind kind, std::uint64_t call,
+                                                   fault_scope scope = fault_scope::every_call,
+                                                   std::uint64_t record = 0) noexcept {
+        return {.kind = kind, .first_call = call, .last_call = call, .scope = scope, .record = record};
+    }
+    [[nodiscard]] static constexpr fault_rule from(fault_kind kind, std::uint64_t call,
+                                                   fault_scope scope = fault_scope::every_call,
+                                                   std::uint64_t record = 0) noexcept {
+        return {.kind = kind,
+                .first_call = call,
+                .last_call = std::numeric_limits<std::uint64_t>::max(),
+                .scope = scope,
+                .record = record};
+    }
+};
+
+// The share of the calls it fits that a kind strikes at random.
+struct fault_rate {
+    fault_kind kind = fault_kind::error_before;
+    double rate = 0;
+};
+
+struct fault_plan {
+    std::vector<fault_rule> rules{};
+    std::vector<fault_rate> rates{};         // each in [0, 1], together at most 1
+    std::uint64_t seed = 1;                  // of the random faults
+    std::uint64_t random_record_below = 64;  // the `record` of a random fault is uniform in [0, this)
+    std::uint64_t stale_writes = 16;         // a stale answer does not know the last so many writes that changed R
+    std::chrono::nanoseconds hang{std::chrono::seconds{1}};  // how long a hang lasts, then error timeout
+};
+
+// An error names the value that is out of range.
+[[nodiscard]] result<void> validate(const fault_plan& plan) noexcept;
+
+// The numbers of one call, counted from 0 within each scope that the call belongs to.
+struct call_numbers {
+    std::array<std::uint64_t, 4> in{};  // by fault_scope
+
+    [[nodiscard]] std::uint64_t overall() const noexcept { return in[0]; }
+};
+
+struct chosen_fault {
+    fault_kind kind = fault_kind::error_before;
+    std::uint64_t record = 0;
+};
+
+// The fault of this call under this plan, if any; `plan` is valid.
+[[nodiscard]] std::optional<chosen_fault> choose_fault(const fault_plan& plan, remote_call call,
+                                                       const call_numbers& numbers) noexcept;
+
+// What really happened. `chosen` counts the calls a kind was meant for, `effective` those where it made a difference: a
+// stale answer that equals the true one, or a duplicate of nothing, is chosen and not effective.
+struct fault_counts {
+    std::uint64_t calls = 0;
+    std::array<std::uint64_t, all_fault_kinds.size()> chosen{};
+    std::array<std::uint64_t, all_fault_kinds.size()> effective{};
+
+    [[nodiscard]] std::uint64_t injected(fault_kind kind) const noexcept {
+        return effective[static_cast<std::size_t>(kind)];
+    }
+    [[nodiscard]] std::uint64_t injected() const noexcept {
+        std::uint64_t sum = 0;
+        for (const std::uint64_t each : effective) sum += each;
+        return sum;
+    }
+};
+
+// A line of the log.
+struct fault_event {
+    std::uint64_t call_number = 0;  // over all calls
+    remote_call call = remote_call::put;
+    fault_kind kind = fault_kind::error_before;
+    bool effective = false;
+
+    friend constexpr bool operator==(const fault_event&, const fault_event&) noexcept = default;
+};
+
+}  // namespace genista

@@ -1,0 +1,138 @@
+// No memory: every allocation of every put fails once, and the map is as it was. bytes() is what was really asked for.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "genista/remote/counting_map.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "remote/remote_support.hpp"
+#include "support/failing_allocator.hpp"
+
+namespace genista::test {
+namespace {
+
+// Keys both inline and long, in an order that splits leaves and roots alike.
+[[nodiscard]] record scripted(std::uint64_t index) {
+    const std::uint64_t scattered = index * 0x9e3779b97f4a7c15u;
+    return {{scattered >> 60, scattered}, index % 3 == 0 ? "short" : "a key beyond eight bytes"};
+}
+
+TEST(memory_map_allocation, a_put_that_finds_no_memory_reports_it_and_changes_nothing) {
+    basic_memory_map<2, 4> map;
+    std::uint64_t failed_puts = 0;
+    std::uint64_t most_for_one_put = 0;
+    for (std::uint64_t index = 0; index < 600; ++index) {
+        const record next = scripted(index);
+        const std::vector<record> before = read_all(map);
+        const std::size_t bytes_before = map.bytes();
+        for (std::uint64_t allowed = 0;; ++allowed) {
+            result<bool> outcome = false;
+            bool failed = false;
+            {
+                const failing_allocations armed{allowed};
+                outcome = map.put(next.where, next.key);
+                failed = armed.failed();
+            }
+            if (!failed) {
+                ASSERT_TRUE(outcome && *outcome);
+                most_for_one_put = std::max(most_for_one_put, allowed);
+                break;
+            }
+            ++failed_puts;
+            ASSERT_FALSE(outcome);
+            ASSERT_EQ(outcome.error().code(), error_code::out_of_memory);
+            ASSERT_NE(outcome.error().message().find(std::to_string(next.key.size()) + " bytes"), std::string::npos);
+            ASSERT_EQ(map.bytes(), bytes_before);
+            ASSERT_EQ(read_all(map), before);
+            const auto valid = map.audit();
+            ASSERT_TRUE(valid) << valid.error().message();
+        }
+    }
+    EXPECT_GE(failed_puts, 600u);
+    EXPECT_GE(most_for_one_put, 5u) << "a leaf, a key and a path of inner nodes with a new root were all reached";
+}
+
+TEST(memory_map_allocation, erase_contains_and_for_each_need_no_memory) {
+    basic_memory_map<2, 4> map;
+    for (std::uint64_t index = 0; index < 600; ++index) {
+        const record next = scripted(index);
+        ASSERT_TRUE(*map.put(next.where, next.key));
+    }
+    for (std::uint64_t index = 0; index < 600; ++index) {
+        const record next = scripted(index);
+        std::size_t seen = 0;
+        const std::uint64_t allocations_before = this_thread_allocations.allocations;
+        bool found = false, visited = false, erased = false;
+        {
+            const failing_allocations armed{0};
+            found = *map.contains(next.where, next.key);
+            visited = map.for_each(0, last_position, [&](const digest&, key_view) { return ++seen > 0; }).has_value();
+            erased = *map.erase(next.where, next.key);
+            ASSERT_FALSE(armed.failed());
+        }
+        ASSERT_EQ(this_thread_allocations.allocations, allocations_before);
+        ASSERT_TRUE(found && visited && erased);
+        ASSERT_EQ(seen, 600 - index);
+    }
+}
+
+TEST(memory_map_allocation, bytes_counts_exactly_what_was_asked_from_the_allocator) {
+    basic_memory_map<8, 8> map;
+    std::vector<record> script;
+    for (std::uint64_t index = 0; index < 2000; ++index) script.push_back(scripted(index));
+    const std::uint64_t asked_before = this_thread_allocations.bytes_asked;
+    std::size_t fresh = 0;
+    for (const record& each : script) fresh += *map.put(each.where, each.key) ? 1u : 0u;
+    EXPECT_EQ(map.bytes() - sizeof map, this_thread_allocations.bytes_asked - asked_before);
+    EXPECT_EQ(fresh, script.size());
+    for (const record& each : script) ASSERT_TRUE(*map.erase(each.where, each.key));
+    EXPECT_LT(map.bytes(), 1024u) << "only the root leaf is left";
+}
+
+TEST(memory_map_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_no_overflow) {
+    memory_map map;
+    const std::byte one{};
+    for (const std::size_t size : {std::numeric_limits<std::size_t>::max(), std::numeric_limits<std::size_t>::max() - 7,
+                                   std::numeric_limits<std::size_t>::max() / 2}) {
+        const auto outcome = map.put({1, 1}, key_view{&one, size});
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
+    }
+    EXPECT_EQ(map.bytes(), sizeof map);
+}
+
+TEST(faulty_map_allocation, a_fault_that_finds_no_memory_reports_that_instead) {
+    memory_map map;
+    faulty_map faulty{map};
+    for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(*faulty.put({i, i}, "a key beyond eight bytes"));
+    ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}}));
+    std::uint64_t failures = 0;
+    for (std::uint64_t allowed = 0;; ++allowed) {
+        std::size_t seen = 0;
+        result<void> outcome{};
+        bool failed = false;
+        {
+            const failing_allocations armed{allowed};
+            outcome = faulty.for_each(0, last_position, [&](const digest&, key_view) { return ++seen > 0; });
+            failed = armed.failed();
+        }
+        if (!failed) {
+            ASSERT_TRUE(outcome);
+            EXPECT_EQ(seen, 4u) << "20 records less the last 16 writes";
+            break;
+        }
+        ++failures;
+        if (outcome) continue;  // only the log went short
+        EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
+        EXPECT_EQ(seen, 0u);
+    }
+    EXPECT_GE(failures, 20u);
+}
+
+}  // namespace
+}  // namespace genista::test

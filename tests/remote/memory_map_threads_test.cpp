@@ -1,0 +1,88 @@
+// memory_map under many threads: what is there stays visible, ranges are sorted moments, counts add up. For tsan, too.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "genista/remote/memory_map.hpp"
+#include "remote/remote_support.hpp"
+#include "support/scale.hpp"
+
+namespace genista::test {
+namespace {
+
+TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_writers_come_and_go) {
+    basic_memory_map<4, 4> map;  // tiny nodes: nearly every write moves something
+    constexpr std::uint64_t settled = 500;
+    for (std::uint64_t i = 0; i < settled; ++i) ASSERT_TRUE(*map.put({i * 10, i}, "settled for good"));
+
+    const int rounds = scaled(40'000, 4'000'000);
+    std::atomic<int> faults{0};
+    std::vector<std::thread> threads;
+    for (unsigned writer = 0; writer < 2; ++writer) {
+        threads.emplace_back([&, writer] {
+            std::mt19937_64 random{writer};
+            const std::string key = "writer number " + std::to_string(writer);
+            for (int i = 0; i < rounds; ++i) {
+                const digest where{random() % (settled * 10), 1'000'000};
+                // Nobody else touches this writer's key, so its own answers must be exact.
+                if (!*map.put(where, key) || !*map.contains(where, key) || !*map.erase(where, key)) ++faults;
+            }
+        });
+    }
+    for (unsigned reader = 0; reader < 2; ++reader) {
+        threads.emplace_back([&, reader] {
+            std::mt19937_64 random{100 + reader};
+            for (int i = 0; i < rounds / 8; ++i) {
+                const std::uint64_t first = random() % (settled * 10);
+                const std::uint64_t last = std::min(first + 200, settled * 10 - 1);
+                std::uint64_t seen = 0;
+                digest previous{};
+                const auto done = map.for_each(first, last, [&](const digest& where, key_view key) {
+                    if (where < previous || where.position < first || where.position > last) ++faults;
+                    previous = where;
+                    if (key.text() == "settled for good") ++seen;
+                    return true;
+                });
+                const std::uint64_t expected = last / 10 - (first + 9) / 10 + 1;
+                if (!done || seen != expected || !*map.contains({first / 10 * 10, first / 10}, "settled for good")) {
+                    ++faults;
+                }
+            }
+        });
+    }
+    for (auto& each : threads) each.join();
+    EXPECT_EQ(faults, 0);
+    EXPECT_EQ(map.size(), settled);
+    EXPECT_TRUE(map.audit());
+}
+
+TEST(memory_map_threads, of_many_threads_that_put_one_record_exactly_one_is_told_it_is_new) {
+    memory_map map;
+    constexpr std::uint64_t records = 2'000;
+    std::atomic<std::uint64_t> fresh{0};
+    std::atomic<std::uint64_t> gone{0};
+    const auto everywhere = [](auto&& work) {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) threads.emplace_back(work);
+        for (auto& each : threads) each.join();
+    };
+    everywhere([&] {
+        for (std::uint64_t i = 0; i < records; ++i) fresh += *map.put({i % 50, i}, "same key for all") ? 1 : 0;
+    });
+    EXPECT_EQ(fresh, records);
+    EXPECT_EQ(map.size(), records);
+    everywhere([&] {
+        for (std::uint64_t i = 0; i < records; ++i) gone += *map.erase({i % 50, i}, "same key for all") ? 1 : 0;
+    });
+    EXPECT_EQ(gone, records);
+    EXPECT_EQ(map.size(), 0u);
+}
+
+}  // namespace
+}  // namespace genista::test

@@ -1,0 +1,138 @@
+// failing_allocator: makes the n-th allocation of this thread fail, so that "no memory" can be tested call by call.
+//
+// Include it in ONE test file of an executable: it defines the global operator new and delete for all of it. Nothing fails
+// until a test asks, and only in the thread that asked:
+//
+//     for (std::uint64_t n = 0;; ++n) {
+//         const failing_allocations armed{n};         // n allocations succeed, the next one fails (once)
+//         outcome = the_call();
+//         if (!armed.failed()) break;                 // the call needs n allocations or fewer: all were tried
+//     }
+//
+// Also counts the allocations of this thread and the bytes it asked for, for tests of accounting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <new>
+
+namespace genista::test {
+
+struct allocation_state {
+    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+
+    std::uint64_t until_failure = never;
+    std::uint64_t failures = 0;
+    std::uint64_t allocations = 0;
+    std::uint64_t bytes_asked = 0;
+
+    // True if this allocation is the one to fail.
+    bool strike(std::size_t size) noexcept {
+        if (until_failure != never && until_failure-- == 0) {
+            until_failure = never;
+            ++failures;
+            return true;
+        }
+        ++allocations;
+        bytes_asked += size;
+        return false;
+    }
+};
+
+inline thread_local constinit allocation_state this_thread_allocations{};
+
+class failing_allocations {
+  public:
+    explicit failing_allocations(std::uint64_t succeed_first) noexcept
+        : failures_before_{this_thread_allocations.failures} {
+        this_thread_allocations.until_failure = succeed_first;
+    }
+    failing_allocations(const failing_allocations&) = delete;
+    failing_allocations& operator=(const failing_allocations&) = delete;
+    ~failing_allocations() { this_thread_allocations.until_failure = allocation_state::never; }
+
+    [[nodiscard]] bool failed() const noexcept { return this_thread_allocations.failures != failures_before_; }
+
+  private:
+    std::uint64_t failures_before_;
+};
+
+inline void* allocate_or_null(std::size_t size, std::size_t alignment) noexcept {
+    if (this_thread_allocations.strike(size)) return nullptr;
+    if (alignment <= alignof(std::max_align_t)) return std::malloc(size == 0 ? 1 : size);
+    const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
+    return rounded < size ? nullptr : std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+}
+
+inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
+    void* const made = allocate_or_null(size, alignment);
+    if (made == nullptr) throw std::bad_alloc{};
+    return made;
+}
+
+}  // namespace genista::test
+
+// Not inline, on purpose: a second file that includes this is an error of the linker. And never inlined: g++ would
+// see the free inside one and the new outside of it, and call them mismatched.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    return genista::test::allocate_or_throw(size, 1);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+    return genista::test::allocate_or_throw(size, 1);
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    return genista::test::allocate_or_throw(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment) {
+    return genista::test::allocate_or_throw(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return genista::test::allocate_or_null(size, 1);
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+    return genista::test::allocate_or_null(size, 1);
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return genista::test::allocate_or_null(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return genista::test::allocate_or_null(size, static_cast<std::size_t>(alignment));
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete[](void* block) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete[](void* block, std::size_t) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete[](void* block, std::align_val_t) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, const std::nothrow_t&) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete[](void* block, const std::nothrow_t&) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+    std::free(block);
+}
+[[gnu::noinline]] void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+    std::free(block);
+}
