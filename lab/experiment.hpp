@@ -1,0 +1,48 @@
+// An experiment measures one promise of the papers (docs/papers.md) and says whether the library keeps it.
+//
+// lab/experiments/<id with _>.cpp defines one function and lists it in registry.cpp; `genista lab run ID` runs it. Each
+// has a control: something that must fail the same measurement, else the measurement proves nothing.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "genista/base/result.hpp"
+
+namespace genista::lab {
+
+struct run_options {
+    std::string filter;      // empty: the filter the claim is about
+    bool quick = false;      // smaller sizes, the same judgement
+    std::uint64_t seed = 1;  // all randomness comes from it
+    // Called now and then with the share done, 0..1; drawing it is the caller's business.
+    std::function<void(double)> progress = [](double) {};
+};
+
+struct outcome {
+    std::string promised;
+    std::string measured;
+    bool kept = false;          // the promise holds AND the control failed as it must
+    nlohmann::json control;     // what had to fail, and how it did
+    nlohmann::json parameters;  // everything needed to run it again
+    nlohmann::json series = nlohmann::json::array();
+};
+
+struct experiment {
+    std::string_view id;
+    std::string_view promise;
+    std::string_view where;  // tag and place in docs/papers.md, for example "broom18 App. A"
+    result<outcome> (*run)(const run_options&);
+};
+
+// Every experiment the library has, in the order of docs/papers.md.
+[[nodiscard]] std::span<const experiment> all_experiments() noexcept;
+
+// nullptr if there is none of that id.
+[[nodiscard]] const experiment* find_experiment(std::string_view id) noexcept;
+
+}  // namespace genista::lab

@@ -1,0 +1,30 @@
+// Every experiment, in the order of docs/papers.md. A new one needs a line here and a declaration in experiments.hpp.
+#include <algorithm>
+#include <array>
+
+#include "lab/experiments/experiments.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr std::array experiments{
+    experiment{"broom-words",
+               "prefix match, insert, delete and splice of strings packed into O(1) words, in O(1) word steps",
+               "broom18 App. A, Lemma 29 (broom17 Lemma 12)", run_broom_words},
+    experiment{"ppr-reduction",
+               "approximate membership with a rate of at most epsilon by storing h(S), h universal into [n/epsilon]",
+               "ppr05 §2", run_ppr_reduction},
+};
+
+}  // namespace
+
+std::span<const experiment> all_experiments() noexcept {
+    return experiments;
+}
+
+const experiment* find_experiment(std::string_view id) noexcept {
+    const auto* const found = std::ranges::find(experiments, id, &experiment::id);
+    return found == experiments.end() ? nullptr : found;
+}
+
+}  // namespace genista::lab
