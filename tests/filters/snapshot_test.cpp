@@ -3,10 +3,11 @@
 // The sizes are the reliability figures: every truncation and every bit flip of a 64 KiB file, and 10^5 (long: 10^7)
 // mutations whose checksums were repaired, after which a filter may come out that nobody ever saved; it must then be a
 // sound one, which answers, takes keys, saves and loads.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -173,6 +174,99 @@ TYPED_TEST(filter_snapshot, another_kind_and_a_newer_kind_version_are_refused) {
     for (const std::uint64_t version : {0u, 2u, 65'535u}) EXPECT_EQ(with(12, version), "unsupported");
     for (const std::uint64_t hash : {0u, 3u, 65'535u}) EXPECT_EQ(with(14, hash), "unsupported");
     EXPECT_EQ(with(16, 0x5555), "corrupt") << "the key id belongs to another key";
+}
+
+// Sets the `width` bytes at `at` of an otherwise good snapshot and repairs the checksums: what does the loader say?
+template <class Filter>
+std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
+    test::put_little_endian(file, at, width, value);
+    test::fix_checksums(file);
+    const result<Filter> loaded = Filter::load(file);
+    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+}
+constexpr std::size_t parameters_at = 192;
+
+TYPED_TEST(filter_snapshot, options_outside_their_ranges_are_refused) {
+    const bytes file = saved(filled<TypeParam>(500, 1.0 / 256));
+    const auto capacity = [&](std::uint64_t value) { return load_with<TypeParam>(file, parameters_at, 8, value); };
+    const auto rate = [&](double value) {
+        return load_with<TypeParam>(file, parameters_at + 8, 8, std::bit_cast<std::uint64_t>(value));
+    };
+    EXPECT_EQ(capacity(501), "loaded");
+    for (const std::uint64_t value : {std::uint64_t{0}, max_capacity + 1, ~std::uint64_t{0}}) {
+        EXPECT_EQ(capacity(value), "corrupt") << value;
+    }
+    using limits = std::numeric_limits<double>;
+    for (const double value :
+         {0.0, -0.0, -1.0, 0.51, 1.0, limits::denorm_min(), limits::infinity(), limits::quiet_NaN()}) {
+        EXPECT_EQ(rate(value), "corrupt") << value;
+    }
+}
+
+TYPED_TEST(filter_snapshot, a_parameter_block_of_another_length_is_refused) {
+    const bytes file = saved(filled<TypeParam>(500, 1.0 / 256));
+    const std::uint64_t length = load_little_endian<std::uint32_t>(&file[56]);
+    ASSERT_LE(length, 128u);
+    for (std::uint64_t other = length < 65 ? 1 : 65; other <= (length < 65 ? 64u : 128u); ++other) {
+        bytes changed = file;
+        std::fill(changed.begin() + static_cast<std::ptrdiff_t>(parameters_at + std::min(length, other)),
+                  changed.begin() + static_cast<std::ptrdiff_t>(length < 65 ? 256 : 320), std::byte{0});
+        const std::string said = load_with<TypeParam>(changed, 56, 4, other);
+        EXPECT_EQ(said, other == length ? "loaded" : "corrupt") << other;
+    }
+}
+
+TEST(bloom_snapshot, a_table_that_contradicts_its_parameters_is_refused) {
+    const bytes file = saved(filled<bloom_filter>(500, 1.0 / 256));
+    const std::uint64_t bits = load_little_endian<std::uint64_t>(&file[parameters_at + 60]);
+    const auto probes = [&](std::uint64_t value) {
+        return load_with<bloom_filter>(file, parameters_at + 56, 4, value);
+    };
+    const auto size = [&](std::uint64_t value) { return load_with<bloom_filter>(file, parameters_at + 60, 8, value); };
+    EXPECT_EQ(probes(1), "loaded");
+    EXPECT_EQ(probes(bloom_filter::max_probes), "loaded");
+    for (const std::uint64_t value : {0u, bloom_filter::max_probes + 1, ~0u})
+        EXPECT_EQ(probes(value), "corrupt") << value;
+    EXPECT_EQ(size(bits), "loaded");
+    for (const std::uint64_t value : {std::uint64_t{0}, bits - 512, bits - 1, bits + 1, bits + 512, ~bits}) {
+        EXPECT_EQ(size(value), "corrupt") << value;
+    }
+}
+
+TEST(blocked_bloom_snapshot, a_table_that_contradicts_its_parameters_is_refused) {
+    const bytes file = saved(filled<blocked_bloom_filter>(500, 1.0 / 256));
+    const std::uint64_t blocks = load_little_endian<std::uint64_t>(&file[parameters_at + 57]);
+    const auto size = [&](std::uint64_t value) {
+        return load_with<blocked_bloom_filter>(file, parameters_at + 57, 8, value);
+    };
+    EXPECT_EQ(size(blocks), "loaded");
+    for (const std::uint64_t value :
+         {std::uint64_t{0}, blocks - 1, blocks + 1, blocks + (std::uint64_t{1} << 58), ~blocks}) {
+        EXPECT_EQ(size(value), "corrupt") << value;
+    }
+    EXPECT_EQ(load_with<blocked_bloom_filter>(file, parameters_at + 56, 1, 255), "corrupt") << "no such layout";
+}
+
+TEST(cuckoo_partial_snapshot, a_table_that_contradicts_its_parameters_is_refused) {
+    using filter = cuckoo_partial_filter;
+    const bytes file = saved(filled<filter>(500, 1.0 / 256));
+    const std::uint64_t buckets = load_little_endian<std::uint64_t>(&file[parameters_at + 60]);
+    const auto keys = [&](std::uint64_t value) { return load_with<filter>(file, parameters_at + 16, 8, value); };
+    const auto tag_bits = [&](std::uint64_t value) { return load_with<filter>(file, parameters_at + 56, 4, value); };
+    const auto size = [&](std::uint64_t value) { return load_with<filter>(file, parameters_at + 60, 8, value); };
+    EXPECT_EQ(keys(500), "loaded");
+    for (const std::uint64_t value : {0u, 499u, 501u}) EXPECT_EQ(keys(value), "corrupt") << value;
+    EXPECT_EQ(tag_bits(12), "loaded");
+    for (const std::uint64_t value : {0u, 8u, 11u, 13u, 16u, 64u, ~0u}) EXPECT_EQ(tag_bits(value), "corrupt") << value;
+    EXPECT_EQ(size(buckets), "loaded");
+    for (const std::uint64_t value :
+         {std::uint64_t{0}, buckets - 1, buckets + 1, ~buckets, buckets + (std::uint64_t{1} << 63)}) {
+        EXPECT_EQ(size(value), "corrupt") << value;
+    }
+    const result<snapshot_view> view = open_snapshot(file);
+    ASSERT_TRUE(view);
+    const auto last = static_cast<std::size_t>(&view->sections[0].back() - file.data());
+    EXPECT_EQ(load_with<filter>(file, last, 1, 1), "corrupt") << "the bytes behind the last bucket are zero";
 }
 
 TYPED_TEST(filter_snapshot, every_truncation_of_64_kib_is_refused) {

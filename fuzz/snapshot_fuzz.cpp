@@ -1,0 +1,96 @@
+// libFuzzer target: any bytes at all into open_snapshot and the loader of every filter (reliability.md: rule 4, the
+// loading of any byte string is total).
+//
+// Each input is tried twice: as it is, and with lengths, key id and both checksums repaired, because a mutation almost
+// never gets past a checksum by itself and all that is worth attacking lies behind it. What loads is used like any other
+// filter (tests/support/snapshot_exercise.hpp); a broken promise traps, the sanitizers find the rest.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <vector>
+
+#include "genista/filters/blocked_bloom.hpp"
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/cuckoo_partial.hpp"
+#include "genista/format/snapshot.hpp"
+#include "support/fix_checksums.hpp"
+#include "support/snapshot_exercise.hpp"
+
+namespace {
+
+using namespace genista;
+
+void demand(bool kept, const char* promise) {
+    if (kept) return;
+    std::fprintf(stderr, "broken promise: %s\n", promise);
+    std::abort();
+}
+
+// Reads the parameters as fields whose widths the bytes themselves choose: the reader is total.
+void read_fields(std::span<const std::byte> parameters) {
+    field_reader reader{parameters};
+    std::size_t asked = 0;
+    for (std::uint8_t choice = 1; choice != 0 && !reader.failed() && !reader.finished(); asked += 1) {
+        choice = reader.u8();
+        std::byte copied[16];
+        switch (choice % 6) {
+            case 0:
+                asked += 2, static_cast<void>(reader.u16());
+                break;
+            case 1:
+                asked += 4, static_cast<void>(reader.u32());
+                break;
+            case 2:
+                asked += 8, static_cast<void>(reader.u64());
+                break;
+            case 3:
+                asked += 8, static_cast<void>(reader.f64());
+                break;
+            case 4:
+                asked += choice, static_cast<void>(reader.bytes(choice));
+                break;
+            default:
+                asked += sizeof copied, reader.copy(copied);
+                break;
+        }
+    }
+    demand(reader.failed() == (asked > parameters.size()), "field_reader fails exactly past the end");
+}
+
+template <class Filter>
+bool exercise(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_snapshot<Filter>(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
+void try_bytes(std::span<const std::byte> bytes) {
+    const result<snapshot_view> view = open_snapshot(bytes);
+    const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
+                       int{exercise<cuckoo_partial_filter>(bytes)};
+    demand(loaded <= (view ? 1 : 0), "one kind loads what opens, none what does not");
+    if (!view) return;
+    read_fields(view->parameters);
+    vector_sink again;
+    demand(static_cast<bool>(write_snapshot(again, view->info, view->parameters,
+                                            std::span{view->sections}.first(view->section_count))),
+           "what opened can be written");
+    demand(std::ranges::equal(again.bytes(), bytes), "writing what opened gives the same bytes");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    // A heap block of exactly this size, aligned to nothing in particular: the sanitizer sees the first byte too many.
+    const std::span<const std::byte> input{reinterpret_cast<const std::byte*>(data), size};
+    try_bytes(input);
+    std::vector<std::byte> repaired(input.begin(), input.end());
+    test::fit_lengths(repaired);
+    test::fix_key_id(repaired);
+    test::fix_envelope(repaired);
+    try_bytes(repaired);
+    return 0;
+}

@@ -1,0 +1,136 @@
+// Writing a snapshot: lengths first, then the payload's checksum, then the header, then the bytes.
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <new>
+
+#include "format/checksum.hpp"
+#include "format/snapshot_layout.hpp"
+#include "genista/format/snapshot.hpp"
+
+namespace genista {
+namespace {
+
+constexpr std::array<std::byte, snapshot_alignment_bytes> zeros{};
+
+[[nodiscard]] std::span<const std::byte> padding_of(std::span<const std::byte> part) noexcept {
+    return std::span{zeros}.first(detail::padding_after(part.size()));
+}
+
+[[nodiscard]] error too_many_sections(std::size_t count) noexcept {
+    return error::make(error_code::invalid_argument, "%zu snapshot sections; at most %zu are allowed", count,
+                       max_snapshot_sections);
+}
+
+using header_bytes = std::array<std::byte, snapshot_header_bytes>;
+
+[[nodiscard]] header_bytes make_header(const snapshot_info& info, std::uint64_t total_bytes,
+                                       std::span<const std::byte> parameters,
+                                       std::span<const std::span<const std::byte>> sections) noexcept {
+    header_bytes header{};
+    std::byte* const at = header.data();
+    std::copy(detail::snapshot_magic.begin(), detail::snapshot_magic.end(), at);
+    store_little_endian(at + detail::format_version_at, snapshot_format_version);
+    store_little_endian(at + detail::kind_at, static_cast<std::uint16_t>(info.kind));
+    store_little_endian(at + detail::kind_version_at, info.kind_version);
+    store_little_endian(at + detail::hash_id_at, info.hash_id);
+    store_little_endian(at + detail::key_id_at, info.key_id);
+    std::copy(info.store_identity.begin(), info.store_identity.end(), at + detail::store_identity_at);
+    store_little_endian(at + detail::sequence_at, info.sequence);
+    store_little_endian(at + detail::total_bytes_at, total_bytes);
+    store_little_endian(at + detail::parameters_bytes_at, static_cast<std::uint32_t>(parameters.size()));
+    store_little_endian(at + detail::section_count_at, static_cast<std::uint32_t>(sections.size()));
+
+    detail::checksum128_stream payload;
+    payload.add(parameters);
+    payload.add(padding_of(parameters));
+    for (std::size_t i = 0; i < sections.size(); ++i) {
+        store_little_endian(at + detail::section_bytes_at + 8 * i, std::uint64_t{sections[i].size()});
+        payload.add(sections[i]);
+        payload.add(padding_of(sections[i]));
+    }
+    const detail::checksum128 payload_checksum = payload.value();
+    std::copy(payload_checksum.begin(), payload_checksum.end(), at + detail::payload_checksum_at);
+    store_little_endian(at + detail::header_checksum_at,
+                        detail::checksum64_of(std::span{header}.first(detail::header_checksum_at)));
+    return header;
+}
+
+// A part and its padding. Nothing is written for an empty one.
+result<void> write_part(sink& out, std::span<const std::byte> part) {
+    for (const std::span<const std::byte> piece : {part, padding_of(part)}) {
+        if (piece.empty()) continue;
+        if (result<void> written = out.write(piece); !written) return written;
+    }
+    return {};
+}
+
+result<void> write_parts(sink& out, const header_bytes& header, std::span<const std::byte> parameters,
+                         std::span<const std::span<const std::byte>> sections) {
+    if (result<void> written = write_part(out, header); !written) return written;
+    if (result<void> written = write_part(out, parameters); !written) return written;
+    for (const std::span<const std::byte> section : sections) {
+        if (result<void> written = write_part(out, section); !written) return written;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view to_string(snapshot_kind kind) noexcept {
+    switch (kind) {
+        case snapshot_kind::bloom:
+            return "bloom";
+        case snapshot_kind::blocked_bloom:
+            return "blocked_bloom";
+        case snapshot_kind::cuckoo_partial:
+            return "cuckoo_partial";
+    }
+    return "unknown";
+}
+
+result<std::uint64_t> snapshot_size_bytes(std::uint64_t parameters_bytes,
+                                          std::span<const std::uint64_t> section_bytes) noexcept {
+    if (parameters_bytes > max_parameters_bytes) {
+        return error::make(error_code::invalid_argument, "snapshot parameters of %llu bytes; at most %zu are allowed",
+                           static_cast<unsigned long long>(parameters_bytes), max_parameters_bytes);
+    }
+    if (section_bytes.size() > max_snapshot_sections) {
+        return too_many_sections(section_bytes.size());
+    }
+    constexpr std::uint64_t limit = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t total = snapshot_header_bytes + parameters_bytes + detail::padding_after(parameters_bytes);
+    for (const std::uint64_t length : section_bytes) {
+        const std::uint64_t padding = detail::padding_after(length);
+        if (length > limit - total || padding > limit - total - length) {
+            return error::make(error_code::invalid_argument,
+                               "snapshot section of %llu bytes after %llu others; a file has at most 2^63 - 1",
+                               static_cast<unsigned long long>(length), static_cast<unsigned long long>(total));
+        }
+        total += length + padding;
+    }
+    return total;
+}
+
+result<void> write_snapshot(sink& out, const snapshot_info& info, std::span<const std::byte> parameters,
+                            std::span<const std::span<const std::byte>> sections) noexcept {
+    if (sections.size() > max_snapshot_sections) return too_many_sections(sections.size());
+    std::array<std::uint64_t, max_snapshot_sections> lengths{};
+    for (std::size_t i = 0; i < sections.size(); ++i) lengths[i] = sections[i].size();
+    const result<std::uint64_t> total =
+        snapshot_size_bytes(parameters.size(), std::span{lengths}.first(sections.size()));
+    if (!total) return total.error();
+
+    const header_bytes header = make_header(info, *total, parameters, sections);
+    try {
+        return write_parts(out, header, parameters, sections);
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "the sink ran out of memory while a snapshot was written");
+    } catch (const std::exception& thrown) {
+        return error::make(error_code::io, "the sink threw while a snapshot was written: %s", thrown.what());
+    } catch (...) {
+        return error::make(error_code::io, "the sink threw while a snapshot was written");
+    }
+}
+
+}  // namespace genista

@@ -1,0 +1,128 @@
+// Loads bytes that may be forged into one kind of filter and puts whatever comes out through its paces.
+//
+// Shared by tests/filters/snapshot_test.cpp and fuzz/snapshot_fuzz.cpp. It uses no test framework: a promise that is
+// broken comes back as a text, anything worse is found by the sanitizers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "genista/filters/filter.hpp"
+#include "genista/format/fields.hpp"
+#include "genista/format/snapshot.hpp"
+#include "genista/hash/hash_key.hpp"
+#include "support/fix_checksums.hpp"
+
+namespace genista::test {
+
+// Where the parameter block of every filter holds its hash key (docs/format.md): after capacity, rate and keys.
+inline constexpr std::size_t hash_key_at = 192 + 24;
+
+// Makes the key id match the key, so that mutations of either get past that check.
+inline void fix_key_id(std::span<std::byte> bytes) {
+    hash_key key;
+    if (bytes.size() < hash_key_at + key.bytes.size()) return;
+    for (std::size_t i = 0; i < key.bytes.size(); ++i) {
+        key.bytes[i] = std::to_integer<std::uint8_t>(bytes[hash_key_at + i]);
+    }
+    put_little_endian(bytes, 16, 8, key.id());
+}
+
+// Makes the parts add up again after a resize: whole lines, and the last section takes what the others leave.
+inline void fit_lengths(std::vector<std::byte>& bytes) {
+    if (bytes.size() < 256) return;
+    bytes.resize(bytes.size() / 64 * 64);
+    const auto lines = [](std::uint64_t length) { return length / 64 + (length % 64 != 0 ? 1 : 0); };
+    const std::uint64_t count = load_little_endian<std::uint32_t>(&bytes[60]);
+    std::uint64_t left = bytes.size() / 64 - 3;
+    const std::uint64_t parameters = lines(load_little_endian<std::uint32_t>(&bytes[56]));
+    if (count == 0 || count > 8 || parameters > left) return;
+    left -= parameters;
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+        const std::uint64_t taken = lines(load_little_endian<std::uint64_t>(&bytes[64 + 8 * i]));
+        if (taken > left) return;
+        left -= taken;
+    }
+    const std::size_t last = 64 + 8 * (count - 1);
+    if (lines(load_little_endian<std::uint64_t>(&bytes[last])) != left) put_little_endian(bytes, last, 8, 64 * left);
+}
+
+struct exercise_outcome {
+    bool loaded = false;
+    const char* broken = nullptr;  // the promise that did not hold
+};
+
+// Queries, inserts and erases; gives the promise that broke.
+template <class Filter>
+const char* use_filter(Filter& filter) {
+    constexpr std::uint64_t first = 0x5eed;
+    constexpr std::size_t count = 9;
+    std::array<std::uint64_t, count> keys{};
+    std::array<bool, count> inserted{};
+    for (std::size_t i = 0; i < count; ++i) {
+        keys[i] = first + i;
+        static_cast<void>(filter.may_contain(keys[i]));
+        inserted[i] = filter.insert(keys[i]) != insert_outcome::full;
+    }
+    const bool text_inserted = filter.insert(key_view{"a text of more than fifteen bytes"}) != insert_outcome::full;
+    std::array<std::uint64_t, words_for(count)> answers{};
+    filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (inserted[i] && !filter.may_contain(keys[i])) return "a false negative";
+        if (((answers[0] >> i & 1) != 0) != filter.may_contain(keys[i])) return "a batch that answers otherwise";
+    }
+    if (text_inserted && !filter.may_contain(key_view{"a text of more than fifteen bytes"})) return "a false negative";
+    if constexpr (locally_erasable_filter<Filter>) {
+        if (inserted[0] && filter.erase(keys[0]) != erase_outcome::erased) return "a member that cannot be erased";
+        for (std::size_t i = 1; i < count; ++i) {
+            if (inserted[i] && !filter.may_contain(keys[i])) return "a false negative after an erase";
+        }
+    }
+    return nullptr;
+}
+
+// Equal but for the store, of which a filter on its own knows nothing.
+inline bool same_contents(std::span<const std::byte> a, std::span<const std::byte> b) {
+    const result<snapshot_view> first = open_snapshot(a), second = open_snapshot(b);
+    if (!first || !second || first->section_count != second->section_count) return false;
+    bool same = first->info.kind == second->info.kind && first->info.kind_version == second->info.kind_version &&
+                first->info.hash_id == second->info.hash_id && first->info.key_id == second->info.key_id &&
+                std::ranges::equal(first->parameters, second->parameters);
+    for (std::size_t i = 0; i < first->section_count; ++i) {
+        same = same && std::ranges::equal(first->sections[i], second->sections[i]);
+    }
+    return same;
+}
+
+template <class Filter>
+exercise_outcome exercise_snapshot(std::span<const std::byte> bytes) {
+    result<Filter> filter = Filter::load(bytes);
+    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
+    exercise_outcome outcome{.loaded = true};
+    vector_sink first;
+    if (!filter->save(first)) {
+        outcome.broken = "a loaded filter that cannot be saved";
+    } else if (!same_contents(first.bytes(), bytes)) {
+        outcome.broken = "a save that differs from what was loaded";
+    } else if (filter->stats().local_bytes > 2 * bytes.size() + 4096) {
+        outcome.broken = "a filter much larger than its snapshot";
+    } else {
+        outcome.broken = use_filter(*filter);
+    }
+    if (outcome.broken != nullptr) return outcome;
+
+    vector_sink second;
+    if (!filter->save(second)) return {.loaded = true, .broken = "a used filter that cannot be saved"};
+    const result<Filter> again = Filter::load(second.bytes());
+    if (!again) return {.loaded = true, .broken = "a used filter whose snapshot does not load"};
+    for (std::uint64_t key = 0x5eed; key < 0x5eed + 64; ++key) {
+        if (filter->may_contain(key) != again->may_contain(key)) return {.loaded = true, .broken = "unequal answers"};
+    }
+    return outcome;
+}
+
+}  // namespace genista::test
