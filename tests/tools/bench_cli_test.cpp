@@ -1,0 +1,178 @@
+// genista bench on small sets: every promised field with its type, figures that fit together, and rates that repeat. No
+// test looks at how large a time is.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "run_tool.hpp"
+
+namespace genista::test {
+namespace {
+
+constexpr const char* time_names[] = {"insert_ns",         "negative_ns", "positive_ns", "negative_batch_ns",
+                                      "positive_batch_ns", "erase_ns",    "adapt_ns"};
+
+std::vector<std::string> small_bench(std::vector<std::string> more = {}) {
+    std::vector<std::string> line{"bench", "--keys", "20'000", "--rounds", "2", "--lookups", "5000", "--json", "-"};
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+}
+
+// P(X ≤ hits) for X ~ Binomial(trials, rate), summed term by term: dull, and another way than the tool's.
+double binomial_cdf(std::uint64_t hits, std::uint64_t trials, double rate) {
+    const auto n = static_cast<double>(trials);
+    double sum = 0;
+    for (std::uint64_t i = 0; i <= hits; ++i) {
+        const auto k = static_cast<double>(i);
+        sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(rate) +
+                        (n - k) * std::log1p(-rate));
+    }
+    return sum;
+}
+
+TEST(bench_cli, json_has_every_promised_field) {
+    const tool_run run = run_tool(small_bench());
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.err, "") << "no progress bar where stderr is no terminal";
+    const nlohmann::json document = run.json();
+    ASSERT_EQ(document.size(), 3u);
+    ASSERT_EQ(document.at("filters").size(), 3u);
+    EXPECT_EQ(document["filters"][0].at("name"), "bloom");
+    EXPECT_EQ(document["filters"][1].at("name"), "blocked_bloom");
+    EXPECT_EQ(document["filters"][2].at("name"), "cuckoo_partial");
+    for (const nlohmann::json& filter : document["filters"]) {
+        const bool erases = filter["name"] == "cuckoo_partial";
+        EXPECT_EQ(filter.at("keys"), 20000);
+        EXPECT_EQ(filter.at("error_rate"), 1.0 / 256);
+        for (const char* number : {"fpr", "bits_per_key", "bits_over_optimal"}) {
+            EXPECT_TRUE(filter.at(number).is_number_float()) << number;
+        }
+        ASSERT_EQ(filter.at("fpr_interval").size(), 2u);
+        for (const std::string name : time_names) {
+            const bool lacks = name == "adapt_ns" || (name == "erase_ns" && !erases);
+            for (const std::string& twin : {name, name + "_median"}) {
+                EXPECT_EQ(filter.at(twin).is_null(), lacks) << filter["name"] << " " << twin;
+                EXPECT_EQ(filter.at(twin).is_number_float(), !lacks) << filter["name"] << " " << twin;
+            }
+            if (!lacks) {
+                EXPECT_GT(filter[name].get<double>(), 0.0);
+                EXPECT_LE(filter[name].get<double>(), filter[name + "_median"].get<double>());
+            }
+        }
+    }
+    for (const char* name : {"floor_ns", "floor_ns_median", "floor_batch_ns", "floor_batch_ns_median"}) {
+        EXPECT_TRUE(document.at("floor").at(name).is_number_float()) << name;
+    }
+    for (const char* name : {"cpu", "isa", "compiler", "huge_pages", "hash"}) {
+        EXPECT_TRUE(document.at("machine").at(name).is_string()) << name;
+    }
+    EXPECT_GE(document["machine"].at("cores"), 1);
+    EXPECT_TRUE(document["machine"].at("caches").is_array());
+}
+
+TEST(bench_cli, figures_of_a_filter_fit_together) {
+    const tool_run run = run_tool(small_bench({"--error-rate", "1%"}));
+    ASSERT_EQ(run.status, 0) << run.err;
+    const nlohmann::json document = run.json();
+    std::uint64_t smallest = UINT64_MAX;
+    for (const nlohmann::json& filter : document.at("filters")) {
+        const double fpr = filter.at("fpr"), bits = filter.at("bits_per_key"), over = filter.at("bits_over_optimal");
+        const std::uint64_t hits = filter.at("false_positives"), trials = filter.at("rate_queries");
+        const auto size = filter.at("size_bytes").get<std::uint64_t>();
+        EXPECT_EQ(filter.at("error_rate"), 0.01);
+        EXPECT_EQ(trials, 1'000'000u) << "10^4 / ε";
+        EXPECT_DOUBLE_EQ(fpr, static_cast<double>(hits) / static_cast<double>(trials));
+        EXPECT_DOUBLE_EQ(bits, static_cast<double>(size) * 8 / 20000);
+        EXPECT_NEAR(over, bits - std::log2(1 / fpr), 1e-9);
+        // A rate 20 % over ε would be 20 standard deviations off: chance of a false alarm below 1e-80.
+        EXPECT_LT(fpr, 0.012) << filter["name"];
+        smallest = std::min(smallest, size);
+    }
+    EXPECT_EQ(document.at("floor").at("size_bytes"), smallest);
+}
+
+TEST(bench_cli, fpr_interval_is_the_exact_one) {
+    const tool_run run =
+        run_tool(small_bench({"--filters", "bloom", "--rate-queries", "3000", "--error-rate", "1/16"}));
+    ASSERT_EQ(run.status, 0) << run.err;
+    const nlohmann::json filter = run.json().at("filters").at(0);
+    const std::uint64_t hits = filter.at("false_positives");
+    ASSERT_GT(hits, 0u);
+    const double low = filter.at("fpr_interval").at(0), high = filter.at("fpr_interval").at(1);
+    EXPECT_NEAR(1 - binomial_cdf(hits - 1, 3000, low), 0.0005, 1e-8);
+    EXPECT_NEAR(binomial_cdf(hits, 3000, high), 0.0005, 1e-8);
+}
+
+TEST(bench_cli, without_a_false_positive_the_rate_is_zero_and_the_optimum_unknown) {
+    const tool_run run = run_tool(small_bench({"--filters", "bloom", "--rate-queries", "10", "--error-rate", "2^-20"}));
+    ASSERT_EQ(run.status, 0) << run.err;
+    const nlohmann::json filter = run.json().at("filters").at(0);
+    EXPECT_EQ(filter.at("fpr"), 0);
+    EXPECT_TRUE(filter.at("bits_over_optimal").is_null());
+    EXPECT_EQ(filter.at("fpr_interval").at(0), 0);
+    EXPECT_NEAR(filter.at("fpr_interval").at(1), 1 - std::pow(0.0005, 0.1), 1e-9);
+}
+
+TEST(bench_cli, a_seed_repeats_the_rates_and_another_seed_changes_them) {
+    const auto positives = [](const char* seed, const char* hash) {
+        const tool_run run = run_tool(small_bench(
+            {"--filters", "bloom,cuckoo_partial", "--seed", seed, "--hash", hash, "--rate-queries", "1e5"}));
+        EXPECT_EQ(run.status, 0) << run.err;
+        const nlohmann::json document = run.json();
+        EXPECT_EQ(document.at("machine").at("hash"), hash);
+        return std::pair{document.at("filters").at(0).at("false_positives").get<int>(),
+                         document.at("filters").at(1).at("false_positives").get<int>()};
+    };
+    const auto first = positives("7", "keyed");
+    EXPECT_EQ(first, positives("7", "keyed"));
+    EXPECT_NE(first, positives("8", "keyed"));
+    EXPECT_NE(first, positives("7", "trusted"));
+}
+
+TEST(bench_cli, sizes_from_one_key_up_and_several_threads_work) {
+    for (const char* keys : {"1", "2", "3", "65", "1_000", "2^12"}) {
+        const tool_run run = run_tool({"bench", "--keys", keys, "--rounds", "2", "--lookups", "300", "--threads", "3",
+                                       "--rate-queries", "1000", "--json", "-"});
+        ASSERT_EQ(run.status, 0) << keys << ": " << run.err;
+        EXPECT_EQ(run.json().at("machine").at("run").at("threads"), 3);
+        EXPECT_EQ(run.json().at("machine").at("run").at("lookups_per_round"), 900);
+    }
+}
+
+TEST(bench_cli, counts_may_be_written_in_several_ways) {
+    for (const char* keys : {"2000", "2'000", "2_000", "2e3", "2E+3", "2.0e3", "0.2e4"}) {
+        const tool_run run = run_tool({"bench", "--filters", "blocked_bloom", "--keys", keys, "--rounds", "1",
+                                       "--lookups", "64", "--rate-queries", "64", "--json", "-"});
+        ASSERT_EQ(run.status, 0) << keys << ": " << run.err;
+        EXPECT_EQ(run.json().at("filters").at(0).at("keys"), 2000) << keys;
+    }
+}
+
+TEST(bench_cli, rates_may_be_written_in_several_ways) {
+    for (const char* rate : {"0.0625", "6.25%", "1/16", "2^-4", "6.25e-2"}) {
+        const tool_run run = run_tool({"bench", "--filters", "blocked_bloom", "--keys", "64", "--error-rate", rate,
+                                       "--rounds", "1", "--lookups", "64", "--rate-queries", "64", "--json", "-"});
+        ASSERT_EQ(run.status, 0) << rate << ": " << run.err;
+        EXPECT_DOUBLE_EQ(run.json().at("filters").at(0).at("error_rate").get<double>(), 0.0625) << rate;
+    }
+}
+
+TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
+    const scratch_folder scratch;
+    const std::string path = scratch / "bench.json";
+    const tool_run run = run_tool({"bench", "--keys", "2e4", "--rounds", "1", "--lookups", "5000", "--json", path});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("filters").size(), 3u);
+    for (const char* word : {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch",
+                             "cuckoo_partial", "floor", "blocked_bloom"}) {
+        EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
+    }
+    std::size_t begin = 0;
+    for (std::size_t end = run.out.find('\n'); end != std::string::npos; end = run.out.find('\n', begin)) {
+        EXPECT_LE(end - begin, 120u) << run.out.substr(begin, end - begin);
+        begin = end + 1;
+    }
+}
+
+}  // namespace
+}  // namespace genista::test

@@ -1,0 +1,137 @@
+// genista inspect: good snapshots of every kind, and files that are damaged, foreign, missing or no files at all.
+#include <gtest/gtest.h>
+
+#include <iomanip>
+#include <sstream>
+
+#include "genista/filters/blocked_bloom.hpp"
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/cuckoo_partial.hpp"
+#include "genista/format/snapshot.hpp"
+#include "run_tool.hpp"
+
+namespace genista::test {
+namespace {
+
+const hash_key secret = hash_key::from_seed(42);
+
+template <class Filter>
+void save_sample(const std::string& path) {
+    auto filter = Filter::make({.capacity = 1000, .false_positive_rate = 0.01, .hash = hasher{secret}});
+    ASSERT_TRUE(filter) << filter.error().message();
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_NE(filter->insert(key), insert_outcome::full);
+    const result<void> saved = save_file(path, [&](sink& out) { return filter->save(out); });
+    ASSERT_TRUE(saved) << saved.error().message();
+}
+
+std::string hex(std::uint64_t number) {
+    std::ostringstream text;
+    text << std::hex << std::setw(16) << std::setfill('0') << number;
+    return text.str();
+}
+
+std::string hex(std::span<const std::uint8_t> bytes) {
+    std::ostringstream text;
+    for (const std::uint8_t b : bytes)
+        text << std::hex << std::setw(2) << std::setfill('0') << static_cast<unsigned>(b);
+    return text.str();
+}
+
+TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
+    const scratch_folder scratch;
+    save_sample<bloom_filter>(scratch / "bloom");
+    save_sample<blocked_bloom_filter>(scratch / "blocked_bloom");
+    save_sample<cuckoo_partial_filter>(scratch / "cuckoo_partial");
+    for (const std::string kind : {"bloom", "blocked_bloom", "cuckoo_partial"}) {
+        const tool_run run = run_tool({"inspect", scratch / kind, "--json"});
+        ASSERT_EQ(run.status, 0) << kind << run.err;
+        const nlohmann::json document = run.json();
+        EXPECT_EQ(document.at("kind"), kind);
+        EXPECT_EQ(document.at("hash"), "keyed");
+        EXPECT_EQ(document.at("key_id"), hex(secret.id()));
+        EXPECT_EQ(document.at("checksums"), "ok");
+        EXPECT_EQ(document.at("file_bytes"), std::filesystem::file_size(scratch / kind));
+        EXPECT_EQ(document.at("store_identity").get<std::string>().size(), 32u);
+        EXPECT_EQ(document.at("stats").at("capacity"), 1000);
+        EXPECT_GE(document.at("stats").at("keys"), 450);
+        EXPECT_LE(document.at("stats").at("keys"), 500);
+        for (const char* name : {"kind_version", "format_version", "sequence", "parameters_bytes"}) {
+            EXPECT_TRUE(document.at(name).is_number()) << name;
+        }
+        EXPECT_GE(document.at("section_bytes").size(), 1u);
+    }
+}
+
+TEST(inspect_cli, never_shows_the_hash_key) {
+    const scratch_folder scratch;
+    save_sample<bloom_filter>(scratch / "bloom");
+    const std::span<const std::uint8_t> key{secret.bytes};
+    for (const std::string format : {"", "--json"}) {
+        std::vector<std::string> line{"inspect", scratch / "bloom"};
+        if (!format.empty()) line.push_back(format);
+        const tool_run run = run_tool(line);
+        ASSERT_EQ(run.status, 0) << run.err;
+        EXPECT_NE(run.out.find(hex(secret.id())), std::string::npos) << run.out;
+        for (std::size_t at = 0; at + 4 <= key.size(); ++at) {
+            EXPECT_EQ(run.out.find(hex(key.subspan(at, 4))), std::string::npos) << "bytes from " << at;
+        }
+    }
+}
+
+TEST(inspect_cli, damaged_snapshots_are_refused) {
+    const scratch_folder scratch;
+    save_sample<cuckoo_partial_filter>(scratch / "good");
+    const std::string good = contents(scratch / "good"), path = scratch / "damaged";
+    ASSERT_GT(good.size(), 400u);
+    for (const std::size_t length : {std::size_t{1}, std::size_t{100}, std::size_t{192}, good.size() - 1}) {
+        put_contents(path, good.substr(0, length));
+        expect_refused({"inspect", path}, path, "");
+        expect_refused({"inspect", path, "--json"}, path, "");
+    }
+    for (const std::size_t at : {std::size_t{0}, std::size_t{9}, std::size_t{40}, std::size_t{190}, std::size_t{200},
+                                 good.size() / 2, good.size() - 1}) {
+        std::string flipped = good;
+        flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
+        put_contents(path, flipped);
+        expect_refused({"inspect", path}, path, "");
+    }
+    put_contents(path, good + "x");
+    expect_refused({"inspect", path}, path, "");
+}
+
+TEST(inspect_cli, what_is_no_readable_file_is_refused) {
+    const scratch_folder scratch;
+    put_contents(scratch / "empty", "");
+    put_contents(scratch / "text", std::string(1000, 'a'));
+    for (const std::string& path : {scratch / "missing", scratch / "empty", scratch / "text", scratch.path().string(),
+                                    std::string{"/dev/null"}, std::string{}}) {
+        expect_refused({"inspect", path}, path, "");
+    }
+}
+
+TEST(inspect_cli, a_valid_envelope_around_nonsense_is_refused) {
+    const scratch_folder scratch;
+    const std::array<std::byte, 8> nonsense{};
+    const std::span<const std::byte> sections[] = {nonsense};
+    const snapshot_info info{.kind = snapshot_kind::bloom, .kind_version = 1, .hash_id = 1};
+    ASSERT_TRUE(save_file(scratch / "odd", [&](sink& out) { return write_snapshot(out, info, nonsense, sections); }));
+    expect_refused({"inspect", scratch / "odd"}, scratch / "odd", "");
+}
+
+TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
+    const scratch_folder scratch;
+    const snapshot_info info{.kind = static_cast<snapshot_kind>(4711), .kind_version = 3, .hash_id = 1, .sequence = 99};
+    ASSERT_TRUE(save_file(scratch / "new", [&](sink& out) { return write_snapshot(out, info, {}, {}); }));
+    const tool_run run = run_tool({"inspect", scratch / "new", "--json"});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.json().at("kind"), "unknown");
+    EXPECT_EQ(run.json().at("kind_id"), 4711);
+    EXPECT_EQ(run.json().at("sequence"), 99);
+    EXPECT_TRUE(run.json().at("stats").is_null());
+    const tool_run table = run_tool({"inspect", scratch / "new"});
+    EXPECT_EQ(table.status, 0);
+    EXPECT_NE(table.out.find("does not know the kind"), std::string::npos) << table.out;
+}
+
+}  // namespace
+}  // namespace genista::test

@@ -1,0 +1,102 @@
+// run_tool: the built binary as a user meets it, arguments in, exit status and both streams out. No shell in between.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace genista::test {
+
+// A folder of its own for every test, gone with it.
+class scratch_folder {
+  public:
+    scratch_folder() {
+        std::string name = (std::filesystem::temp_directory_path() / "genista-tool-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) std::abort();
+        path_ = name;
+    }
+    ~scratch_folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    scratch_folder(const scratch_folder&) = delete;
+    scratch_folder& operator=(const scratch_folder&) = delete;
+
+    [[nodiscard]] std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+[[nodiscard]] inline std::string contents(const std::string& path) {
+    std::ifstream file{path, std::ios::binary};
+    return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+inline void put_contents(const std::string& path, const std::string& bytes) {
+    std::ofstream{path, std::ios::binary} << bytes;
+}
+
+struct tool_run {
+    int status = -1;  // the exit status, or -1 if a signal ended it
+    std::string out;
+    std::string err;
+
+    // Throws, and so fails the test, if stdout is no JSON document.
+    [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+[[nodiscard]] inline tool_run run_tool(std::vector<std::string> arguments) {
+    const scratch_folder scratch;
+    const std::string out = scratch / "out", err = scratch / "err";
+    arguments.insert(arguments.begin(), GENISTA_BINARY_DIR "/bin/genista");
+    std::vector<char*> raw;
+    for (std::string& each : arguments) raw.push_back(each.data());
+    raw.push_back(nullptr);
+    posix_spawn_file_actions_t streams;
+    ::posix_spawn_file_actions_init(&streams);
+    constexpr int create = O_WRONLY | O_CREAT | O_TRUNC;
+    ::posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&streams, STDOUT_FILENO, out.c_str(), create, 0600);
+    ::posix_spawn_file_actions_addopen(&streams, STDERR_FILENO, err.c_str(), create, 0600);
+    pid_t child = 0;
+    const int spawned = ::posix_spawn(&child, raw[0], &streams, nullptr, raw.data(), ::environ);
+    ::posix_spawn_file_actions_destroy(&streams);
+    tool_run run;
+    if (spawned != 0) {
+        ADD_FAILURE() << raw[0] << " does not start";
+        return run;
+    }
+    int state = 0;
+    ::waitpid(child, &state, 0);
+    run.status = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+    run.out = contents(out);
+    run.err = contents(err);
+    return run;
+}
+
+// The contract for bad input: status 2, nothing on stdout, one line on stderr with the value and what is allowed.
+inline void expect_refused(const std::vector<std::string>& arguments, const std::string& value,
+                           const std::string& allowed) {
+    const tool_run run = run_tool(arguments);
+    std::string line;
+    for (const std::string& each : arguments) line += each + " ";
+    EXPECT_EQ(run.status, 2) << line;
+    EXPECT_EQ(run.out, "") << line;
+    EXPECT_NE(run.err.find(value), std::string::npos) << line << "\n" << run.err;
+    EXPECT_NE(run.err.find(allowed), std::string::npos) << line << "\n" << run.err;
+    EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+}
+
+}  // namespace genista::test

@@ -1,0 +1,24 @@
+// The machine a run was made on: what a reader needs to judge its times. No names, no dates.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace genista::tool::bench {
+
+struct machine_facts {
+    std::string cpu;                  // as the kernel calls it
+    unsigned cores = 0;               // hardware threads this process may use
+    std::string isa;                  // what the library's kernels use
+    std::string compiler;             // that built this tool
+    std::vector<std::string> caches;  // "L1d 48K", "L2 2048K", "L3 32768K"
+    std::string huge_pages;           // the kernel's setting: always, madvise, never or unknown
+};
+
+[[nodiscard]] machine_facts this_machine();
+
+// Bytes of RAM, 0 if the system does not say.
+[[nodiscard]] std::uint64_t physical_memory_bytes();
+
+}  // namespace genista::tool::bench

@@ -1,0 +1,54 @@
+// What a run of the bench was asked to do, and the sizes that follow from it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "genista/hash/hasher.hpp"
+
+namespace genista::tool::bench {
+
+struct plan {
+    std::uint64_t keys = 1'000'000;
+    double error_rate = 1.0 / 256;
+    std::uint64_t threads = 1;
+    std::uint64_t rounds = 9;
+    std::uint64_t seed = 1;
+    std::uint64_t lookups_asked = 0;       // a thread and round; 0: by the rule below
+    std::uint64_t rate_queries_asked = 0;  // 0: by the rule below
+    hash_kind hash = hash_kind::keyed;
+
+    // As many as there are keys, at least 2^20 so that a round takes 10 ms even in cache, at most 2^22 a round.
+    [[nodiscard]] std::uint64_t lookups() const {
+        constexpr std::uint64_t least = std::uint64_t{1} << 20, most = std::uint64_t{1} << 22;
+        return lookups_asked != 0 ? lookups_asked : std::clamp(keys, least, std::max(least, most / threads));
+    }
+
+    // 10^4/ε trials show a rate 10 % too high with 99.9 % (docs/papers.md, "Rates"); the default stops at 10^8.
+    [[nodiscard]] std::uint64_t rate_queries() const {
+        constexpr double limit = 1e8;
+        if (rate_queries_asked != 0) return rate_queries_asked;
+        return static_cast<std::uint64_t>(std::min(std::ceil(1e4 / error_rate), limit));
+    }
+
+    // Rounds in which the filters are built anew: all of them while that is cheap.
+    [[nodiscard]] std::uint64_t build_rounds() const {
+        if (keys <= 2'000'000) return rounds;
+        return std::min<std::uint64_t>(rounds, keys <= 20'000'000 ? 3 : 2);
+    }
+
+    // Different stored keys that one pass of the erase loop takes out and puts back.
+    [[nodiscard]] std::size_t erase_sample() const {
+        return static_cast<std::size_t>(std::clamp<std::uint64_t>(keys / 2, 1, std::uint64_t{1} << 20));
+    }
+
+    // How often a short loop over `size` keys is repeated within one round, for the clock's sake.
+    [[nodiscard]] std::uint64_t repeats(std::uint64_t size) const {
+        const std::uint64_t enough = std::min(lookups(), std::uint64_t{1} << 18);
+        return std::clamp<std::uint64_t>(enough / size, 1, 256);
+    }
+};
+
+}  // namespace genista::tool::bench

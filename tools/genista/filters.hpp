@@ -1,0 +1,36 @@
+// The one registry of filters: what `bench --filters` can name and what `inspect` can load.
+//
+// A new filter is one line in filters.cpp. Everything that differs between filters (has it erase?) is found out at
+// compile time by bench/filter_subject.hpp.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bench/subject.hpp"
+#include "genista/base/result.hpp"
+#include "genista/filters/filter.hpp"
+#include "genista/format/snapshot.hpp"
+
+namespace genista::tool {
+
+struct filter_entry {
+    std::string_view name;
+    snapshot_kind kind;
+    result<std::unique_ptr<bench::subject>> (*make_subject)(const filter_options&);
+    result<filter_stats> (*load_stats)(std::span<const std::byte> snapshot);
+};
+
+[[nodiscard]] std::span<const filter_entry> all_filters() noexcept;
+
+// nullptr if there is none.
+[[nodiscard]] const filter_entry* find_filter(std::string_view name) noexcept;
+[[nodiscard]] const filter_entry* find_filter(snapshot_kind kind) noexcept;
+
+// "bloom, blocked_bloom, …" for help and error messages.
+[[nodiscard]] std::string filter_names();
+
+}  // namespace genista::tool

@@ -1,0 +1,155 @@
+// genista lab: the papers' promises as experiments. `list` names them, `run` measures them and judges.
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "json_target.hpp"
+#include "lab/experiment.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "table.hpp"
+
+namespace genista::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct run_request {
+    std::vector<std::string> ids;
+    lab::run_options options;
+    std::string json_path;
+};
+
+std::string experiment_ids() {
+    std::string ids;
+    for (const lab::experiment& each : lab::all_experiments()) ids.append(ids.empty() ? "" : ", ").append(each.id);
+    return ids;
+}
+
+exit_status list_experiments(bool as_json) {
+    if (as_json) {
+        json rows = json::array();
+        for (const lab::experiment& each : lab::all_experiments()) {
+            rows.push_back({{"id", each.id}, {"promise", each.promise}, {"where", each.where}, {"state", "available"}});
+        }
+        const result<void> written = write_json("-", json{{"experiments", rows}});
+        return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
+    }
+    table page{{{"id"}, {"promise", align::left, 56}, {"where", align::left, 24}, {"state"}}};
+    for (const lab::experiment& each : lab::all_experiments()) {
+        page.add_row({std::string{each.id}, std::string{each.promise}, std::string{each.where}, "available"});
+    }
+    fmt::print("{}", page.text());
+    return exit_status::ok;
+}
+
+void print_labelled(std::string_view label, const std::string& text) {
+    constexpr std::size_t indent = 12;
+    for (const std::string& line : wrap(text, page_width - indent)) {
+        fmt::print("  {:<{}}{}\n", label, indent - 2, line);
+        label = "";
+    }
+}
+
+// JSON as one line to read: {"a":1,"b":[2,3]} -> a: 1, b: (2, 3)
+std::string prose(const nlohmann::json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_structured()) return value.dump();
+    std::string line;
+    for (const auto& [key, inner] : value.items()) {
+        if (!line.empty()) line += ", ";
+        if (value.is_object()) line += key + ": ";
+        line += inner.is_structured() ? fmt::format("({})", prose(inner)) : prose(inner);
+    }
+    return line;
+}
+
+void print_outcome(std::string_view id, const lab::outcome& made) {
+    fmt::print("{}: {}\n", id, made.kept ? "kept" : "BROKEN");
+    print_labelled("promised", made.promised);
+    print_labelled("measured", made.measured);
+    if (!made.control.is_null()) print_labelled("control", prose(made.control));
+}
+
+json outcome_json(std::string_view id, const lab::outcome& made) {
+    const auto object = [](const nlohmann::json& value) { return value.is_null() ? json::object() : json(value); };
+    return {{"id", id},
+            {"promised", made.promised},
+            {"measured", made.measured},
+            {"kept", made.kept},
+            {"control", object(made.control)},
+            {"parameters", object(made.parameters)},
+            {"series", json(made.series)}};
+}
+
+result<lab::outcome> run_one(const lab::experiment& what, lab::run_options options, double done, double all) {
+    progress bar{std::string{what.id}};
+    options.progress = [&bar, done, all](double share) { bar.update((done + share) / all); };
+    options.progress(0);
+    return what.run(options);
+}
+
+exit_status run_experiments(const run_request& asked) {
+    std::vector<const lab::experiment*> chosen;
+    for (const std::string& id : asked.ids) {
+        chosen.push_back(lab::find_experiment(id));
+        if (chosen.back() != nullptr) continue;
+        return complain(exit_status::bad_input,
+                        fmt::format("'{}' is no experiment; there are {}", id, experiment_ids()));
+    }
+    json rows = json::array();
+    bool all_kept = true;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+        const auto made =
+            run_one(*chosen[i], asked.options, static_cast<double>(i), static_cast<double>(chosen.size()));
+        if (!made) {
+            return complain(status_of(made.error().code()),
+                            fmt::format("{}: {}", chosen[i]->id, made.error().message()));
+        }
+        all_kept = all_kept && made->kept;
+        if (!owns_stdout(asked.json_path)) print_outcome(chosen[i]->id, *made);
+        rows.push_back(outcome_json(chosen[i]->id, *made));
+    }
+    if (!asked.json_path.empty()) {
+        const result<void> written = write_json(asked.json_path, json{{"experiments", rows}});
+        if (!written) return complain(exit_status::failed, written.error().message());
+    }
+    return all_kept ? exit_status::ok : exit_status::failed;
+}
+
+command add_list(CLI::App& lab_app) {
+    const auto as_json = std::make_shared<bool>(false);
+    CLI::App& app = *lab_app.add_subcommand("list", "name every experiment and the promise it measures");
+    app.footer("Example:\n  genista lab list");
+    app.add_flag("--json", *as_json, "print JSON instead of a table");
+    return {&app, [as_json] { return list_experiments(*as_json); }};
+}
+
+command add_run(CLI::App& lab_app) {
+    const auto asked = std::make_shared<run_request>();
+    CLI::App& app = *lab_app.add_subcommand("run", "run experiments and print measured beside promised");
+    app.footer(
+        "Exit status: 0 every promise kept, 1 one broken, 2 an unknown experiment or filter.\n"
+        "Example:\n  genista lab run broom-words ppr-reduction --quick --json -");
+    app.add_option("ID", asked->ids, "experiments, as named by genista lab list")->required();
+    app.add_option("--filter", asked->options.filter, "filter to try instead of the one the promise is about")
+        ->type_name("NAME");
+    app.add_flag("--quick", asked->options.quick, "smaller sizes, the same judgement");
+    add_count(app, "--seed", asked->options.seed, {}, "all randomness comes from it");
+    add_json_target(app, asked->json_path);
+    return {&app, [asked] { return run_experiments(*asked); }};
+}
+
+}  // namespace
+
+std::vector<command> add_lab_commands(CLI::App& root) {
+    CLI::App& app = *root.add_subcommand("lab", "the papers' promises as experiments");
+    app.require_subcommand(0, 1);
+    app.footer("Example:\n  genista lab run broom-words --quick");
+    return {add_list(app), add_run(app)};
+}
+
+}  // namespace genista::tool

@@ -1,0 +1,48 @@
+// Options with checked values. See options.hpp.
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include "json_target.hpp"
+
+namespace genista::tool {
+namespace {
+
+// CLI11 wants the refusal as an exception; it never leaves the parser.
+[[noreturn]] void refuse(const std::string& option, const error& why) {
+    throw CLI::ValidationError{option, std::string{why.message()}};
+}
+
+}  // namespace
+
+CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& target, count_range allowed,
+                       const std::string& help) {
+    const auto take = [&target, allowed, name](const std::string& text) {
+        const result<std::uint64_t> value = parse_count(text, allowed);
+        if (!value) refuse(name, value.error());
+        target = *value;
+    };
+    return app.add_option_function<std::string>(name, take, help)->type_name("N")->default_str(fmt::to_string(target));
+}
+
+CLI::Option* add_rate(CLI::App& app, const std::string& name, double& target, const std::string& help) {
+    const auto take = [&target, name](const std::string& text) {
+        const result<double> value = parse_rate(text);
+        if (!value) refuse(name, value.error());
+        target = *value;
+    };
+    return app.add_option_function<std::string>(name, take, help)->type_name("E")->default_str(fmt::to_string(target));
+}
+
+CLI::Option* add_json_target(CLI::App& app, std::string& target) {
+    const auto take = [&target](const std::string& path) {
+        if (const result<void> usable = check_json_target(path); !usable) refuse("--json", usable.error());
+        target = path;
+    };
+    return app
+        .add_option_function<std::string>("--json", take,
+                                          "write the results as JSON; - is stdout, and then nothing else")
+        ->type_name("FILE|-");
+}
+
+}  // namespace genista::tool

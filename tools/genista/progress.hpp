@@ -1,0 +1,29 @@
+// A progress bar for people who wait: one line on stderr, redrawn in place, gone when the work is done.
+//
+// Drawn only if stderr is a terminal; in logs and pipes there is none, not even a line. stdout is never touched.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace genista::tool {
+
+class progress {
+  public:
+    explicit progress(std::string label);
+    ~progress();
+    progress(const progress&) = delete;
+    progress& operator=(const progress&) = delete;
+
+    // share in 0..1. Redraws at most ten times a second.
+    void update(double share);
+    void update(double share, std::string label);
+
+  private:
+    std::string label_;
+    bool shown_ = false;
+    const bool on_terminal_;
+    std::chrono::steady_clock::time_point drawn_at_{};
+};
+
+}  // namespace genista::tool
