@@ -7,6 +7,8 @@ install(EXPORT genista_targets NAMESPACE genista:: FILE genista-targets.cmake
 configure_package_config_file(cmake/genista-config.cmake.in ${PROJECT_BINARY_DIR}/genista-config.cmake
     INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/genista-config-version.cmake COMPATIBILITY SameMinorVersion)
+# Relative to where the .pc file lies, so that the package can be moved or installed elsewhere than configured.
+file(RELATIVE_PATH genista_pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/genista.pc.in ${PROJECT_BINARY_DIR}/genista.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/genista-config.cmake ${PROJECT_BINARY_DIR}/genista-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)

@@ -39,6 +39,9 @@ struct experiment {
     result<outcome> (*run)(const run_options&);
 };
 
+// For experiments that are about no filter: an error if one was named.
+[[nodiscard]] result<void> refuse_filter(std::string_view id, const run_options& options) noexcept;
+
 // Every experiment the library has, in the order of docs/papers.md.
 [[nodiscard]] std::span<const experiment> all_experiments() noexcept;
 

@@ -147,6 +147,7 @@ nlohmann::json as_json(const bit_strings_tally& tally) {
 }  // namespace
 
 result<outcome> run_broom_words(const run_options& options) {
+    if (const auto refused = refuse_filter("broom-words", options); !refused) return refused.error();
     const exhaustive_sizes sizes = options.quick ? exhaustive_sizes{7, 6, 7, 6, 6} : exhaustive_sizes{8, 8, 9, 7, 7};
     const std::size_t rounds = options.quick ? 8'000 : 100'000;
     options.progress(0);

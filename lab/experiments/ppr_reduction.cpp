@@ -474,10 +474,7 @@ class reduction_run {
 }  // namespace
 
 result<outcome> run_ppr_reduction(const run_options& options) {
-    if (!options.filter.empty())
-        return error::make(error_code::invalid_argument,
-                           "filter %s: ppr-reduction is about hash families and takes no filter",
-                           options.filter.c_str());
+    if (const auto refused = refuse_filter("ppr-reduction", options); !refused) return refused.error();
     return reduction_run{options}.run();
 }
 

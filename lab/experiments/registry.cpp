@@ -18,6 +18,12 @@ constexpr std::array experiments{
 
 }  // namespace
 
+result<void> refuse_filter(std::string_view id, const run_options& options) noexcept {
+    if (options.filter.empty()) return {};
+    return error::make(error_code::invalid_argument, "filter %s: %.*s is about no filter and takes none",
+                       options.filter.c_str(), static_cast<int>(id.size()), id.data());
+}
+
 std::span<const experiment> all_experiments() noexcept {
     return experiments;
 }

@@ -1,4 +1,9 @@
+// Which instruction sets this processor has, asked once.
 #include "genista/base/cpu.hpp"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -6,6 +11,17 @@
 
 namespace genista {
 namespace {
+
+#if defined(__x86_64__)
+// Leaf 7, bit 9 of ecx. clang 14's __builtin_cpu_supports does not know the name.
+bool has_vaes() noexcept {
+    unsigned a = 0;
+    unsigned b = 0;
+    unsigned c = 0;
+    unsigned d = 0;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 9 & 1) != 0;
+}
+#endif
 
 isa detect() noexcept {
 #if defined(__x86_64__)
@@ -15,8 +31,7 @@ isa detect() noexcept {
                       __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul");
     if (!avx2) return isa::portable;
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                        __builtin_cpu_supports("vaes");
+                        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && has_vaes();
     return avx512 ? isa::avx512 : isa::avx2;
 #else
     return isa::portable;

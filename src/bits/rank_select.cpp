@@ -1,3 +1,4 @@
+// Building the directory of rank_select, and the select that walks it.
 #include "genista/bits/rank_select.hpp"
 
 #include <algorithm>

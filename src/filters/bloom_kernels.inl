@@ -16,20 +16,21 @@ struct bloom_policy {
         return scale(x, s.bits);
     }
     static const std::byte* byte_of(const state& s, std::uint64_t bit) noexcept { return s.bytes + bit / 8; }
-    static bool is_set(const state& s, std::uint64_t bit) noexcept {
-        return (std::to_integer<unsigned>(*byte_of(s, bit)) >> (bit % 8) & 1) != 0;
+    static unsigned bit_at(const state& s, std::uint64_t bit) noexcept {
+        return std::to_integer<unsigned>(*byte_of(s, bit)) >> (bit % 8) & 1;
     }
     // Probes in groups of three without a branch inside: one probe says no as often as a coin, three say no seven times in
     // eight, and a mispredicted branch costs more than the two loads it might have saved.
     static bool test_from(const state& s, const target& t, std::uint32_t first) noexcept {
         std::uint32_t probe = first;
         for (; probe + 3 <= s.probes; probe += 3) {
-            const bool all = is_set(s, bit_of(s, t, probe)) & is_set(s, bit_of(s, t, probe + 1)) &
-                             is_set(s, bit_of(s, t, probe + 2));
-            if (!all) return false;
+            unsigned all = bit_at(s, bit_of(s, t, probe));
+            all &= bit_at(s, bit_of(s, t, probe + 1));
+            all &= bit_at(s, bit_of(s, t, probe + 2));
+            if (all == 0) return false;
         }
         for (; probe < s.probes; ++probe) {
-            if (!is_set(s, bit_of(s, t, probe))) return false;
+            if (bit_at(s, bit_of(s, t, probe)) == 0) return false;
         }
         return true;
     }
@@ -94,11 +95,11 @@ struct bloom_batch {
                 aimed += hash_width;
             }
             const digest& d = ring[i % prefetch_ring];
-            bool alive = true;
+            unsigned alive = 1;
             for (std::uint32_t probe = 0; probe < early && probe < s.probes; ++probe) {
-                alive &= bloom_policy::is_set(s, bloom_policy::bit_of(s, d, probe));
+                alive &= bloom_policy::bit_at(s, bloom_policy::bit_of(s, d, probe));
             }
-            if (!alive) continue;
+            if (alive == 0) continue;
             for (std::uint32_t probe = early; probe < s.probes; ++probe) {
                 __builtin_prefetch(bloom_policy::byte_of(s, bloom_policy::bit_of(s, d, probe)));
             }

@@ -34,7 +34,7 @@ TEST(ppr_reduction, is_kept_with_smaller_ranges_for_4wise_families_and_its_contr
 TEST(ppr_reduction, takes_no_filter) {
     const auto ran = run_ppr_reduction({.filter = "bloom", .quick = true});
     ASSERT_FALSE(ran);
-    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-reduction is about hash families and takes no filter");
+    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-reduction is about no filter and takes none");
 }
 
 }  // namespace

@@ -1,0 +1,173 @@
+// What a machine can check of the house style (CONTRIBUTING.md), over every text file of the repository.
+//
+// Each rule is a function from a file to its complaints, so that each is tested first on files made up here that break it.
+// The strings they look for are put together from halves: this file must pass its own rules.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <regex>
+
+#include "source_tree.hpp"
+
+namespace genista::test {
+namespace {
+
+using complaints = std::vector<std::string>;
+using rule = complaints (*)(const source_file&);
+
+constexpr std::size_t most_lines = 700;
+constexpr std::size_t lines_without_comment = 40;  // a shorter .cpp may speak for itself; a header never
+
+[[nodiscard]] std::string at(const source_file& file, std::size_t line) {
+    return file.path + ":" + std::to_string(line + 1);
+}
+
+complaints complain_where(const source_file& file, const std::string& what,
+                          const std::function<bool(const std::string&)>& broken) {
+    complaints found;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+        if (broken(file.lines[i])) found.push_back(at(file, i) + ": " + what);
+    }
+    return found;
+}
+
+complaints opens_with_a_comment(const source_file& file) {
+    if (!file.is_cpp()) return {};
+    if (file.extension() == ".cpp" && file.lines.size() < lines_without_comment) return {};
+    if (!file.lines.empty() && file.lines.front().starts_with("// ")) return {};
+    return {at(file, 0) + ": opens without a comment that says what the file promises"};
+}
+
+complaints is_short(const source_file& file) {
+    if (file.lines.size() <= most_lines) return {};
+    return {file.path + ": " + std::to_string(file.lines.size()) + " lines, at most " + std::to_string(most_lines)};
+}
+
+complaints asks_for_no_instruction_set_of_this_machine(const source_file& file) {
+    if (file.extension() == ".md") return {};  // prose may speak of the flag
+    static const std::string flags[] = {
+        "-march="
+        "native",
+        "-mtune="
+        "native",
+        "-mcpu="
+        "native"};
+    return complain_where(file, "builds for one machine only", [](const std::string& line) {
+        return std::ranges::any_of(flags, [&](const std::string& flag) { return line.find(flag) != line.npos; });
+    });
+}
+
+complaints names_no_folder_of_one_machine(const source_file& file) {
+    static const std::regex home_of_someone{
+        "(^|[^A-Za-z0-9_.*}])/(work|farm|"
+        "root|home|Users)/"};
+    return complain_where(file, "a path of one machine",
+                          [](const std::string& line) { return std::regex_search(line, home_of_someone); });
+}
+
+complaints has_no_trailing_blanks(const source_file& file) {
+    return complain_where(file, "blanks or a carriage return at the end of the line", [](const std::string& line) {
+        return !line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r');
+    });
+}
+
+complaints has_no_tabs(const source_file& file) {
+    return complain_where(file, "a tab", [](const std::string& line) { return line.find('\t') != line.npos; });
+}
+
+complaints leaves_nothing_open(const source_file& file) {
+    static const std::regex marks{
+        "\\b(TO"
+        "DO|FIX"
+        "ME|XX"
+        "X|HA"
+        "CK)\\b"};
+    return complain_where(file, "work left open",
+                          [](const std::string& line) { return std::regex_search(line, marks); });
+}
+
+// A header that is meant to be included again and again says so in its first line.
+complaints guards_with_pragma_once(const source_file& file) {
+    if (file.extension() != ".hpp") return {};
+    if (!file.lines.empty() && file.lines.front().find("no include guard") != std::string::npos) return {};
+    if (std::ranges::find(file.lines, "#pragma once") != file.lines.end()) return {};
+    return {file.path + ": no #pragma once"};
+}
+
+void expect_kept(rule check) {
+    std::size_t count = 0;
+    for (const source_file& file : source_tree(GENISTA_SOURCE_DIR)) {
+        ++count;
+        for (const std::string& complaint : check(file)) ADD_FAILURE() << complaint;
+    }
+    EXPECT_GT(count, 20u) << "the walk found next to nothing: does it look at the right folders?";
+}
+
+source_file made_up(std::string path, std::vector<std::string> lines) {
+    return {std::move(path), std::move(lines)};
+}
+
+TEST(style, every_cpp_file_opens_with_a_comment) {
+    std::vector<std::string> bare(60, "int x;");
+    EXPECT_EQ(opens_with_a_comment(made_up("a.hpp", {"#pragma once"})).size(), 1u);
+    EXPECT_EQ(opens_with_a_comment(made_up("a.hpp", {})).size(), 1u);
+    EXPECT_EQ(opens_with_a_comment(made_up("a.cpp", bare)).size(), 1u);
+    EXPECT_TRUE(opens_with_a_comment(made_up("a.cpp", {"int x;"})).empty());
+    EXPECT_TRUE(opens_with_a_comment(made_up("a.hpp", {"// What it promises."})).empty());
+    expect_kept(opens_with_a_comment);
+}
+
+TEST(style, no_file_is_longer_than_700_lines) {
+    EXPECT_EQ(is_short(made_up("a.cpp", std::vector<std::string>(701))).size(), 1u);
+    EXPECT_TRUE(is_short(made_up("a.cpp", std::vector<std::string>(700))).empty());
+    expect_kept(is_short);
+}
+
+TEST(style, no_build_file_asks_for_the_instruction_set_of_one_machine) {
+    const std::string flag = std::string{"-march="} + "native";
+    EXPECT_EQ(asks_for_no_instruction_set_of_this_machine(made_up("a.cmake", {"", "x(" + flag + ")"})).size(), 1u);
+    EXPECT_TRUE(asks_for_no_instruction_set_of_this_machine(made_up("a.cmake", {"-march=x86-64"})).empty());
+    expect_kept(asks_for_no_instruction_set_of_this_machine);
+}
+
+TEST(style, no_file_names_a_folder_of_one_machine) {
+    const std::string folder = std::string{"/ho"} + "me/me/x";
+    EXPECT_EQ(names_no_folder_of_one_machine(made_up("a.md", {"see " + folder})).size(), 1u);
+    EXPECT_EQ(names_no_folder_of_one_machine(made_up("a.md", {folder})).size(), 1u);
+    EXPECT_TRUE(names_no_folder_of_one_machine(made_up("a.md", {"/usr/share, net" + folder})).empty());
+    expect_kept(names_no_folder_of_one_machine);
+}
+
+TEST(style, no_line_ends_in_blanks) {
+    EXPECT_EQ(has_no_trailing_blanks(made_up("a.md", {"x ", "y\t", "z\r", "w"})).size(), 3u);
+    expect_kept(has_no_trailing_blanks);
+}
+
+TEST(style, no_line_holds_a_tab) {
+    EXPECT_EQ(has_no_tabs(made_up("a.md", {"\tx", "y"})).size(), 1u);
+    expect_kept(has_no_tabs);
+}
+
+TEST(style, nothing_is_left_open) {
+    EXPECT_EQ(leaves_nothing_open(made_up("a.cpp", {std::string{"// TO"} + "DO: later"})).size(), 1u);
+    EXPECT_TRUE(leaves_nothing_open(made_up("a.cpp", {"int todo_list; HACKNEY"})).empty());
+    expect_kept(leaves_nothing_open);
+}
+
+TEST(style, every_header_guards_itself_or_says_that_it_does_not) {
+    EXPECT_EQ(guards_with_pragma_once(made_up("a.hpp", {"// What it promises."})).size(), 1u);
+    EXPECT_TRUE(guards_with_pragma_once(made_up("a.hpp", {"// Kernels (no include guard: why)."})).empty());
+    expect_kept(guards_with_pragma_once);
+}
+
+// The walk itself: text is found by extension or by "#!", everything else is left alone.
+TEST(source_tree, knows_text_from_data) {
+    EXPECT_TRUE(made_up("run", {"#!/usr/bin/env bash"}).is_text());
+    EXPECT_TRUE(made_up("a/b.cmake", {}).is_text());
+    EXPECT_FALSE(made_up("tests/golden/bloom.snapshot", {"#!"}).is_text());
+    EXPECT_FALSE(made_up("LICENSE", {"Apache"}).is_text());
+}
+
+}  // namespace
+}  // namespace genista::test
