@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/blocked_bloom.hpp"
-#include "genista/filters/bloom.hpp"
-#include "genista/filters/cuckoo_partial.hpp"
+#include "filters/filter_snapshots.hpp"
 #include "genista/format/sink.hpp"
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
@@ -46,14 +44,7 @@ std::vector<std::uint64_t> keys_from(std::uint64_t seed, std::size_t count) {
 template <class F>
 class local_filters : public testing::Test {};
 
-using all_local_filters = testing::Types<bloom_filter, blocked_bloom_filter, cuckoo_partial_filter>;
-struct by_name {
-    template <class F>
-    static std::string GetName(int) {
-        return std::string{F::name};
-    }
-};
-TYPED_TEST_SUITE(local_filters, all_local_filters, by_name);
+TYPED_TEST_SUITE(local_filters, test::all_local_filters, test::filter_names);
 
 TYPED_TEST(local_filters, an_empty_filter_contains_nothing) {
     const auto filter = made<TypeParam>(seeded(1000));
@@ -236,7 +227,7 @@ TYPED_TEST(local_filters, a_custom_hash_cannot_be_saved) {
 template <class F>
 class mergeable_filters : public testing::Test {};
 using all_mergeable_filters = testing::Types<bloom_filter, blocked_bloom_filter>;
-TYPED_TEST_SUITE(mergeable_filters, all_mergeable_filters, by_name);
+TYPED_TEST_SUITE(mergeable_filters, all_mergeable_filters, test::filter_names);
 
 TYPED_TEST(mergeable_filters, a_merged_filter_equals_one_that_took_all_keys) {
     auto one = made<TypeParam>(seeded(2000));

@@ -1,8 +1,5 @@
-// Snapshots of every filter: equal after a round trip, refused after any damage, harmless after any forgery.
-//
-// The sizes are the reliability figures: every truncation and every bit flip of a 64 KiB file, and 10^5 (long: 10^7)
-// mutations whose checksums were repaired, after which a filter may come out that nobody ever saved; it must then be a
-// sound one, which answers, takes keys, saves and loads.
+// Snapshots of every filter: equal after a round trip, refused where parameters and table contradict each other. Damage and
+// forgery in bulk: snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,73 +8,20 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/blocked_bloom.hpp"
-#include "genista/filters/bloom.hpp"
-#include "genista/filters/cuckoo_partial.hpp"
+#include "filters/filter_snapshots.hpp"
 #include "genista/format/snapshot.hpp"
 #include "support/fix_checksums.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_exercise.hpp"
 #include "support/splitmix.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
-
-template <class Filter>
-bytes saved(const Filter& filter) {
-    vector_sink out;
-    const result<void> written = filter.save(out);
-    EXPECT_TRUE(written) << written.error().message();
-    return std::move(out).take();
-}
-
-// The integers 0 .. keys - 1, at full capacity.
-template <class Filter>
-Filter filled(std::uint64_t keys, double rate, hash_kind kind = hash_kind::keyed) {
-    auto made =
-        Filter::make({.capacity = keys, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(keys), kind}});
-    EXPECT_TRUE(made) << made.error().message();
-    for (std::uint64_t key = 0; key < keys; ++key) EXPECT_NE(made->insert(key), insert_outcome::full);
-    return *std::move(made);
-}
-
-// The largest filter whose snapshot has at most 64 KiB: its capacity is found by bisection.
-template <class Filter>
-Filter filled_to_64_kib() {
-    std::uint64_t low = 1, high = 100'000;
-    while (low < high) {
-        const std::uint64_t middle = (low + high + 1) / 2;
-        const auto made = Filter::make({.capacity = middle, .hash = hasher{hash_key::from_seed(1)}});
-        if (saved(*made).size() <= 65'536) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return filled<Filter>(low, 1.0 / 256);
-}
-
-template <class Filter>
-void expect_equal_answers(const Filter& a, const Filter& b, std::uint64_t queries) {
-    ASSERT_EQ(a.stats().keys, b.stats().keys);
-    ASSERT_EQ(a.stats().capacity, b.stats().capacity);
-    ASSERT_EQ(a.stats().false_positive_rate, b.stats().false_positive_rate);
-    ASSERT_TRUE(a.hash() == b.hash());
-    for (std::uint64_t key = 0; key < queries; ++key) ASSERT_EQ(a.may_contain(key), b.may_contain(key)) << key;
-}
+using bytes = test::file_bytes;
+using test::saved, test::filled, test::expect_equal_answers;
 
 template <class Filter>
 class filter_snapshot : public ::testing::Test {};
-struct names {
-    template <class Filter>
-    static std::string GetName(int) {
-        return std::string{Filter::name};
-    }
-};
-using filters = ::testing::Types<bloom_filter, blocked_bloom_filter, cuckoo_partial_filter>;
-TYPED_TEST_SUITE(filter_snapshot, filters, names);
+TYPED_TEST_SUITE(filter_snapshot, test::all_local_filters, test::filter_names);
 
 TYPED_TEST(filter_snapshot, a_round_trip_gives_equal_answers_and_equal_bytes) {
     for (const std::uint64_t keys : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{1'000}, std::uint64_t{50'000}}) {
@@ -267,91 +211,6 @@ TEST(cuckoo_partial_snapshot, a_table_that_contradicts_its_parameters_is_refused
     ASSERT_TRUE(view);
     const auto last = static_cast<std::size_t>(&view->sections[0].back() - file.data());
     EXPECT_EQ(load_with<filter>(file, last, 1, 1), "corrupt") << "the bytes behind the last bucket are zero";
-}
-
-TYPED_TEST(filter_snapshot, every_truncation_of_64_kib_is_refused) {
-    const bytes file = saved(filled_to_64_kib<TypeParam>());
-    ASSERT_GT(file.size(), 65'000u);
-    for (std::size_t length = 0; length < file.size(); ++length) {
-        const bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
-        ASSERT_FALSE(TypeParam::load(cut)) << length;
-    }
-}
-
-TYPED_TEST(filter_snapshot, every_bit_flip_of_64_kib_is_refused) {
-    bytes file = saved(filled_to_64_kib<TypeParam>());
-    ASSERT_GT(file.size(), 65'000u);
-    ASSERT_TRUE(TypeParam::load(file));
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(TypeParam::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-    EXPECT_TRUE(TypeParam::load(file));
-}
-
-// A byte, a word of special value, or a resize, somewhere; the parameters, where the arithmetic starts, get half of all.
-void mutate(bytes& file, test::splitmix& chance) {
-    constexpr std::uint64_t special[] = {0,
-                                         1,
-                                         2,
-                                         63,
-                                         64,
-                                         512,
-                                         0x7fffffff,
-                                         0xffffffff,
-                                         std::uint64_t{1} << 40,
-                                         std::uint64_t{1} << 61,
-                                         std::uint64_t{1} << 63,
-                                         ~std::uint64_t{0}};
-    for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-        const bool in_parameters = chance.below(2) == 0;
-        const std::size_t at = in_parameters ? 192 + chance.below(128)
-                                             : (chance.below(4) == 0 ? 10 : 192) + chance.below(file.size() - 200);
-        const std::size_t width = std::size_t{1} << chance.below(4);
-        if (at + width > file.size()) continue;
-        switch (chance.below(4)) {
-            case 0:
-                file[at] ^= static_cast<std::byte>(1u << chance.below(8));
-                break;
-            case 1:
-                test::put_little_endian(file, at, width, chance());
-                break;
-            case 2:
-                test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
-                break;
-            default: {  // a little more or less, as an off-by-one would
-                const std::uint64_t old = load_little_endian<std::uint64_t>(&file[std::min(at, file.size() - 8)]);
-                test::put_little_endian(file, std::min(at, file.size() - 8), 8, old + chance.below(17) - 8);
-            }
-        }
-    }
-    if (chance.below(8) == 0) file.resize(192 + 64 * chance.below(2 * file.size() / 64));
-}
-
-TYPED_TEST(filter_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{11};
-    std::vector<bytes> originals;
-    for (const double rate : {0.5, 1.0 / 256, 1.0 / 4096}) {
-        originals.push_back(saved(filled<TypeParam>(1, rate)));
-        originals.push_back(saved(filled<TypeParam>(400, rate)));
-    }
-    const auto rounds = test::scaled<std::uint64_t>(100'000, 10'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        mutate(forged, chance);
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome outcome = test::exercise_snapshot<TypeParam>(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded;
-    }
-    // Both outcomes must be common, or nothing was tested.
-    EXPECT_GT(accepted, rounds / 20);
-    EXPECT_LT(accepted, rounds * 19 / 20);
 }
 
 }  // namespace

@@ -67,9 +67,14 @@ json run_json(const report& run) {
             {"interval_confidence", lab::interval_confidence}};
 }
 
+// Three digits or more, so that slow machines do not widen the table.
+std::string rounded(double ns) {
+    return fmt::format("{:.{}f}", ns, ns < 100 ? 2 : ns < 1000 ? 1 : 0);
+}
+
 std::string minimum_and_median(const samples& times) {
     const auto least = times.minimum(), middle = times.median();
-    return least && middle ? fmt::format("{:.2f} ({:.2f})", *least, *middle) : "-";
+    return least && middle ? fmt::format("{} ({})", rounded(*least), rounded(*middle)) : "-";
 }
 
 std::string rate_table(const report& run) {

@@ -1,0 +1,115 @@
+// Snapshots of every filter, damaged and forged in bulk.
+//
+// The sizes are the reliability figures: every truncation and every bit flip of a 64 KiB file, and 10^5 (long: 10^7)
+// mutations whose checksums were repaired, after which a filter may come out that nobody ever saved; it must then be a
+// sound one, which answers, takes keys, saves and loads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "genista/format/snapshot.hpp"
+#include "support/fix_checksums.hpp"
+#include "support/scale.hpp"
+#include "support/snapshot_exercise.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using bytes = test::file_bytes;
+using test::saved, test::filled, test::filled_to_64_kib;
+
+template <class Filter>
+class snapshot_sweep : public ::testing::Test {};
+TYPED_TEST_SUITE(snapshot_sweep, test::all_local_filters, test::filter_names);
+
+TYPED_TEST(snapshot_sweep, every_truncation_of_64_kib_is_refused) {
+    const bytes file = saved(filled_to_64_kib<TypeParam>());
+    ASSERT_GT(file.size(), 65'000u);
+    for (std::size_t length = 0; length < file.size(); ++length) {
+        const bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
+        ASSERT_FALSE(TypeParam::load(cut)) << length;
+    }
+}
+
+TYPED_TEST(snapshot_sweep, every_bit_flip_of_64_kib_is_refused) {
+    bytes file = saved(filled_to_64_kib<TypeParam>());
+    ASSERT_GT(file.size(), 65'000u);
+    ASSERT_TRUE(TypeParam::load(file));
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+        const auto mask = static_cast<std::byte>(1u << bit % 8);
+        file[bit / 8] ^= mask;
+        ASSERT_FALSE(TypeParam::load(file)) << bit;
+        file[bit / 8] ^= mask;
+    }
+    EXPECT_TRUE(TypeParam::load(file));
+}
+
+// A byte, a word of special value, or a resize, somewhere; the parameters, where the arithmetic starts, get half of all.
+void mutate(bytes& file, test::splitmix& chance) {
+    constexpr std::uint64_t special[] = {0,
+                                         1,
+                                         2,
+                                         63,
+                                         64,
+                                         512,
+                                         0x7fffffff,
+                                         0xffffffff,
+                                         std::uint64_t{1} << 40,
+                                         std::uint64_t{1} << 61,
+                                         std::uint64_t{1} << 63,
+                                         ~std::uint64_t{0}};
+    for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
+        const bool in_parameters = chance.below(2) == 0;
+        const std::size_t at = in_parameters ? 192 + chance.below(128)
+                                             : (chance.below(4) == 0 ? 10 : 192) + chance.below(file.size() - 200);
+        const std::size_t width = std::size_t{1} << chance.below(4);
+        if (at + width > file.size()) continue;
+        switch (chance.below(4)) {
+            case 0:
+                file[at] ^= static_cast<std::byte>(1u << chance.below(8));
+                break;
+            case 1:
+                test::put_little_endian(file, at, width, chance());
+                break;
+            case 2:
+                test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
+                break;
+            default: {  // a little more or less, as an off-by-one would
+                const std::uint64_t old = load_little_endian<std::uint64_t>(&file[std::min(at, file.size() - 8)]);
+                test::put_little_endian(file, std::min(at, file.size() - 8), 8, old + chance.below(17) - 8);
+            }
+        }
+    }
+    if (chance.below(8) == 0) file.resize(192 + 64 * chance.below(2 * file.size() / 64));
+}
+
+TYPED_TEST(snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
+    test::splitmix chance{11};
+    std::vector<bytes> originals;
+    for (const double rate : {0.5, 1.0 / 256, 1.0 / 4096}) {
+        originals.push_back(saved(filled<TypeParam>(1, rate)));
+        originals.push_back(saved(filled<TypeParam>(400, rate)));
+    }
+    const auto rounds = test::scaled<std::uint64_t>(100'000, 10'000'000);
+    std::uint64_t accepted = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        bytes forged = originals[chance.below(originals.size())];
+        mutate(forged, chance);
+        test::fit_lengths(forged);
+        test::fix_key_id(forged);
+        test::fix_envelope(forged);
+        const test::exercise_outcome outcome = test::exercise_snapshot<TypeParam>(forged);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
+        accepted += outcome.loaded;
+    }
+    // Both outcomes must be common, or nothing was tested.
+    EXPECT_GT(accepted, rounds / 20);
+    EXPECT_LT(accepted, rounds * 19 / 20);
+}
+
+}  // namespace
+}  // namespace genista
