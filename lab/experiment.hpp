@@ -1,4 +1,4 @@
-// An experiment measures one promise of the papers (docs/papers.md) and says whether the library keeps it.
+// An experiment measures one promise of the papers (claims.hpp) and says whether the library keeps it.
 //
 // lab/experiments/<id with _>.cpp defines one function and lists it in registry.cpp; `genista lab run ID` runs it. Each
 // has a control: something that must fail the same measurement, else the measurement proves nothing.
@@ -33,9 +33,7 @@ struct outcome {
 };
 
 struct experiment {
-    std::string_view id;
-    std::string_view promise;
-    std::string_view where;  // tag and place in docs/papers.md, for example "broom18 App. A"
+    std::string_view id;  // of the claim it measures
     result<outcome> (*run)(const run_options&);
 };
 

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "json_target.hpp"
+#include "lab/claims.hpp"
 #include "lab/experiment.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -29,18 +30,24 @@ std::string experiment_ids() {
     return ids;
 }
 
-exit_status list_experiments(bool as_json) {
+std::string_view state_of(const lab::claim& each) {
+    return lab::find_experiment(each.id) != nullptr ? "available" : "not built yet";
+}
+
+exit_status list_claims(bool as_json) {
     if (as_json) {
         json rows = json::array();
-        for (const lab::experiment& each : lab::all_experiments()) {
-            rows.push_back({{"id", each.id}, {"promise", each.promise}, {"where", each.where}, {"state", "available"}});
+        for (const lab::claim& each : lab::all_claims()) {
+            rows.push_back(
+                {{"id", each.id}, {"promise", each.promise}, {"where", each.where}, {"state", state_of(each)}});
         }
         const result<void> written = write_json("-", json{{"experiments", rows}});
         return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
     }
-    table page{{{"id"}, {"promise", align::left, 56}, {"where", align::left, 24}, {"state"}}};
-    for (const lab::experiment& each : lab::all_experiments()) {
-        page.add_row({std::string{each.id}, std::string{each.promise}, std::string{each.where}, "available"});
+    table page{{{"id"}, {"promise", align::left, 56}, {"where", align::left, 20}, {"state"}}};
+    for (const lab::claim& each : lab::all_claims()) {
+        page.add_row(
+            {std::string{each.id}, std::string{each.promise}, std::string{each.where}, std::string{state_of(each)}});
     }
     fmt::print("{}", page.text());
     return exit_status::ok;
@@ -98,7 +105,9 @@ exit_status run_experiments(const run_request& asked) {
         chosen.push_back(lab::find_experiment(id));
         if (chosen.back() != nullptr) continue;
         return complain(exit_status::bad_input,
-                        fmt::format("'{}' is no experiment; there are {}", id, experiment_ids()));
+                        fmt::format("'{}' {}; there are {}", id,
+                                    lab::find_claim(id) != nullptr ? "has no experiment yet" : "is no experiment",
+                                    experiment_ids()));
     }
     json rows = json::array();
     bool all_kept = true;
@@ -122,10 +131,11 @@ exit_status run_experiments(const run_request& asked) {
 
 command add_list(CLI::App& lab_app) {
     const auto as_json = std::make_shared<bool>(false);
-    CLI::App& app = *lab_app.add_subcommand("list", "name every experiment and the promise it measures");
+    CLI::App& app =
+        *lab_app.add_subcommand("list", "every promise of the papers, and which of them have an experiment");
     app.footer("Example:\n  genista lab list");
     app.add_flag("--json", *as_json, "print JSON instead of a table");
-    return {&app, [as_json] { return list_experiments(*as_json); }};
+    return {&app, [as_json] { return list_claims(*as_json); }};
 }
 
 command add_run(CLI::App& lab_app) {
