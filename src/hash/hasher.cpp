@@ -78,6 +78,7 @@ void hasher::pick_kernels() noexcept {
     one_ = portable::hash_one;
     one_integer_ = portable::hash_integer;
     batch_ = portable::hash_batch;
+    block_ = portable::hash_block;
 #if defined(__x86_64__)
     switch (active_isa()) {
         case isa::portable:
@@ -86,11 +87,13 @@ void hasher::pick_kernels() noexcept {
             one_ = avx2::hash_one;
             one_integer_ = avx2::hash_integer;
             batch_ = avx2::hash_batch;
+            block_ = avx2::hash_block;
             break;
         case isa::avx512:
             one_ = avx512::hash_one;
             one_integer_ = avx512::hash_integer;
             batch_ = avx512::hash_batch;
+            block_ = avx512::hash_block;
             break;
     }
 #endif

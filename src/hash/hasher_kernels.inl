@@ -11,6 +11,10 @@ inline digest hash_integer(const hash_state& state, std::uint64_t key) noexcept 
     return digest_of(state, key);
 }
 
+inline digest hash_block(const hash_state& state, std::uint64_t low, std::uint64_t high) noexcept {
+    return encrypt(state, short_block{low, high});
+}
+
 inline void hash_batch(const hash_state& state, const std::uint64_t* keys, std::size_t count, digest* out) noexcept {
     std::size_t done = 0;
     for (; done + hash_width <= count; done += hash_width) digest8(state, keys + done, out + done);

@@ -12,6 +12,7 @@ struct digest {
     std::uint64_t position = 0;  // where: R is sorted by it, and every bin of a filter is a range of it
     std::uint64_t seed = 0;      // what: fingerprints are drawn from it
 
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero inside a defaulted comparison for a pointer
     friend constexpr auto operator<=>(const digest&, const digest&) noexcept = default;
 };
 

@@ -38,6 +38,11 @@ class hasher {
     // out.size() ≥ keys.size(). Several times faster than one by one where the processor has wide AES.
     void operator()(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept;
 
+    // One raw AES-128 block under the key, whatever the kind: what fingerprints are renewed with.
+    [[nodiscard]] digest encrypt(std::uint64_t low, std::uint64_t high) const noexcept {
+        return block_(state_, low, high);
+    }
+
     [[nodiscard]] hash_kind kind() const noexcept { return state_.kind; }
     [[nodiscard]] const hash_key& key() const noexcept { return key_; }
     [[nodiscard]] const hash_state& state() const noexcept { return state_; }
@@ -56,6 +61,7 @@ class hasher {
     hash_key key_;
     digest (*one_)(const hash_state&, key_view) noexcept = nullptr;
     digest (*one_integer_)(const hash_state&, std::uint64_t) noexcept = nullptr;
+    digest (*block_)(const hash_state&, std::uint64_t, std::uint64_t) noexcept = nullptr;
     void (*batch_)(const hash_state&, const std::uint64_t*, std::size_t, digest*) noexcept = nullptr;
 };
 

@@ -1,0 +1,73 @@
+// What the epoch law (docs/filters/broom.md) asks of one bin: whose slot is it, who may join, how to renew.
+//
+// Pure functions over a bin_image and the digests that R holds in the bin's range. Nothing here locks or reads R.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "filters/broom/table.hpp"
+
+namespace genista::broom {
+
+// A key as the present epoch of its bin sees it.
+struct present {
+    mixed words;
+    fingerprint print;
+};
+
+class epoch {
+  public:
+    epoch(const table& of, bin_image& image) noexcept
+        : table_{of}, image_{image}, bin_{static_cast<unsigned>(image.bin % bins_per_group)} {}
+
+    [[nodiscard]] present of(const digest& d) const noexcept { return at(d, table::counter_of(image_)); }
+
+    // The slot with this base, live or dead: by L3 there is at most one.
+    [[nodiscard]] std::optional<unsigned> slot_with_base(const fingerprint& f) const noexcept;
+    [[nodiscard]] bool is_dead(unsigned slot) const noexcept { return image_.sides.is_dead(bin_, slot); }
+    // Would a query of this key match the slot, whose base it has?
+    [[nodiscard]] bool slot_matches(unsigned slot, const present& key) const noexcept;
+    [[nodiscard]] bool backyard_has(const fingerprint& f) const noexcept;
+    [[nodiscard]] bool is_full() const noexcept {
+        return image_.slots.used() == slots_per_bin || image_.slots.used(false) == slots_per_half ||
+               image_.slots.used(true) == slots_per_half;
+    }
+
+    // Members whose fingerprint matches the slot: its owner, if R tells the truth and nobody is in between two steps.
+    // The digest `except` does not count.
+    [[nodiscard]] unsigned owners(unsigned slot, std::span<const digest> members, const digest& except,
+                                  digest* one) const noexcept;
+    [[nodiscard]] unsigned tag_owners(const fingerprint& f, std::span<const digest> members,
+                                      const digest& except) const noexcept;
+
+    // A slot, or else a backyard entry; false if the backyard is full, and then nothing has changed. The caller has made
+    // sure that neither base nor tag is taken [law L3].
+    [[nodiscard]] bool join(const fingerprint& f);
+    void bury(unsigned slot);
+    // Extends the slot of `owner` past its first difference from `stranger`. False: no room, renew instead [law L4].
+    [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& stranger);
+
+    // Lays the members under a salt never used before so that L3 holds and `avoid` matches nothing [law L5]. False if no
+    // draw did within the cap, which means that more keys share this bin than it and its backyard can hold.
+    [[nodiscard]] bool renew(std::span<const digest> members, const digest* avoid);
+
+    // Live slots and backyard entries: the keys of this bin.
+    [[nodiscard]] unsigned keys() const noexcept;
+
+  private:
+    static constexpr unsigned most_draws = 1000;
+
+    [[nodiscard]] present at(const digest& d, std::uint32_t counter) const noexcept {
+        const mixed words = table_.mix(table_.place_of(d), counter);
+        return {words, fingerprint::of(words, table_.form())};
+    }
+    [[nodiscard]] bool lay(std::span<const digest> members, const digest* avoid, std::uint32_t counter);
+
+    const table& table_;
+    bin_image& image_;
+    unsigned bin_;
+};
+
+}  // namespace genista::broom

@@ -1,0 +1,166 @@
+// broom_line: one bin of the broom filter, one cache line: 48 slots in 64 groups, 8-bit remainders. Plain C++.
+//
+//     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a group
+//                  [ half A: groups 0..31, 0*1 each, upward from bit 0 ] [ free zeros ] [ half B: groups 32..63, mirrored:
+//                    0*1 each, downward from bit 111 ]
+//     byte 14      salt counter (side.hpp says what its top value means)
+//     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the backyard
+//     byte 16..63  remainders: half A fills slots 0, 1, 2 …; half B fills slots 47, 46, 45 …; the gap lies between
+//
+// Half B is half A seen in a mirror, so one piece of code does both. Within a half, `rank` counts slots in the order in which
+// they fill; slot_of() turns a rank into a slot, which is how the side structure names it.
+//
+//   I1  64 ones, 48 zeros.
+//   I2  A half never holds more than 32 slots, so that its marks and zeros lie in one 64-bit word and its remainders in one
+//       window of 32 bytes; both halves together never hold more than 48.
+//   I3  Slots only join [broom law L2]: a slot keeps its remainder until the bin is laid anew. It moves when others join
+//       before it, so whoever names slots (side entries) follows insert()'s answer.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cstdint>
+
+namespace genista::broom {
+
+inline constexpr unsigned slots_per_bin = 48;
+inline constexpr unsigned slots_per_half = 32;
+inline constexpr unsigned groups_per_half = 32;
+inline constexpr unsigned groups_per_bin = 64;
+
+// Which group, and what to look for in it. Groups 0..31 lie in half A.
+struct line_key {
+    unsigned group;  // 0..63
+    std::uint8_t remainder;
+
+    [[nodiscard]] constexpr bool mirrored() const noexcept { return group >= groups_per_half; }
+    [[nodiscard]] constexpr unsigned group_in_half() const noexcept { return group % groups_per_half; }
+};
+
+// Ranks [first, end) of a half.
+struct rank_range {
+    unsigned first;
+    unsigned end;
+
+    [[nodiscard]] constexpr unsigned size() const noexcept { return end - first; }
+};
+
+class line {
+  public:
+    // Words in little-endian order of the bytes drawn above.
+    std::array<std::uint64_t, 8> words;
+
+    [[nodiscard]] static constexpr line empty() noexcept {
+        line made{};
+        made.words[0] = 0xffffffffu;                       // 32 marks of half A
+        made.words[1] = std::uint64_t{0xffffffffu} << 16;  // 32 marks of half B, bits 80..111
+        return made;
+    }
+
+    [[nodiscard]] constexpr std::uint8_t salt() const noexcept { return static_cast<std::uint8_t>(words[1] >> 48); }
+    constexpr void set_salt(std::uint8_t value) noexcept {
+        words[1] = (words[1] & ~(std::uint64_t{0xff} << 48)) | std::uint64_t{value} << 48;
+    }
+    [[nodiscard]] constexpr std::uint8_t overflow() const noexcept { return static_cast<std::uint8_t>(words[1] >> 56); }
+    constexpr void set_overflow(std::uint8_t bits) noexcept {
+        words[1] = (words[1] & ~(std::uint64_t{0xff} << 56)) | std::uint64_t{bits} << 56;
+    }
+
+    // Half A as it is; half B reversed, so that both read 0*1 from bit 0. Bits beyond the half's own are the other's.
+    [[nodiscard]] constexpr std::uint64_t half(bool mirrored) const noexcept {
+        return mirrored ? reverse(words[0] >> 48 | words[1] << 16) : words[0];
+    }
+
+    // Slots in use in a half: the last of its 32 marks stands at bit 31 + slots.
+    [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept { return select(half(mirrored), 31) - 31; }
+    [[nodiscard]] constexpr unsigned used() const noexcept { return used(false) + used(true); }
+    [[nodiscard]] constexpr bool has_room(bool mirrored) const noexcept {
+        const unsigned here = used(mirrored);
+        return here < slots_per_half && here + used(!mirrored) < slots_per_bin;
+    }
+
+    // Total: a reader may see a line in the middle of a change (and will then look again), so that ranks are cut to a half.
+    [[nodiscard]] constexpr rank_range ranks(line_key key) const noexcept {
+        const unsigned g = key.group_in_half();
+        const std::uint64_t marks = half(key.mirrored());
+        const unsigned end = std::min(select(marks, g) - g, slots_per_half);
+        const unsigned first = g == 0 ? 0 : select(marks, g - 1) + 1 - g;
+        return {std::min(first, end), end};
+    }
+
+    [[nodiscard]] static constexpr unsigned slot_of(bool mirrored, unsigned rank) noexcept {
+        return mirrored ? slots_per_bin - 1 - rank : rank;
+    }
+    [[nodiscard]] constexpr std::uint8_t remainder(unsigned slot) const noexcept {
+        return static_cast<std::uint8_t>(words[2 + slot / 8] >> (8 * (slot % 8)));
+    }
+
+    // Bit s is set if slot s has this key's group and remainder. At most one bit unless tails tell slots apart.
+    [[nodiscard]] constexpr std::uint64_t matches(line_key key) const noexcept {
+        const rank_range range = ranks(key);
+        std::uint64_t found = 0;
+        for (unsigned rank = range.first; rank < range.end; ++rank) {
+            const unsigned slot = slot_of(key.mirrored(), rank);
+            if (remainder(slot) == key.remainder) found |= std::uint64_t{1} << slot;
+        }
+        return found;
+    }
+
+    // Adds a slot at the end of its group and returns its rank; slots of this half with that rank or more have moved one
+    // rank up. The caller has asked has_room().
+    constexpr unsigned insert(line_key key) noexcept {
+        const bool mirrored = key.mirrored();
+        assert(has_room(mirrored));
+        const unsigned before = used(mirrored);
+        const unsigned rank = ranks(key).end;
+        const unsigned at = rank + key.group_in_half();  // the bit where the group's mark stands and the new zero goes
+        const unsigned end = groups_per_half + before;   // first bit beyond the half: a free zero
+        std::uint64_t marks = half(mirrored);
+        const std::uint64_t below = low(at);
+        const std::uint64_t moving = low(end) & ~below;
+        marks = (marks & ~(moving | (end < 64 ? std::uint64_t{1} << end : 0))) | (marks & moving) << 1;
+        set_half(mirrored, marks);
+        for (unsigned r = before; r > rank; --r)
+            set_remainder(slot_of(mirrored, r), remainder(slot_of(mirrored, r - 1)));
+        set_remainder(slot_of(mirrored, rank), key.remainder);
+        return rank;
+    }
+
+    friend constexpr bool operator==(const line&, const line&) noexcept = default;
+
+  private:
+    static constexpr std::uint64_t low(unsigned bits) noexcept {
+        return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+    }
+    static constexpr std::uint64_t reverse(std::uint64_t x) noexcept {
+        x = (x >> 1 & 0x5555555555555555u) | (x & 0x5555555555555555u) << 1;
+        x = (x >> 2 & 0x3333333333333333u) | (x & 0x3333333333333333u) << 2;
+        x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
+        return __builtin_bswap64(x);
+    }
+    // Position of the one with `rank` ones below it.
+    static constexpr unsigned select(std::uint64_t x, unsigned rank) noexcept {
+        for (; rank > 0; --rank) x &= x - 1;
+        return static_cast<unsigned>(std::countr_zero(x));
+    }
+    constexpr void set_half(bool mirrored, std::uint64_t marks) noexcept {
+        if (!mirrored) {
+            words[0] = marks;
+            return;
+        }
+        const std::uint64_t upright = reverse(marks);  // bits 48..111
+        words[0] = (words[0] & low(48)) | upright << 48;
+        words[1] = (words[1] & ~low(48)) | upright >> 16;
+    }
+    constexpr void set_remainder(unsigned slot, std::uint8_t value) noexcept {
+        std::uint64_t& word = words[2 + slot / 8];
+        const unsigned shift = 8 * (slot % 8);
+        word = (word & ~(std::uint64_t{0xff} << shift)) | std::uint64_t{value} << shift;
+    }
+};
+
+static_assert(sizeof(line) == 64);
+
+}  // namespace genista::broom

@@ -1,0 +1,110 @@
+// Blocks of side memory: first the list of the size, then a larger one cut in two, then neighbours joined, then new ground.
+#include "filters/broom/memory.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+namespace genista::broom {
+
+side_memory::~side_memory() {
+    if (start_ != nullptr) ::munmap(start_, 8 * (reserved_ + most_granules));
+}
+
+result<void> side_memory::reserve(std::uint64_t granules) noexcept {
+    // Readers of a torn block may run up to most_granules past its start.
+    const std::uint64_t bytes = 8 * (granules + most_granules);
+    if (granules > ~handle{0}) {
+        return error::make(error_code::unsupported, "broom: %llu granules of side memory are more than 2^32",
+                           static_cast<unsigned long long>(granules));
+    }
+    void* const address =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (address == MAP_FAILED) {
+        return error::make(error_code::out_of_memory, "cannot reserve %llu bytes of addresses",
+                           static_cast<unsigned long long>(bytes));
+    }
+    start_ = static_cast<std::uint64_t*>(address);
+    reserved_ = granules;
+    return {};
+}
+
+side_memory::handle side_memory::take(std::uint64_t granules) noexcept {
+    const std::lock_guard guard{lock_};
+    if (granules == 0 || granules > most_granules) return 0;
+    std::uint64_t found = 0;
+    handle block = pop(granules, found);
+    if (block == 0 && free_ > used_ / 8) {
+        join_neighbours();
+        block = pop(granules, found);
+    }
+    if (block == 0) {
+        const std::uint64_t words = (used_ + granules + 63) / 64;
+        try {
+            if (free_map_.size() < words) free_map_.resize(words + words / 8);
+        } catch (const std::bad_alloc&) {
+            return 0;
+        }
+        if (granules > reserved_ - used_) return 0;
+        block = static_cast<handle>(used_);
+        used_ += granules;
+        return block;
+    }
+    if (found > granules) push(block + static_cast<handle>(granules), found - granules);
+    mark(block, granules, false);
+    free_ -= granules;
+    return block;
+}
+
+void side_memory::give_back(handle block, std::uint64_t granules) noexcept {
+    const std::lock_guard guard{lock_};
+    mark(block, granules, true);
+    free_ += granules;
+    push(block, granules);
+}
+
+std::uint64_t side_memory::allocated_bytes() const noexcept {
+    const std::lock_guard guard{lock_};
+    return 8 * used_ + free_map_.capacity() * sizeof free_map_[0];
+}
+
+void side_memory::mark(handle block, std::uint64_t granules, bool free) noexcept {
+    for (std::uint64_t i = block; i < block + granules; ++i) {
+        const std::uint64_t bit = std::uint64_t{1} << (i % 64);
+        free_map_[i / 64] = free ? free_map_[i / 64] | bit : free_map_[i / 64] & ~bit;
+    }
+}
+
+void side_memory::push(handle block, std::uint64_t granules) noexcept {
+    store_word(words(block), lists_[granules]);
+    lists_[granules] = block;
+}
+
+side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& found) noexcept {
+    for (std::uint64_t size = at_least; size <= most_granules; ++size) {
+        const handle block = lists_[size];
+        if (block == 0) continue;
+        lists_[size] = static_cast<handle>(load_word(words(block)));
+        found = size;
+        return block;
+    }
+    return 0;
+}
+
+void side_memory::join_neighbours() noexcept {
+    lists_.fill(0);
+    for (std::uint64_t at = 1; at < used_;) {
+        if ((free_map_[at / 64] >> (at % 64) & 1) == 0) {
+            ++at;
+            continue;
+        }
+        std::uint64_t end = at;
+        while (end < used_ && end - at < most_granules && (free_map_[end / 64] >> (end % 64) & 1) != 0) ++end;
+        push(static_cast<handle>(at), end - at);
+        at = end;
+    }
+}
+
+}  // namespace genista::broom

@@ -1,0 +1,68 @@
+// Memory that readers may look at while writers change it: words with acquire loads and release stores, in one stretch of
+// addresses that stays mapped for as long as the table lives.
+//
+// A reader takes a version, reads, and checks the version again (table.hpp). What it read in between may be torn or belong
+// to somebody else by now, so every word is read atomically and a block may always be read to its greatest length. Acquire
+// loads keep the second version check after the reads, without fences, which ThreadSanitizer does not understand.
+//
+// Blocks are whole granules of 8 bytes. A free block hangs in a list of its size, linked through its first word; when no
+// list can serve and an eighth of all memory is free, the lists are made anew from a map of free granules, which joins
+// neighbours. So what many small blocks leave behind serves larger ones.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "genista/base/result.hpp"
+
+namespace genista::broom {
+
+[[nodiscard]] inline std::uint64_t load_word(const std::uint64_t* from) noexcept {
+    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+// NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes through it
+inline void store_word(std::uint64_t* to, std::uint64_t value) noexcept {
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+
+class side_memory {
+  public:
+    using handle = std::uint32_t;  // in granules from the start; 0 is no block
+
+    static constexpr std::uint64_t most_granules = 1536;  // of one block: 12 KiB
+
+    side_memory() noexcept = default;
+    side_memory(const side_memory&) = delete;
+    side_memory& operator=(const side_memory&) = delete;
+    ~side_memory();
+
+    // Takes addresses for `granules`, and no memory yet.
+    [[nodiscard]] result<void> reserve(std::uint64_t granules) noexcept;
+
+    [[nodiscard]] std::uint64_t* words(handle block) const noexcept { return start_ + block; }
+
+    // 0 if there is no memory.
+    [[nodiscard]] handle take(std::uint64_t granules) noexcept;
+    void give_back(handle block, std::uint64_t granules) noexcept;
+    // What was ever touched, the map of free granules included.
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
+
+  private:
+    void mark(handle block, std::uint64_t granules, bool free) noexcept;
+    void push(handle block, std::uint64_t granules) noexcept;
+    [[nodiscard]] handle pop(std::uint64_t at_least, std::uint64_t& found) noexcept;
+    void join_neighbours() noexcept;
+
+    mutable std::mutex lock_;
+    std::uint64_t* start_ = nullptr;
+    std::uint64_t reserved_ = 0;  // granules
+    std::uint64_t used_ = 1;      // granules ever carved; granule 0 is nobody's
+    std::uint64_t free_ = 0;
+    std::array<handle, most_granules + 1> lists_{};
+    std::vector<std::uint64_t> free_map_;
+};
+
+}  // namespace genista::broom

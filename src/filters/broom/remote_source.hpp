@@ -1,0 +1,61 @@
+// remote_source: any R as the range_source of one operation on one key. What R says is checked: a record outside the range,
+// out of order, twice, or with a digest that is not its key's is an error, not a member.
+#pragma once
+
+#include <new>
+#include <string>
+
+#include "filters/broom/core.hpp"
+#include "genista/hash/hasher.hpp"
+#include "genista/remote/remote.hpp"
+
+namespace genista::broom {
+
+template <remote_map R>
+class remote_source final : public range_source {
+  public:
+    remote_source(R& remote, const hasher& hash, const digest& where, key_view key) noexcept
+        : remote_{remote}, hash_{hash}, where_{where}, key_{key} {}
+
+    result<void> read(position_range range, population& into) override {
+        bool lied = false;
+        bool starved = false;
+        digest last{};
+        std::string last_key;
+        const result<void> read =
+            remote_.for_each(range.first, range.last, [&](const digest& at, key_view key) noexcept {
+                try {
+                    const bool in_order =
+                        into.members.empty() || last < at || (last == at && key_view{last_key}.text() < key.text());
+                    lied = !range.contains(at.position) || !in_order || hash_(key) != at;
+                    if (lied) return false;
+                    into.members.push_back(at);
+                    into.holds_key = into.holds_key || (at == where_ && key.text() == key_.text());
+                    last = at;
+                    last_key = key.text();
+                    return true;
+                } catch (const std::bad_alloc&) {
+                    starved = true;
+                    return false;
+                }
+            });
+        if (starved) return error::make(error_code::out_of_memory, "broom: no memory for the keys of one bin");
+        if (lied)
+            return error::make(error_code::corrupt,
+                               "the remote map gave a record that does not belong to the range read");
+        return read;
+    }
+    result<void> erase() override {
+        const result<bool> gone = remote_.erase(where_, key_);
+        if (!gone) return gone.error();
+        return {};
+    }
+
+  private:
+    R& remote_;
+    const hasher& hash_;
+    digest where_;
+    key_view key_;
+};
+
+}  // namespace genista::broom

@@ -1,0 +1,41 @@
+// shape: what a false-positive rate makes of a bin, and the constants of the epoch law (docs/filters/broom.md).
+//
+// With t tail bits a slot has N = 2^(14+t) bases and a backyard tag 2^(16+t) values, so that a fresh query errs with
+// probability at most
+//
+//     C/N + K/2^d = 48/2^(14+t) + 64/2^(16+t) = 2^-(8+t).
+//
+// t = 0 is the small-remainder design [broom18 §5.3], t > 0 the large one [broom18 §5.4]: the 14 bits in the line are the
+// signature, the tail lies beside it and is read only after a signature has matched.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace genista::broom {
+
+inline constexpr unsigned most_tail_bits = 16;
+inline constexpr unsigned backyard_per_bin = 64;  // K
+inline constexpr unsigned bins_per_group = 16;    // bins that share a side block and a lock
+
+// B: extended slots a bin may have before it is renewed instead. Each costs a side entry; 4 keep an endless attack at about
+// 1.2 bits a key, and a repeated workload still settles (claims broom-space and broom-replay).
+inline constexpr unsigned extensions_per_bin = 4;
+
+struct shape {
+    unsigned tail_bits = 0;
+
+    [[nodiscard]] static constexpr double rate(unsigned tail_bits) noexcept { return 0x1p-8 / (1u << tail_bits); }
+    [[nodiscard]] static shape for_rate(double rate) noexcept {
+        shape made;
+        while (made.tail_bits < most_tail_bits && shape::rate(made.tail_bits) > rate) ++made.tail_bits;
+        return made;
+    }
+
+    [[nodiscard]] constexpr unsigned tag_bits() const noexcept { return 16 + tail_bits; }
+    [[nodiscard]] constexpr unsigned tail_bytes_per_bin() const noexcept { return 6 * tail_bits; }  // 48 slots
+    // A side entry: 4 bits bin, 2 bits kind, then at least a tag.
+    [[nodiscard]] constexpr unsigned entry_bytes() const noexcept { return (6 + tag_bits() + 7) / 8; }
+};
+
+}  // namespace genista::broom

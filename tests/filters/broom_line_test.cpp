@@ -1,0 +1,106 @@
+// broom::line against a dull model: a row of (group, remainder) in two halves.
+#include "filters/broom/line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "support/splitmix.hpp"
+
+namespace genista::broom {
+namespace {
+
+// Each half as its remainders group by group, in order of arrival within a group.
+struct plain_line {
+    std::array<std::vector<std::uint8_t>, groups_per_bin> groups;
+
+    [[nodiscard]] unsigned used(bool mirrored) const {
+        unsigned all = 0;
+        for (unsigned g = 0; g < groups_per_half; ++g) all += static_cast<unsigned>(of(mirrored, g).size());
+        return all;
+    }
+    [[nodiscard]] const std::vector<std::uint8_t>& of(bool mirrored, unsigned group) const {
+        return groups[group + (mirrored ? groups_per_half : 0)];
+    }
+    [[nodiscard]] std::uint64_t matches(line_key key) const {
+        unsigned rank = 0;
+        for (unsigned g = 0; g < key.group_in_half(); ++g) rank += static_cast<unsigned>(of(key.mirrored(), g).size());
+        std::uint64_t found = 0;
+        for (const std::uint8_t remainder : groups[key.group]) {
+            if (remainder == key.remainder) found |= std::uint64_t{1} << line::slot_of(key.mirrored(), rank);
+            ++rank;
+        }
+        return found;
+    }
+};
+
+void expect_same(const line& packed, const plain_line& plain) {
+    const unsigned ones =
+        static_cast<unsigned>(std::popcount(packed.words[0]) + std::popcount(packed.words[1] & 0xffffffffffffu));
+    ASSERT_EQ(ones, 64u) << "I1";
+    for (const bool mirrored : {false, true}) ASSERT_EQ(packed.used(mirrored), plain.used(mirrored));
+    for (unsigned group = 0; group < groups_per_bin; ++group) {
+        const rank_range range = packed.ranks({group, 0});
+        ASSERT_EQ(range.size(), plain.groups[group].size()) << group;
+        for (unsigned i = 0; i < range.size(); ++i) {
+            ASSERT_EQ(packed.remainder(line::slot_of(group >= groups_per_half, range.first + i)),
+                      plain.groups[group][i]);
+        }
+    }
+}
+
+TEST(broom_line, an_empty_line_has_room_and_matches_nothing) {
+    const line empty = line::empty();
+    EXPECT_EQ(empty.used(), 0u);
+    for (unsigned group = 0; group < groups_per_bin; ++group) {
+        for (unsigned r = 0; r < 256; ++r) ASSERT_EQ(empty.matches({group, static_cast<std::uint8_t>(r)}), 0u);
+    }
+}
+
+TEST(broom_line, agrees_with_the_model_after_every_insert_until_it_is_full) {
+    test::splitmix chance{1};
+    for (int round = 0; round < 2000; ++round) {
+        line packed = line::empty();
+        packed.set_salt(static_cast<std::uint8_t>(round));
+        packed.set_overflow(static_cast<std::uint8_t>(round * 7));
+        plain_line plain;
+        // Some rounds crowd few groups, some one half, some spread.
+        const std::uint64_t groups = round % 3 == 0 ? 3 : round % 3 == 1 ? 32 : 64;
+        const std::uint64_t first = round % 2 == 0 ? 0 : 64 - groups;
+        for (int refused = 0; refused < 20;) {
+            const line_key key{static_cast<unsigned>(first + chance.below(groups)),
+                               static_cast<std::uint8_t>(chance.below(8) * 31)};
+            const bool room =
+                plain.used(key.mirrored()) < slots_per_half && plain.used(false) + plain.used(true) < slots_per_bin;
+            ASSERT_EQ(packed.has_room(key.mirrored()), room);
+            ASSERT_EQ(packed.matches(key), plain.matches(key));
+            if (!room) {
+                ++refused;
+                continue;
+            }
+            const unsigned rank = packed.insert(key);
+            plain.groups[key.group].push_back(key.remainder);
+            ASSERT_EQ(packed.remainder(line::slot_of(key.mirrored(), rank)), key.remainder);
+            expect_same(packed, plain);
+            ASSERT_EQ(packed.salt(), static_cast<std::uint8_t>(round));
+            ASSERT_EQ(packed.overflow(), static_cast<std::uint8_t>(round * 7));
+        }
+    }
+}
+
+TEST(broom_line, any_bytes_can_be_asked) {
+    test::splitmix chance{2};
+    for (int round = 0; round < 20'000; ++round) {
+        line torn;
+        for (auto& word : torn.words) word = chance.below(3) == 0 ? 0 : chance();
+        for (unsigned group = 0; group < groups_per_bin; ++group) {
+            const std::uint64_t found = torn.matches({group, static_cast<std::uint8_t>(chance())});
+            ASSERT_EQ(found >> slots_per_bin, 0u);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace genista::broom
