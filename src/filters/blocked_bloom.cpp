@@ -139,12 +139,7 @@ result<void> blocked_bloom_filter::merge(const blocked_bloom_filter& other) noex
 }
 
 filter_stats blocked_bloom_filter::stats() const noexcept {
-    filter_stats now;
-    now.keys = keys_;
-    now.capacity = capacity_;
-    now.false_positive_rate = rate_;
-    now.local_bytes = table_.allocated_bytes() + sizeof *this;
-    return now;
+    return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
 }
 
 result<std::uint64_t> blocked_bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {

@@ -100,12 +100,7 @@ result<void> bloom_filter::merge(const bloom_filter& other) noexcept {
 }
 
 filter_stats bloom_filter::stats() const noexcept {
-    filter_stats now;
-    now.keys = keys_;
-    now.capacity = capacity_;
-    now.false_positive_rate = rate_;
-    now.local_bytes = table_.allocated_bytes() + sizeof *this;
-    return now;
+    return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
 }
 
 result<std::uint64_t> bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "genista/filters/filter.hpp"
@@ -14,6 +15,17 @@ namespace genista {
     const auto key = hash_key::random();
     if (!key) return key.error();
     return hasher{*key};
+}
+
+// Statistics of a filter that does not adapt.
+[[nodiscard]] inline filter_stats plain_stats(std::uint64_t keys, std::uint64_t capacity, double rate,
+                                              std::uint64_t local_bytes) noexcept {
+    filter_stats now;
+    now.keys = keys;
+    now.capacity = capacity;
+    now.false_positive_rate = rate;
+    now.local_bytes = local_bytes;
+    return now;
 }
 
 // Two filters can be merged only if one hash function filled both.

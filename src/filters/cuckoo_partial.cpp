@@ -88,12 +88,7 @@ result<cuckoo_partial_filter> cuckoo_partial_filter::make(const filter_options& 
 }
 
 filter_stats cuckoo_partial_filter::stats() const noexcept {
-    filter_stats now;
-    now.keys = keys_;
-    now.capacity = capacity_;
-    now.false_positive_rate = rate_;
-    now.local_bytes = table_.allocated_bytes() + sizeof *this;
-    return now;
+    return plain_stats(keys_, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
 }
 
 result<std::uint64_t> cuckoo_partial_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
