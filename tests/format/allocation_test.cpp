@@ -10,35 +10,12 @@
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/format/snapshot.hpp"
-
-// g++ 12 inlines one half of a new/delete pair at -O1 and then misses the other.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
-#include "support/failing_allocator.hpp"
-#pragma GCC diagnostic pop
+#include "support/fail_each_allocation.hpp"
 
 namespace genista {
 namespace {
 
-using test::failing_allocations;
-
-// Runs `call` with its first, second, ... allocation failing until none is left; gives how many there were.
-template <class Call>
-std::uint64_t fail_each_allocation(Call&& call) {
-    for (std::uint64_t n = 0;; ++n) {
-        std::optional<error_code> code;
-        bool failed = false;
-        {
-            const failing_allocations armed{n};
-            const auto outcome = call();
-            if (!outcome) code = outcome.error().code();
-            failed = armed.failed();
-        }
-        EXPECT_EQ(code.has_value(), failed);
-        if (!failed) return n;
-        EXPECT_EQ(code, error_code::out_of_memory);
-    }
-}
+using test::fail_each_allocation, test::failing_allocations;
 
 TEST(format_allocations, a_vector_sink_keeps_what_it_had) {
     vector_sink out;
