@@ -3,8 +3,8 @@
 //
 // Breadth-first from the key's two buckets; the children of a full bucket are the other buckets of its four tags. Only the
 // last bucket of a chain has a free slot, all before it are full, and a slot stands in a chain at most once (it determines
-// the next bucket), so moving from the end backwards always moves what was seen. At 95 % load a few dozen buckets are
-// enough on average; `most_nodes` is what an adversary can make one insert cost.
+// the next bucket), so moving from the end backwards always moves what was seen. We believe that a few dozen
+// buckets are enough on average at 95 % load; `most_nodes` is what an adversary can make one insert cost.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // buffer: zeroed, cache-line aligned bytes with exact accounting, the memory every filter lives in.
 //
-// From 2 MiB on the bytes come from mmap with huge pages advised (fewer TLB misses: 5-10 % of a look-up in DRAM,
-// measured); below that from the C++ allocator. Never throws: no memory is an error that names the size.
+// From 2 MiB on the bytes come from mmap with huge pages advised (fewer TLB misses: believed 5-10 % of a
+// look-up in DRAM); below that from the C++ allocator. Never throws: no memory is an error that names the size.
 #pragma once
 
 #include <cstddef>

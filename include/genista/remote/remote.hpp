@@ -40,6 +40,7 @@
 #include <type_traits>
 
 #include "genista/base/result.hpp"
+#include "genista/base/uint128.hpp"
 #include "genista/hash/digest.hpp"
 #include "genista/hash/key.hpp"
 
@@ -90,9 +91,8 @@ struct position_range {
 // No overflow: (bin + 1) * 2^64 + bins - 1 < 2^128 whenever bin + 1 < bins, and bin + 1 == bins is not computed.
 [[nodiscard]] constexpr position_range range_of_bin(std::uint64_t bin, std::uint64_t bins) noexcept {
     assert(bins > 0 && bin < bins);
-    __extension__ using wide = unsigned __int128;
     const auto start_of = [bins](std::uint64_t index) constexpr {
-        return static_cast<std::uint64_t>(((wide{index} << 64) + (bins - 1)) / bins);
+        return static_cast<std::uint64_t>(((uint128{index} << 64) + (bins - 1)) / bins);
     };
     const std::uint64_t last = bin + 1 == bins ? ~std::uint64_t{0} : start_of(bin + 1) - 1;
     return {.first = start_of(bin), .last = last};

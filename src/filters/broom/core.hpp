@@ -53,8 +53,6 @@ class core {
     [[nodiscard]] std::uint64_t renewals() const noexcept { return renewals_.load(std::memory_order_relaxed); }
 
   private:
-    enum class step : unsigned char { done, read_range };
-
     [[nodiscard]] result<void> fetch(std::uint64_t bin, range_source& source, population& into) noexcept;
     // Commits the image and brings the key count up to date.
     void commit(table::lock& held, bin_image& image, unsigned keys_before);

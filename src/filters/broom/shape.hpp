@@ -18,8 +18,8 @@ inline constexpr unsigned most_tail_bits = 16;
 inline constexpr unsigned backyard_per_bin = 64;  // K
 inline constexpr unsigned bins_per_group = 16;    // bins that share a side block and a lock
 
-// B: extended slots a bin may have before it is renewed instead. Each costs a side entry; 4 keep an endless attack at about
-// 1.2 bits a key, and a repeated workload still settles (claims broom-space and broom-replay).
+// B: extended slots a bin may have before it is renewed instead. Each costs a side entry; with 4 an endless
+// attack cost 1.36 bits a key (docs/filters/broom.md). That repeated workloads still settle is for broom-replay to show.
 inline constexpr unsigned extensions_per_bin = 4;
 
 struct shape {
