@@ -47,10 +47,15 @@ result<buffer> buffer::zeroed(std::uint64_t size_bytes) noexcept {
     return made;
 }
 
+void buffer::give_pages_back() noexcept {
+    if (data_ == nullptr || size_ < huge_page) return;
+    if (::madvise(data_, round_up(size_, 4096), MADV_DONTNEED) == 0) allocated_ = 0;
+}
+
 buffer::~buffer() {
     if (data_ == nullptr) return;
     if (size_ >= huge_page) {
-        ::munmap(data_, allocated_);
+        ::munmap(data_, round_up(size_, 4096));
     } else {
         ::operator delete (data_, std::align_val_t{alignment});
     }

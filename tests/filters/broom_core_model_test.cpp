@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/remote_source.hpp"
+#include "genista/filters/broom/range_source.hpp"
 #include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/scale.hpp"
@@ -20,14 +20,16 @@ struct world {
     hasher hash;
     memory_map remote;
     counting_map<memory_map> counted{remote};
-    core filter;
+    std::unique_ptr<core> made;
+    core& filter;
     std::set<std::uint64_t> truth;
     std::uint64_t erased = 0;
     std::uint64_t answered_after_erase = 0;
 
     world(std::uint64_t bins, double rate, std::uint64_t seed)
         : hash{hash_key::from_seed(seed)},
-          filter{*table::make(shape::for_rate(rate), bins, hash_key::from_seed(seed), seed)} {}
+          made{*core::make({.grows = false, .repeatable = seed}, hash, shape::for_rate(rate), bins)},
+          filter{*made} {}
 
     remote_source<counting_map<memory_map>> source(const std::uint64_t& key) {
         return {counted, hash, hash(key), key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}};
@@ -220,19 +222,19 @@ TEST(broom_core, a_failing_store_changes_nothing) {
     EXPECT_FALSE(w.filter.erase(w.hash(keys[0]), bad));
     const bin_image after = w.filter.bins().read(0);
     EXPECT_EQ(before.slots, after.slots);
-    EXPECT_EQ(before.sides.entries, after.sides.entries);
+    EXPECT_EQ(before.sides, after.sides);
     w.audit();
 }
 
 TEST(broom_core, rebuilding_from_the_remote_map_gives_every_key_back) {
     world w{32, 0x1p-8, 8};
     for (std::uint64_t key = 0; key < 32 * 44; ++key) w.insert(key);
-    core fresh{*table::make(shape::for_rate(0x1p-8), 40, hash_key::from_seed(8), 99)};
+    const auto fresh = *core::make({.grows = false, .repeatable = 99}, w.hash, shape::for_rate(0x1p-8), 40);
     const std::uint64_t nobody = 0;
     auto from = w.source(nobody);
-    ASSERT_TRUE(fresh.rebuild(from));
-    ASSERT_TRUE(fresh.audit(from));
-    EXPECT_EQ(fresh.keys(), w.truth.size());
+    ASSERT_TRUE(fresh->rebuild(from));
+    ASSERT_TRUE(fresh->audit(from));
+    EXPECT_EQ(fresh->keys(), w.truth.size());
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "filters/broom/core.hpp"
-#include "filters/broom/remote_source.hpp"
+#include "genista/filters/broom/range_source.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
@@ -19,10 +19,11 @@ namespace {
 struct shared_world {
     hasher hash{hash_key::from_seed(1)};
     memory_map remote;
-    core filter;
+    std::unique_ptr<core> made;
+    core& filter;
 
     shared_world(std::uint64_t bins, double rate)
-        : filter{*table::make(shape::for_rate(rate), bins, hash_key::from_seed(1), 1)} {}
+        : made{*core::make({.grows = false, .repeatable = 1}, hash, shape::for_rate(rate), bins)}, filter{*made} {}
 
     static key_view bytes(const std::uint64_t& key) { return {reinterpret_cast<const std::byte*>(&key), sizeof key}; }
     remote_source<memory_map> source(const std::uint64_t& key) { return {remote, hash, hash(key), bytes(key)}; }

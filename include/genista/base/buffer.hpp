@@ -32,6 +32,9 @@ class buffer {
     }
     ~buffer();
 
+    // Gives the pages back and keeps the addresses, which then read as zeros; below 2 MiB it does nothing.
+    void give_pages_back() noexcept;
+
     [[nodiscard]] std::byte* data() noexcept { return data_; }
     [[nodiscard]] const std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }

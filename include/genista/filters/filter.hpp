@@ -31,6 +31,13 @@ enum class [[nodiscard]] insert_outcome : unsigned char{
 
 enum class [[nodiscard]] erase_outcome : unsigned char{erased, absent};
 
+// What became of a key that a filter let through and R does not hold.
+enum class [[nodiscard]] adapt_outcome : unsigned char{
+    fixed,          // it was a false positive, and is one no longer
+    was_negative,   // the filter does not let it through: nothing to do
+    true_positive,  // R holds it (or a key with the very same digest, which no filter can tell apart)
+};
+
 // Parameters every filter takes. {.capacity = 10'000'000, .false_positive_rate = 1.0 / 256}
 struct filter_options {
     std::uint64_t capacity = 1'000'000;
@@ -116,6 +123,18 @@ template <class F>
 concept mergeable_filter = local_filter<F> && requires(F& f, const F& other) {
     { f.merge(other) }
     noexcept->std::same_as<result<void>>;
+};
+
+// Learns: takes keys whose store committed them, and repairs itself with one range read of R where it was wrong.
+template <class F, class R>
+concept adaptive_filter = membership_filter<F> && requires(F& f, const F& c, key_view key, std::uint64_t integer, R& r) {
+    { f.insert(key, r) } -> std::same_as<result<insert_outcome>>;
+    { f.insert(integer, r) } -> std::same_as<result<insert_outcome>>;
+    { f.erase(key, r) } -> std::same_as<result<erase_outcome>>;
+    { f.erase(integer, r) } -> std::same_as<result<erase_outcome>>;
+    { f.adapt(key, r) } -> std::same_as<result<adapt_outcome>>;
+    { f.adapt(integer, r) } -> std::same_as<result<adapt_outcome>>;
+    { c.audit(r) } -> std::same_as<result<void>>;
 };
 
 // How big to make it. Inverses of each other: fpr_for(n, bits_for(n, ε)) ≤ ε, and capacity_for(bits, ε) is the largest n

@@ -4,237 +4,266 @@
 #include <algorithm>
 #include <new>
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 namespace {
 
 constexpr int most_attempts = 1000;  // a bin that changed under every one of them is a bug or a livelock: say so
+constexpr std::size_t crowded_backyard = 44;
 
 error no_memory() noexcept {
     return error::make(error_code::out_of_memory, "broom: no memory for a bin's side entries");
 }
 
-error kept_changing(std::uint64_t bin) noexcept {
-    return error::make(error_code::timeout, "broom: bin %llu changed during every one of %d attempts",
-                       static_cast<unsigned long long>(bin), most_attempts);
+error kept_changing() noexcept {
+    return error::make(error_code::timeout, "broom: the bin changed during every one of %d attempts", most_attempts);
+}
+
+error too_many_keys(std::size_t members) noexcept {
+    return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys; it has room for %u", members,
+                       slots_per_bin + backyard_per_bin);
 }
 
 }  // namespace
 
-result<void> core::fetch(std::uint64_t bin, range_source& source, population& into) noexcept {
+result<void> core::fetch(position_range range, range_source& source, population& into) noexcept {
     into.members.clear();
     into.holds_key = false;
-    return source.read(table_->range_of(bin), into);
-}
-
-void core::commit(table::lock& held, bin_image& image, unsigned keys_before) {
-    table_->commit(held, image);
-    const unsigned keys_after = epoch{*table_, image}.keys();
-    keys_.fetch_add(std::uint64_t{keys_after} - keys_before, std::memory_order_relaxed);
-}
-
-result<void> core::renew(table::lock& held, bin_image& image, std::span<const digest> members, const digest* avoid) {
-    epoch now{*table_, image};
-    const unsigned before = now.keys();
-    if (!now.renew(members, avoid)) {
-        return error::make(error_code::unsupported, "broom: bin %llu cannot hold %zu keys",
-                           static_cast<unsigned long long>(image.bin), members.size());
+    remote_reads_.fetch_add(1, std::memory_order_relaxed);
+    const result<void> done = source.read(range, into);
+    if (faults.error_is_absent && !done) {
+        into = {};
+        return {};
     }
-    commit(held, image, before);
+    return done;
+}
+
+result<void> core::read(const digest& d, range_source& source, reading& into) noexcept {
+    into.where = &table_of(d);
+    into.bin = into.where->bin_of(d);
+    into.version = into.where->version(into.bin);
+    return fetch(into.where->range_of(into.bin), source, into.r);
+}
+
+bool core::stands(const reading& taken, const digest& d, const table::lock& held) const noexcept {
+    if (faults.writer_without_recheck) return true;
+    return held.version() == taken.version && &table_of(d) == taken.where;
+}
+
+void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before) {
+    in.commit(held, image);
+    keys_.fetch_add(std::uint64_t{image.keys()} - keys_before, std::memory_order_relaxed);
+    if (image.sides.backyard_of(image.bin_in_group()).size() >= crowded_backyard)
+        crowded_.store(true, std::memory_order_relaxed);
+}
+
+bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members, const digest* avoid) {
+    const unsigned before = image.keys();
+    if (!epoch{in, image}.renew(members, avoid)) return false;
+    try {
+        commit(in, held, image, before);
+    } catch (const std::bad_alloc&) {
+        in.book().leave(image.now.code);
+        throw;
+    }
     renewals_.fetch_add(1, std::memory_order_relaxed);
-    return {};
+    return true;
 }
 
 result<insert_outcome> core::insert(const digest& d, range_source& source) noexcept try {
-    const place at = table_->place_of(d);
-    population r;
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        std::uint32_t version = 0;
-        {
-            table::lock held{*table_, at.group()};
-            bin_image image = table_->read(at.bin);
-            epoch now{*table_, image};
-            const fingerprint f = now.of(d).print;
-            if (!now.slot_with_base(f) && !now.backyard_has(f)) {
-                const unsigned before = now.keys();
-                if (!now.join(f)) return insert_outcome::full;
-                commit(held, image, before);
-                return insert_outcome::inserted;
-            }
-            version = held.version();
-        }
-        if (const auto read = fetch(at.bin, source, r); !read) return read.error();
-        bool again = false;
-        auto outcome = insert_with(d, version, r, again);
-        if (!again) return outcome;
-    }
-    return kept_changing(at.bin);
+    auto outcome = insert_into_bin(d, source);
+    if (outcome && options_.grows && wants_to_grow()) grow_a_little(source);
+    return outcome;
 } catch (const std::bad_alloc&) {
     return no_memory();
+}
+
+result<insert_outcome> core::insert_into_bin(const digest& d, range_source& source) {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        reading taken;
+        insert_outcome outcome = insert_outcome::full;
+        step done = step::again;
+        {
+            table& in = table_of(d);
+            const std::uint64_t bin = in.bin_of(d);
+            table::lock held{in, bin};
+            if (&table_of(d) != &in) continue;
+            bin_image image = in.read(bin);
+            epoch now{in, image};
+            const fingerprint f = now.of(d).print;
+            if (!now.slot_with_base(f) && !now.backyard_has(f)) {
+                const unsigned before = image.keys();
+                if (now.join(f)) {
+                    commit(in, held, image, before);
+                    return insert_outcome::inserted;
+                }
+                done = step::no_room;
+            }
+        }
+        if (done == step::again) {
+            if (const auto got = read(d, source, taken); !got) return got.error();
+            done = insert_with(d, taken, outcome);
+        }
+        if (done == step::done) return outcome;
+        if (done == step::no_room) {
+            const auto made = make_room(d, source);
+            if (!made) return made.error();
+            if (!*made) return insert_outcome::full;
+        }
+    }
+    return kept_changing();
 }
 
 // Presence is decided from slots and their owners, never from "R holds x", which is true by now anyway.
-result<insert_outcome> core::insert_with(const digest& d, std::uint32_t version, const population& r, bool& again) {
-    const place at = table_->place_of(d);
-    table::lock held{*table_, at.group()};
-    if (held.version() != version) {
-        again = true;
-        return insert_outcome::full;
-    }
-    bin_image image = table_->read(at.bin);
-    epoch now{*table_, image};
+core::step core::insert_with(const digest& d, const reading& taken, insert_outcome& outcome) {
+    table::lock held{*taken.where, taken.bin};
+    if (!stands(taken, d, held)) return step::again;
+    bin_image image = taken.where->read(taken.bin);
+    epoch now{*taken.where, image};
     const present x = now.of(d);
     const auto slot = now.slot_with_base(x.print);
-    const bool own_slot = slot && now.slot_matches(*slot, x) && now.owners(*slot, r.members, d, nullptr) == 0;
-    const bool own_entry = !slot && now.backyard_has(x.print) && now.tag_owners(x.print, r.members, d) == 0;
+    const auto matching = now.matching_slot(x);
+    bool own_slot = matching && now.owners(*matching, taken.r.members, d, nullptr) == 0;
+    if (faults.insert_takes_dead_slot && slot && now.is_dead(*slot)) own_slot = true;
+    if (faults.insert_trusts_remote && taken.r.holds_key) own_slot = true;
+    const bool own_entry = !slot && now.backyard_has(x.print) && now.tag_owners(x.print, taken.r.members, d) == 0;
     if (own_slot || own_entry) {
-        held.touch();  // a racing erase that read R before us must look again
-        return insert_outcome::already_present;
+        if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again
+        outcome = insert_outcome::already_present;
+        return step::done;
     }
-    std::vector<digest> members = r.members;
+    const unsigned before = image.keys();
+    outcome = insert_outcome::inserted;
+    if (faults.insert_extends && matching) {
+        digest owner;
+        if (now.owners(*matching, taken.r.members, d, &owner) == 1 &&
+            now.join_by_extending(*matching, now.of(owner), x)) {
+            commit(*taken.where, held, image, before);
+            return step::done;
+        }
+    }
+    if (faults.overflow_hides_collision && slot && !image.slots.has_room(x.print.key.mirrored()) &&
+        !now.backyard_has(x.print) && now.join(x.print)) {
+        commit(*taken.where, held, image, before);
+        return step::done;
+    }
+    std::vector<digest> members = taken.r.members;
     members.push_back(d);
-    if (const auto renewed = renew(held, image, members, nullptr); !renewed) {
-        if (renewed.error().code() == error_code::unsupported) return insert_outcome::full;
-        return renewed.error();
-    }
-    return insert_outcome::inserted;
+    return renew(*taken.where, held, image, members, nullptr) ? step::done : step::no_room;
 }
 
 result<erase_outcome> core::erase(const digest& d, range_source& source) noexcept try {
-    const place at = table_->place_of(d);
-    population r;
-    std::uint32_t version = table_->version(at.group());
-    if (const auto read = fetch(at.bin, source, r); !read) return read.error();
-    if (!r.holds_key) return erase_outcome::absent;  // a stranger never hurts a member
+    reading taken;
+    if (const auto got = read(d, source, taken); !got) return got.error();
+    if (!taken.r.holds_key) return erase_outcome::absent;  // a stranger never hurts a member
     if (const auto gone = source.erase(); !gone) return gone.error();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        bool again = false;
-        const auto outcome = erase_with(d, version, r, again);
-        if (!outcome) return outcome.error();
-        if (!again) return erase_outcome::erased;
+        switch (erase_with(d, taken)) {
+            case step::done:
+                return erase_outcome::erased;
+            case step::no_room:
+                return too_many_keys(taken.r.members.size());
+            case step::again:
+                break;
+        }
         // Somebody changed the bin: what R holds now decides. If the key is back, its new insert owns the slot.
-        version = table_->version(at.group());
-        if (const auto read = fetch(at.bin, source, r); !read) return read.error();
-        if (r.holds_key) return erase_outcome::erased;
+        if (const auto got = read(d, source, taken); !got) return got.error();
+        if (taken.r.holds_key) return erase_outcome::erased;
     }
-    return kept_changing(at.bin);
+    return kept_changing();
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-result<void> core::erase_with(const digest& d, std::uint32_t version, const population& r, bool& again) {
-    const place at = table_->place_of(d);
-    table::lock held{*table_, at.group()};
-    if (held.version() != version) {
-        again = true;
-        return {};
-    }
-    bin_image image = table_->read(at.bin);
-    epoch now{*table_, image};
+core::step core::erase_with(const digest& d, const reading& taken) {
+    table::lock held{*taken.where, taken.bin};
+    if (!stands(taken, d, held)) return step::again;
+    std::vector<digest> members = taken.r.members;
+    if (taken.r.holds_key) members.erase(std::find(members.begin(), members.end(), d));
+    // Another key with the very same digest has the same slot: it stays.
+    if (std::find(members.begin(), members.end(), d) != members.end() && !faults.erase_buries_twin) return step::done;
+    bin_image image = taken.where->read(taken.bin);
+    epoch now{*taken.where, image};
     const present x = now.of(d);
-    const auto slot = now.slot_with_base(x.print);
-    const bool in_slot = slot && now.slot_matches(*slot, x);
+    const auto slot = now.matching_slot(x);
     const bool in_backyard = now.backyard_has(x.print);
-    if (!in_slot && !in_backyard) return {};
-    // Buried only where it is certain whose slot it is; a full bin is renewed, or dead slots would drive keys out [law L2].
-    if (in_slot && !in_backyard && !now.is_full() && now.owners(*slot, r.members, d, nullptr) == 0) {
-        const unsigned before = now.keys();
-        now.bury(*slot);
-        commit(held, image, before);
-        return {};
+    if (!slot && !in_backyard) return step::done;
+    const unsigned before = image.keys();
+    if (faults.erase_forgets || faults.overflow_hides_collision) {
+        if (in_backyard && now.tag_owners(x.print, members, d) == 0) {
+            image.sides.remove_backyard(image.bin_in_group(), x.print.tag);
+            commit(*taken.where, held, image, before);
+            return step::done;
+        }
+        if (slot && faults.erase_forgets && now.owners(*slot, members, d, nullptr) == 0) {
+            now.give_up(*slot);
+            commit(*taken.where, held, image, before);
+            return step::done;
+        }
     }
-    std::vector<digest> members = r.members;
-    std::erase(members, d);
-    return renew(held, image, members, nullptr);
+    // Only where it is certain whose slot it is. A full bin is renewed, or dead slots would drive keys out [law L2].
+    const bool certain = slot && (!in_backyard || faults.erase_guesses) &&
+                         (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
+    if (certain && options_.history == broom_history::bury && !now.is_full()) {
+        now.bury(*slot);
+        commit(*taken.where, held, image, before);
+        return step::done;
+    }
+    if (certain && options_.history == broom_history::soft && !now.is_extended(*slot)) {
+        now.give_up(*slot);
+        commit(*taken.where, held, image, before);
+        return step::done;
+    }
+    return renew(*taken.where, held, image, members, nullptr) ? step::done : step::no_room;
 }
 
 result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcept try {
-    const place at = table_->place_of(d);
-    population r;
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const std::uint32_t version = table_->version(at.group());
-        if (!table_->contains(d)) return attempt == 0 ? adapt_outcome::was_negative : adapt_outcome::fixed;
-        if (const auto read = fetch(at.bin, source, r); !read) return read.error();
-        if (r.holds_key) return adapt_outcome::true_positive;
-        bool again = false;
-        auto outcome = adapt_with(d, version, r, again);
-        if (!again) return outcome;
+        reading taken;
+        if (!contains(d)) return attempt == 0 ? adapt_outcome::was_negative : adapt_outcome::fixed;
+        if (const auto got = read(d, source, taken); !got) return got.error();
+        if (std::find(taken.r.members.begin(), taken.r.members.end(), d) != taken.r.members.end())
+            return adapt_outcome::true_positive;
+        if (faults.adapt_does_nothing) return adapt_outcome::fixed;
+        adapt_outcome outcome = adapt_outcome::fixed;
+        switch (adapt_with(d, taken, outcome)) {
+            case step::done:
+                adapts_.fetch_add(outcome == adapt_outcome::fixed ? 1 : 0, std::memory_order_relaxed);
+                return outcome;
+            case step::no_room:
+                return too_many_keys(taken.r.members.size());
+            case step::again:
+                break;
+        }
     }
-    return kept_changing(at.bin);
+    return kept_changing();
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-result<adapt_outcome> core::adapt_with(const digest& d, std::uint32_t version, const population& r, bool& again) {
-    const place at = table_->place_of(d);
-    table::lock held{*table_, at.group()};
-    if (held.version() != version) {
-        again = true;
-        return adapt_outcome::fixed;
-    }
-    bin_image image = table_->read(at.bin);
-    epoch now{*table_, image};
+core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome) {
+    table::lock held{*taken.where, taken.bin};
+    if (!stands(taken, d, held)) return step::again;
+    bin_image image = taken.where->read(taken.bin);
+    epoch now{*taken.where, image};
     const present x = now.of(d);
-    const auto slot = now.slot_with_base(x.print);
-    if (slot && now.slot_matches(*slot, x)) {
+    const auto slot = now.matching_slot(x);
+    const bool outside = (image.slots.overflow() >> x.print.overflow_class & 1) != 0 && now.backyard_has(x.print);
+    if (!slot && !outside) {  // somebody fixed it between our question and our reading
+        outcome = adapt_outcome::was_negative;
+        return step::done;
+    }
+    if (slot && !outside) {
         // Exactly one candidate, or extending might follow the wrong key's stream and lose the other.
         digest owner;
-        const unsigned before = now.keys();
-        if (now.owners(*slot, r.members, d, &owner) == 1 && now.extend(*slot, now.of(owner), x)) {
-            commit(held, image, before);
-            return adapt_outcome::fixed;
+        const unsigned before = image.keys();
+        const unsigned owners = now.owners(*slot, taken.r.members, d, &owner);
+        if ((owners == 1 || (owners > 1 && faults.adapt_extends_wrong_key)) &&
+            now.extend(*slot, now.of(owner), x)) {
+            commit(*taken.where, held, image, before);
+            return step::done;
         }
     }
-    if (const auto renewed = renew(held, image, r.members, &d); !renewed) return renewed.error();
-    return adapt_outcome::fixed;
+    return renew(*taken.where, held, image, taken.r.members, &d) ? step::done : step::no_room;
 }
 
-result<void> core::rebuild(range_source& source) noexcept try {
-    population r;
-    for (std::uint64_t bin = 0; bin < table_->bins(); ++bin) {
-        if (const auto read = fetch(bin, source, r); !read) return read.error();
-        table::lock held{*table_, bin / bins_per_group};
-        bin_image image = table_->read(bin);
-        if (const auto renewed = renew(held, image, r.members, nullptr); !renewed) return renewed.error();
-    }
-    return {};
-} catch (const std::bad_alloc&) {
-    return no_memory();
-}
-
-result<void> core::audit(range_source& source) const noexcept try {
-    std::uint64_t keys = 0;
-    population r;
-    for (std::uint64_t bin = 0; bin < table_->bins(); ++bin) {
-        r = {};
-        if (const auto read = source.read(table_->range_of(bin), r); !read) return read.error();
-        bin_image image = table_->read(bin);
-        epoch now{*table_, image};
-        keys += now.keys();
-        const auto broken = [&](const char* what) {
-            return error::make(error_code::corrupt, "broom audit: bin %llu: %s", static_cast<unsigned long long>(bin),
-                               what);
-        };
-        if (image.slots.used() > slots_per_bin || image.slots.used(false) > slots_per_half ||
-            image.slots.used(true) > slots_per_half) {
-            return broken("more slots than a line has");
-        }
-        for (const digest& member : r.members) {
-            const present x = now.of(member);
-            const auto slot = now.slot_with_base(x.print);
-            const bool in_slot = slot && now.slot_matches(*slot, x);
-            const bool outside =
-                (image.slots.overflow() >> x.print.overflow_class & 1) != 0 && now.backyard_has(x.print);
-            if (!in_slot && !outside) return broken("a member of R has neither slot nor backyard entry");
-            if (!table_->contains(member)) return broken("a member of R is answered no");
-        }
-    }
-    if (keys != this->keys()) {
-        return error::make(error_code::corrupt, "broom audit: %llu keys in bins, %llu counted",
-                           static_cast<unsigned long long>(keys), static_cast<unsigned long long>(this->keys()));
-    }
-    return {};
-} catch (const std::bad_alloc&) {
-    return no_memory();
-}
-
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,72 +1,141 @@
-// core: insert, erase and adapt of the broom filter, over one table. The remote map comes in as a range_source, so that this
-// is compiled once; remote_source.hpp makes one from any R.
+// core: insert, erase, adapt and growth of the broom filter. The remote map comes in as a range_source, so that this is
+// compiled once.
 //
-// Every operation that reads R takes the group's version before the read and compares it under the lock afterwards: either
+// Every operation that reads R takes the bin's version before the read and compares it under the lock afterwards: either
 // nothing moved, or it starts over. An operation that fails has changed nothing.
+//
+// Growth. A layout is one table, or two while a sweep is under way: bins of the old one below the front have been laid into
+// the new one (each into exactly two bins, because the new table has twice as many), the others have not. The front moves
+// by one old bin under that bin's lock, so that a writer who holds the lock of a bin knows in which table it lives. Layouts and
+// tables that have been replaced stay until the filter goes, their pages given back: a reader that comes late reads zeros,
+// sees that the layout has changed, and starts over.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "filters/broom/epoch.hpp"
-#include "genista/filters/filter.hpp"
+#include "genista/filters/broom.hpp"
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
-enum class adapt_outcome : unsigned char { fixed, was_negative, true_positive };
+// One table, or two and a front between them.
+struct layout {
+    table* now = nullptr;
+    table* next = nullptr;                  // where the sweep lays bins
+    std::atomic<std::uint64_t> front = 0;  // bins of `now` below it live in `next`
+    broom_lookup_state state{};
 
-// What R holds in the range of one bin, read for an operation on one key.
-struct population {
-    std::vector<digest> members;
-    bool holds_key = false;
-};
-
-class range_source {
-  public:
-    // One range read. On an error `into` is not to be used.
-    virtual result<void> read(position_range range, population& into) = 0;
-    // Takes the operation's key out of R: the commit in the middle of an erase.
-    virtual result<void> erase() = 0;
-
-  protected:
-    ~range_source() = default;
+    [[nodiscard]] table& of(const digest& d) const noexcept {
+        return next != nullptr && now->bin_of(d) < front.load(std::memory_order_acquire) ? *next : *now;
+    }
 };
 
 class core {
   public:
-    explicit core(std::unique_ptr<table> bins) noexcept : table_{std::move(bins)} {}
+    [[nodiscard]] static result<std::unique_ptr<core>> make(const broom_options& options, const hasher& hash,
+                                                            shape s, std::uint64_t bins) noexcept;
+    // Takes tables that were restored from a snapshot; `next` may be null.
+    [[nodiscard]] static result<std::unique_ptr<core>> adopt(const broom_options& options, const hasher& hash,
+                                                             std::unique_ptr<table> now, std::unique_ptr<table> next,
+                                                             std::uint64_t front) noexcept;
 
-    [[nodiscard]] bool contains(const digest& d) const noexcept { return table_->contains(d); }
+    [[nodiscard]] bool contains(const digest& d) const noexcept {
+        broom_trace touched;
+        return contains(d, touched);
+    }
+    bool contains(const digest& d, broom_trace& touched) const noexcept;
+    [[nodiscard]] const broom_lookup_state& state() const noexcept {
+        return layout_.load(std::memory_order_acquire)->state;
+    }
+    // For kernels: does what was read through this state still stand?
+    [[nodiscard]] bool is_current(const broom_lookup_state& read) const noexcept {
+        return &layout_.load(std::memory_order_acquire)->state == &read;
+    }
+
     // R holds the key already: the store commits first.
     [[nodiscard]] result<insert_outcome> insert(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
     // Lays every bin anew from R.
     [[nodiscard]] result<void> rebuild(range_source& source) noexcept;
-    // Every member of R is answered yes, the law holds in every bin, the count is right.
+    // Twice the bins; finishes a sweep that is under way.
+    [[nodiscard]] result<void> grow(range_source& source) noexcept;
     [[nodiscard]] result<void> audit(range_source& source) const noexcept;
 
-    [[nodiscard]] const table& bins() const noexcept { return *table_; }
+    [[nodiscard]] const broom_options& options() const noexcept { return options_; }
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] std::uint64_t keys() const noexcept { return keys_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t renewals() const noexcept { return renewals_.load(std::memory_order_relaxed); }
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] broom_details details() const noexcept;
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+
+    // For tests: the table in use, when nobody is growing.
+    [[nodiscard]] table& bins() const noexcept { return *layout_.load(std::memory_order_acquire)->now; }
 
   private:
-    [[nodiscard]] result<void> fetch(std::uint64_t bin, range_source& source, population& into) noexcept;
-    // Commits the image and brings the key count up to date.
-    void commit(table::lock& held, bin_image& image, unsigned keys_before);
-    [[nodiscard]] result<void> renew(table::lock& held, bin_image& image, std::span<const digest> members,
-                                     const digest* avoid);
-    [[nodiscard]] result<insert_outcome> insert_with(const digest& d, std::uint32_t version, const population& r,
-                                                     bool& again);
-    [[nodiscard]] result<void> erase_with(const digest& d, std::uint32_t version, const population& r, bool& again);
-    [[nodiscard]] result<adapt_outcome> adapt_with(const digest& d, std::uint32_t version, const population& r,
-                                                   bool& again);
+    core(const broom_options& options, const hasher& hash, shape s) noexcept
+        : options_{options}, hash_{hash}, shape_{s} {}
 
-    std::unique_ptr<table> table_;
+    enum class step : unsigned char { done, again, no_room };
+
+    [[nodiscard]] table& table_of(const digest& d) const noexcept {
+        return layout_.load(std::memory_order_acquire)->of(d);
+    }
+    // Reads R in the range of the digest's bin, and the version of the bin from before.
+    struct reading {
+        table* where = nullptr;
+        std::uint64_t bin = 0;
+        std::uint32_t version = 0;
+        population r;
+    };
+    [[nodiscard]] result<void> read(const digest& d, range_source& source, reading& into) noexcept;
+    [[nodiscard]] result<void> fetch(position_range range, range_source& source, population& into) noexcept;
+    // Under the lock: does the reading still stand?
+    [[nodiscard]] bool stands(const reading& taken, const digest& d, const table::lock& held) const noexcept;
+    void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before);
+    // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
+    [[nodiscard]] bool renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members,
+                             const digest* avoid);
+
+    [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
+    [[nodiscard]] step insert_with(const digest& d, const reading& taken, insert_outcome& outcome);
+    [[nodiscard]] step erase_with(const digest& d, const reading& taken);
+    [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
+
+    // growth.cpp
+    [[nodiscard]] bool wants_to_grow() const noexcept;
+    [[nodiscard]] bool may_grow() const noexcept;
+    [[nodiscard]] result<void> begin_growth() noexcept;                        // under growing_
+    [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
+    [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
+    void end_growth();
+    void grow_a_little(range_source& source) noexcept;
+    // Makes room for a key whose bin has none: grows until the bin has moved. False: it may not grow.
+    [[nodiscard]] result<bool> make_room(const digest& d, range_source& source) noexcept;
+    [[nodiscard]] result<bool> rebuild_groups(table& in, range_source& source);
+    [[nodiscard]] result<void> publish(std::unique_ptr<layout> made) noexcept;
+
+    broom_options options_;
+    hasher hash_;
+    shape shape_;
+    std::atomic<layout*> layout_ = nullptr;
     std::atomic<std::uint64_t> keys_ = 0;
+    std::atomic<std::uint64_t> adapts_ = 0;
     std::atomic<std::uint64_t> renewals_ = 0;
+    std::atomic<std::uint64_t> remote_reads_ = 0;
+    std::atomic<std::uint64_t> growths_ = 0;
+    std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
+    mutable std::mutex growing_;
+    std::vector<std::unique_ptr<table>> tables_;    // all that ever were; under growing_
+    std::vector<std::unique_ptr<layout>> layouts_;  // all that ever were; under growing_
 };
 
-}  // namespace genista::broom
+// A random number for a table's salts, or one from the options' seed.
+[[nodiscard]] result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept;
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

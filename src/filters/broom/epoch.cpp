@@ -1,17 +1,24 @@
-// One bin under the epoch law. See epoch.hpp.
+// One bin under the epoch law. See epoch.hpp; laying a bin anew is in epoch_lay.cpp.
 #include "filters/broom/epoch.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <vector>
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 std::optional<unsigned> epoch::slot_with_base(const fingerprint& f) const noexcept {
     for (std::uint64_t hits = image_.slots.matches(f.key); hits != 0; hits &= hits - 1) {
         const auto slot = static_cast<unsigned>(std::countr_zero(hits));
         if (image_.tails[slot] == f.tail) return slot;
+    }
+    return std::nullopt;
+}
+
+std::optional<unsigned> epoch::matching_slot(const present& key) const noexcept {
+    for (std::uint64_t hits = image_.slots.matches(key.print.key); hits != 0; hits &= hits - 1) {
+        const auto slot = static_cast<unsigned>(std::countr_zero(hits));
+        if (image_.tails[slot] == key.print.tail && slot_matches(slot, key)) return slot;
     }
     return std::nullopt;
 }
@@ -22,17 +29,11 @@ bool epoch::slot_matches(unsigned slot, const present& key) const noexcept {
     return ((first_stream_bits(key.words) ^ e.bits) & ((std::uint64_t{1} << e.length) - 1)) == 0;
 }
 
-bool epoch::backyard_has(const fingerprint& f) const noexcept {
-    return image_.sides.has_tag(bin_, f.tag);
-}
-
 unsigned epoch::owners(unsigned slot, std::span<const digest> members, const digest& except,
                        digest* one) const noexcept {
     unsigned found = 0;
     for (const digest& member : members) {
-        if (member == except) continue;
-        const present key = of(member);
-        if (slot_with_base(key.print) != slot || !slot_matches(slot, key)) continue;
+        if (member == except || matching_slot(of(member)) != slot) continue;
         if (one != nullptr) *one = member;
         ++found;
     }
@@ -48,8 +49,8 @@ unsigned epoch::tag_owners(const fingerprint& f, std::span<const digest> members
 bool epoch::join(const fingerprint& f) {
     const bool mirrored = f.key.mirrored();
     if (!image_.slots.has_room(mirrored)) {
-        if (image_.sides.count(bin_, side_kind::backyard) >= backyard_per_bin) return false;
-        image_.sides.add({bin_, side_kind::backyard, f.tag});
+        if (backyard_keys() >= backyard_per_bin) return false;
+        image_.sides.add_backyard(bin_, f.tag);
         image_.slots.set_overflow(static_cast<std::uint8_t>(image_.slots.overflow() | 1u << f.overflow_class));
         return true;
     }
@@ -65,100 +66,81 @@ bool epoch::join(const fingerprint& f) {
 
 void epoch::bury(unsigned slot) {
     image_.sides.set_extension(bin_, slot, {});
-    image_.sides.add({bin_, side_kind::dead, slot});
+    image_.sides.add_dead(bin_, slot);
+}
+
+void epoch::give_up(unsigned slot) {
+    image_.sides.set_extension(bin_, slot, {});
+    // Half A fills upward from slot 0, half B downward from slot 47.
+    const bool mirrored = slot >= image_.slots.used(false);
+    const unsigned rank = mirrored ? slots_per_bin - 1 - slot : slot;
+    const unsigned before = image_.slots.used(mirrored);
+    image_.slots.erase(mirrored, rank);
+    for (unsigned r = rank; r + 1 < before; ++r) {
+        image_.tails[line::slot_of(mirrored, r)] = image_.tails[line::slot_of(mirrored, r + 1)];
+    }
+    image_.tails[line::slot_of(mirrored, before - 1)] = 0;
+    image_.sides.slot_left(bin_, mirrored, rank, before);
 }
 
 bool epoch::extend(unsigned slot, const present& owner, const present& stranger) {
     const std::uint64_t own = first_stream_bits(owner.words);
     const std::uint64_t difference = own ^ first_stream_bits(stranger.words);
     if (difference == 0) return false;
-    const unsigned length = static_cast<unsigned>(std::countr_zero(difference)) + 1;
+    const extension had = image_.sides.extension_of(bin_, slot);
+    const unsigned length = std::max(static_cast<unsigned>(std::countr_zero(difference)) + 1, had.length);
     if (length > most_extension_bits) return false;
-    const bool fresh = image_.sides.extension_of(bin_, slot).length == 0;
-    if (fresh && image_.sides.extended_slots(bin_) >= extensions_per_bin) return false;
+    if (had.length == 0 && image_.sides.extended_slots(bin_) >= extensions_per_bin) return false;
     image_.sides.set_extension(bin_, slot, {own & ((std::uint64_t{1} << length) - 1), length});
     return true;
 }
 
-bool epoch::renew(std::span<const digest> members, const digest* avoid) {
-    // Equal digests are one key to a filter: they share a slot.
-    std::vector<digest> distinct(members.begin(), members.end());
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::uint32_t last = table::counter_of(image_);
-    for (std::uint32_t draw = 1; draw <= most_draws; ++draw) {
-        if (lay(distinct, avoid, last + draw)) return true;
-    }
-    return false;
+bool epoch::join_by_extending(unsigned slot, const present& owner, const present& joining) {
+    const bool mirrored = joining.print.key.mirrored();
+    if (!image_.slots.has_room(mirrored) || image_.sides.extended_slots(bin_) + 2 > extensions_per_bin) return false;
+    if (!extend(slot, owner, joining)) return false;
+    const unsigned before = image_.slots.used(mirrored);
+    const unsigned rank = image_.slots.ranks(joining.print.key).end;
+    if (!join(joining.print)) return false;
+    const unsigned own_slot = line::slot_of(mirrored, rank);
+    (void)before;
+    return extend(own_slot, joining, owner);
 }
 
-bool epoch::lay(std::span<const digest> members, const digest* avoid, std::uint32_t counter) {
-    std::vector<fingerprint> keys;
-    keys.reserve(members.size());
-    for (const digest& member : members) keys.push_back(at(member, counter).print);
-
-    std::vector<std::uint32_t> bases;
-    bases.reserve(keys.size() + 1);
-    for (const fingerprint& f : keys) bases.push_back(f.base());
-    if (avoid != nullptr) bases.push_back(at(*avoid, counter).print.base());
+const char* epoch::broken_rule() const {
+    if (!image_.slots.is_valid()) return "the line's header is no header";
+    std::vector<std::uint64_t> bases;
+    for (unsigned group = 0; group < groups_per_bin; ++group) {
+        const line_key key{group, 0};
+        const rank_range range = image_.slots.ranks(key);
+        for (unsigned rank = range.first; rank < range.end; ++rank) {
+            const unsigned slot = line::slot_of(key.mirrored(), rank);
+            bases.push_back(std::uint64_t{image_.tails[slot]} << 14 | std::uint64_t{group} << 8 |
+                            image_.slots.remainder(slot));
+        }
+    }
+    if (bases.size() != image_.slots.used()) return "slots outside of groups";
     std::sort(bases.begin(), bases.end());
-    if (std::adjacent_find(bases.begin(), bases.end()) != bases.end()) return false;
-
-    // Keys that find no room go out by overflow class, fullest class first, so that few classes leave the line.
-    std::array<unsigned, 8> by_class{};
-    std::array<unsigned, 2> by_half{};
-    for (const fingerprint& f : keys) {
-        ++by_class[f.overflow_class];
-        ++by_half[f.key.mirrored() ? 1 : 0];
-    }
-    std::array<unsigned, 8> order = {0, 1, 2, 3, 4, 5, 6, 7};
-    std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return by_class[a] > by_class[b]; });
-    std::vector<bool> outside(keys.size());
-    auto total = static_cast<unsigned>(keys.size());
-    for (const unsigned leaving : order) {
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (keys[i].overflow_class != leaving) continue;
-            unsigned& half = by_half[keys[i].key.mirrored() ? 1 : 0];
-            if (half <= slots_per_half && total <= slots_per_bin) continue;
-            // Someone has to leave; from an overfull half first, if there is one.
-            const bool other_overfull = by_half[0] + by_half[1] - half > slots_per_half;
-            if (half <= slots_per_half && other_overfull &&
-                total - (by_half[0] + by_half[1] - half - slots_per_half) <= slots_per_bin) {
-                continue;
-            }
-            outside[i] = true;
-            --half;
-            --total;
-        }
-    }
-
-    std::vector<std::uint32_t> tags;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (outside[i]) tags.push_back(keys[i].tag);
-    }
-    if (tags.size() > backyard_per_bin) return false;
-    if (avoid != nullptr && !tags.empty()) tags.push_back(at(*avoid, counter).print.tag);
+    if (std::adjacent_find(bases.begin(), bases.end()) != bases.end()) return "two slots have one base";
+    std::vector<std::uint64_t> tags;
+    for (const side_item& e : image_.sides.backyard_of(bin_)) tags.push_back(e.value);
+    if (tags.size() > backyard_per_bin) return "the backyard is too full";
+    if (!tags.empty() && image_.slots.overflow() == 0) return "backyard entries that no look-up would find";
     std::sort(tags.begin(), tags.end());
-    if (std::adjacent_find(tags.begin(), tags.end()) != tags.end()) return false;
-
-    bin_image fresh = image_;
-    fresh.slots = line::empty();
-    fresh.tails = {};
-    fresh.sides.forget(bin_);
-    table::set_counter(fresh, counter);
-    epoch laid{table_, fresh};
-    for (const bool second : {false, true}) {
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (outside[i] == second && !laid.join(keys[i])) return false;
-        }
+    if (std::adjacent_find(tags.begin(), tags.end()) != tags.end()) return "two backyard entries have one tag";
+    if (image_.sides.extended_slots(bin_) > extensions_per_bin) return "too many extended slots";
+    const unsigned used_a = image_.slots.used(false);
+    const unsigned first_b = slots_per_bin - image_.slots.used(true);
+    for (const side_note& n : image_.sides.notes_of(bin_)) {
+        if (n.slot() >= slots_per_bin || (n.slot() >= used_a && n.slot() < first_b)) return "a note on no slot";
+        if (n.kind == note_kind::extension ? n.coded() == 0 : n.kind != note_kind::dead) return "a note of no kind";
+        if (n.kind == note_kind::extension && image_.sides.is_dead(bin_, n.slot())) return "a dead slot with bits";
+        if (image_.sides.extension_of(bin_, n.slot()).length > most_extension_bits) return "too many adaptivity bits";
     }
-    image_ = std::move(fresh);
-    return true;
+    std::size_t long_salts = 0;
+    for (const side_item& e : image_.sides.salts) long_salts += e.bin == bin_ ? 1 : 0;
+    if (long_salts != (image_.slots.salt() == long_salt ? 1u : 0u)) return "a long salt missing or too many";
+    return nullptr;
 }
 
-unsigned epoch::keys() const noexcept {
-    return image_.slots.used() - image_.sides.count(bin_, side_kind::dead) +
-           image_.sides.count(bin_, side_kind::backyard);
-}
-
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,6 +1,6 @@
 // What the epoch law (docs/filters/broom.md) asks of one bin: whose slot is it, who may join, how to renew.
 //
-// Pure functions over a bin_image and the digests that R holds in the bin's range. Nothing here locks or reads R.
+// Functions over a bin_image and the digests that R holds in the bin's range. Nothing here locks or reads R.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "filters/broom/table.hpp"
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 // A key as the present epoch of its bin sees it.
 struct present {
@@ -19,17 +19,24 @@ struct present {
 
 class epoch {
   public:
-    epoch(const table& of, bin_image& image) noexcept
-        : table_{of}, image_{image}, bin_{static_cast<unsigned>(image.bin % bins_per_group)} {}
+    epoch(const table& of, bin_image& image) noexcept : table_{of}, image_{image}, bin_{image.bin_in_group()} {}
 
-    [[nodiscard]] present of(const digest& d) const noexcept { return at(d, table::counter_of(image_)); }
+    [[nodiscard]] present of(const digest& d) const noexcept { return under(d, image_.now); }
 
     // The slot with this base, live or dead: by L3 there is at most one.
     [[nodiscard]] std::optional<unsigned> slot_with_base(const fingerprint& f) const noexcept;
     [[nodiscard]] bool is_dead(unsigned slot) const noexcept { return image_.sides.is_dead(bin_, slot); }
+    [[nodiscard]] bool is_extended(unsigned slot) const noexcept {
+        return image_.sides.extension_of(bin_, slot).length > 0;
+    }
     // Would a query of this key match the slot, whose base it has?
     [[nodiscard]] bool slot_matches(unsigned slot, const present& key) const noexcept;
-    [[nodiscard]] bool backyard_has(const fingerprint& f) const noexcept;
+    // The slot that a query of this key would match.
+    [[nodiscard]] std::optional<unsigned> matching_slot(const present& key) const noexcept;
+    [[nodiscard]] bool backyard_has(const fingerprint& f) const noexcept {
+        return image_.sides.has_tag(bin_, f.tag);
+    }
+    [[nodiscard]] std::size_t backyard_keys() const noexcept { return image_.sides.backyard_of(bin_).size(); }
     [[nodiscard]] bool is_full() const noexcept {
         return image_.slots.used() == slots_per_bin || image_.slots.used(false) == slots_per_half ||
                image_.slots.used(true) == slots_per_half;
@@ -45,29 +52,35 @@ class epoch {
     // A slot, or else a backyard entry; false if the backyard is full, and then nothing has changed. The caller has made
     // sure that neither base nor tag is taken [law L3].
     [[nodiscard]] bool join(const fingerprint& f);
+    // An erased key's slot: kept as a dead one, or given up (the soft history).
     void bury(unsigned slot);
+    void give_up(unsigned slot);
     // Extends the slot of `owner` past its first difference from `stranger`. False: no room, renew instead [law L4].
     [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& stranger);
 
     // Lays the members under a salt never used before so that L3 holds and `avoid` matches nothing [law L5]. False if no
-    // draw did within the cap, which means that more keys share this bin than it and its backyard can hold.
+    // draw did within the cap, which means that more keys share this bin than it and its backyard can hold. The image's
+    // new salt counts as used: whoever does not commit the image gives it back to the book.
     [[nodiscard]] bool renew(std::span<const digest> members, const digest* avoid);
 
-    // Live slots and backyard entries: the keys of this bin.
-    [[nodiscard]] unsigned keys() const noexcept;
+    // For the lab: a colliding insert without renewal [broom18 §4.1], which the law forbids. False: no room.
+    [[nodiscard]] bool join_by_extending(unsigned slot, const present& owner, const present& joining);
+
+    // The first rule of the law that this bin breaks, or nullptr.
+    [[nodiscard]] const char* broken_rule() const;
 
   private:
     static constexpr unsigned most_draws = 1000;
 
-    [[nodiscard]] present at(const digest& d, std::uint32_t counter) const noexcept {
-        const mixed words = table_.mix(table_.place_of(d), counter);
+    [[nodiscard]] present under(const digest& d, const salt& s) const noexcept {
+        const mixed words = table_.mix(d, s);
         return {words, fingerprint::of(words, table_.form())};
     }
-    [[nodiscard]] bool lay(std::span<const digest> members, const digest* avoid, std::uint32_t counter);
+    [[nodiscard]] bool lay(std::span<const digest> members, const digest* avoid, const salt& chosen);
 
     const table& table_;
     bin_image& image_;
     unsigned bin_;
 };
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

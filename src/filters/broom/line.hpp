@@ -3,7 +3,7 @@
 //     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a group
 //                  [ half A: groups 0..31, 0*1 each, upward from bit 0 ] [ free zeros ] [ half B: groups 32..63, mirrored:
 //                    0*1 each, downward from bit 111 ]
-//     byte 14      salt counter (side.hpp says what its top value means)
+//     byte 14      code of the salt (salts.hpp)
 //     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the backyard
 //     byte 16..63  remainders: half A fills slots 0, 1, 2 …; half B fills slots 47, 46, 45 …; the gap lies between
 //
@@ -20,10 +20,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include "genista/filters/broom/faults.hpp"
 #include <cassert>
 #include <cstdint>
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 inline constexpr unsigned slots_per_bin = 48;
 inline constexpr unsigned slots_per_half = 32;
@@ -128,6 +129,32 @@ class line {
         return rank;
     }
 
+    // Takes the slot at `rank` of the group's half away: the soft history only [law L2].
+    constexpr void erase(bool mirrored, unsigned rank) noexcept {
+        const unsigned before = used(mirrored);
+        assert(rank < before);
+        std::uint64_t marks = half(mirrored);
+        unsigned at = 0;  // the bit of the zero with `rank` zeros before it
+        for (unsigned zeros = 0;; ++at) {
+            if ((marks >> at & 1) == 0 && zeros++ == rank) break;
+        }
+        const std::uint64_t own = low(groups_per_half + before);
+        marks = (marks & ~own) | (marks & low(at)) | (marks & own & ~low(at + 1)) >> 1;
+        set_half(mirrored, marks);
+        for (unsigned r = rank; r + 1 < before; ++r)
+            set_remainder(slot_of(mirrored, r), remainder(slot_of(mirrored, r + 1)));
+        set_remainder(slot_of(mirrored, before - 1), 0);
+    }
+
+    // Any bytes at all: is this a line that insert() could have made?
+    [[nodiscard]] constexpr bool is_valid() const noexcept {
+        if (std::popcount(words[0]) + std::popcount(words[1] & low(48)) != groups_per_bin) return false;
+        if (std::popcount(words[0]) < 32 || std::popcount(half(true)) < 32) return false;
+        const unsigned a = used(false);
+        const unsigned b = used(true);
+        return a <= slots_per_half && b <= slots_per_half && a + b <= slots_per_bin;
+    }
+
     friend constexpr bool operator==(const line&, const line&) noexcept = default;
 
   private:
@@ -163,4 +190,4 @@ class line {
 
 static_assert(sizeof(line) == 64);
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -7,10 +7,10 @@
 #include <bit>
 #include <new>
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 side_memory::~side_memory() {
-    if (start_ != nullptr) ::munmap(start_, 8 * (reserved_ + most_granules));
+    if (start_ != nullptr) ::munmap(start_, mapped_bytes_);
 }
 
 result<void> side_memory::reserve(std::uint64_t granules) noexcept {
@@ -28,6 +28,7 @@ result<void> side_memory::reserve(std::uint64_t granules) noexcept {
     }
     start_ = static_cast<std::uint64_t*>(address);
     reserved_ = granules;
+    mapped_bytes_ = bytes;
     return {};
 }
 
@@ -36,7 +37,7 @@ side_memory::handle side_memory::take(std::uint64_t granules) noexcept {
     if (granules == 0 || granules > most_granules) return 0;
     std::uint64_t found = 0;
     handle block = pop(granules, found);
-    if (block == 0 && free_ > used_ / 8) {
+    if (block == 0 && free_ > used_ / 32 && given_back_ > used_ / 256) {
         join_neighbours();
         block = pop(granules, found);
     }
@@ -62,7 +63,17 @@ void side_memory::give_back(handle block, std::uint64_t granules) noexcept {
     const std::lock_guard guard{lock_};
     mark(block, granules, true);
     free_ += granules;
+    ++given_back_;
     push(block, granules);
+}
+
+void side_memory::release() noexcept {
+    const std::lock_guard guard{lock_};
+    if (start_ != nullptr) (void)::madvise(start_, mapped_bytes_, MADV_DONTNEED);
+    reserved_ = used_ = 1;
+    free_ = 0;
+    lists_.fill(0);
+    free_map_ = {};
 }
 
 std::uint64_t side_memory::allocated_bytes() const noexcept {
@@ -95,7 +106,12 @@ side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& foun
 
 void side_memory::join_neighbours() noexcept {
     lists_.fill(0);
+    given_back_ = 0;
     for (std::uint64_t at = 1; at < used_;) {
+        if (at % 64 == 0 && free_map_[at / 64] == 0) {
+            at += 64;
+            continue;
+        }
         if ((free_map_[at / 64] >> (at % 64) & 1) == 0) {
             ++at;
             continue;
@@ -107,4 +123,4 @@ void side_memory::join_neighbours() noexcept {
     }
 }
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

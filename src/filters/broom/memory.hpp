@@ -6,8 +6,8 @@
 // loads keep the second version check after the reads, without fences, which ThreadSanitizer does not understand.
 //
 // Blocks are whole granules of 8 bytes. A free block hangs in a list of its size, linked through its first word; when no
-// list can serve and an eighth of all memory is free, the lists are made anew from a map of free granules, which joins
-// neighbours. So what many small blocks leave behind serves larger ones.
+// list can serve, a 32nd of all memory is free and enough blocks came back for it to pay, the lists are made anew from a map
+// of free granules, which joins neighbours. So what many small blocks leave behind serves larger ones.
 #pragma once
 
 #include <array>
@@ -17,8 +17,9 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
+#include "genista/filters/broom/faults.hpp"
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 [[nodiscard]] inline std::uint64_t load_word(const std::uint64_t* from) noexcept {
     return __atomic_load_n(from, __ATOMIC_ACQUIRE);
@@ -47,6 +48,8 @@ class side_memory {
     // 0 if there is no memory.
     [[nodiscard]] handle take(std::uint64_t granules) noexcept;
     void give_back(handle block, std::uint64_t granules) noexcept;
+    // Gives every page back and keeps the addresses, for readers that are late. Nothing may be taken afterwards.
+    void release() noexcept;
     // What was ever touched, the map of free granules included.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
@@ -58,11 +61,13 @@ class side_memory {
 
     mutable std::mutex lock_;
     std::uint64_t* start_ = nullptr;
+    std::uint64_t mapped_bytes_ = 0;
     std::uint64_t reserved_ = 0;  // granules
     std::uint64_t used_ = 1;      // granules ever carved; granule 0 is nobody's
     std::uint64_t free_ = 0;
+    std::uint64_t given_back_ = 0;  // blocks since neighbours were joined
     std::array<handle, most_granules + 1> lists_{};
     std::vector<std::uint64_t> free_map_;
 };
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

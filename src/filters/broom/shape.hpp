@@ -9,17 +9,18 @@
 // signature, the tail lies beside it and is read only after a signature has matched.
 #pragma once
 
+#include "genista/filters/broom/faults.hpp"
 #include <cmath>
 #include <cstdint>
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 inline constexpr unsigned most_tail_bits = 16;
 inline constexpr unsigned backyard_per_bin = 64;  // K
 inline constexpr unsigned bins_per_group = 16;    // bins that share a side block and a lock
 
-// B: extended slots a bin may have before it is renewed instead. Each costs a side entry; with 4 an endless
-// attack cost 1.36 bits a key (docs/filters/broom.md). That repeated workloads still settle is for broom-replay to show.
+// B: extended slots a bin may have before it is renewed instead. Each costs a side note of 20 bits; broom-space measures
+// what an endless attack then costs, broom-replay that repeated workloads still settle.
 inline constexpr unsigned extensions_per_bin = 4;
 
 struct shape {
@@ -34,8 +35,6 @@ struct shape {
 
     [[nodiscard]] constexpr unsigned tag_bits() const noexcept { return 16 + tail_bits; }
     [[nodiscard]] constexpr unsigned tail_bytes_per_bin() const noexcept { return 6 * tail_bits; }  // 48 slots
-    // A side entry: 4 bits bin, 2 bits kind, then at least a tag.
-    [[nodiscard]] constexpr unsigned entry_bytes() const noexcept { return (6 + tag_bits() + 7) / 8; }
 };
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,21 +1,16 @@
-// The side structure of a group of bins: what does not fit into lines, and is read only when a line says so.
+// The side structure of a group of bins, decoded: what does not fit into lines, as a writer changes it before it commits.
+// side_block.hpp has the same as bits in memory.
 //
-// A block is a sorted row of entries of 3, 4 or 5 bytes (shape.hpp), least significant bits first:
+//     backyard   tags of keys that had no room in their line
+//     notes      extension: a slot (6 bits), then adaptivity bits below a leading one; goes on in the slot's next note
+//                dead: a slot whose owner was erased; it matches nothing and keeps its place until renewal [law L2]
+//     salts      long salt numbers (salts.hpp)
 //
-//     bits 0..3 bin in group | 4..5 kind | 6.. payload
-//
-//     kind        payload
-//     backyard    the tag of a key that had no room in its line
-//     extension   slot (6 bits), then adaptivity bits below a leading one; a slot's extension may go on in its next entry
-//     dead        slot (6 bits): its owner was erased; it matches nothing and keeps its place until renewal [law L2]
-//     salt        a piece of the bin's long salt counter, lowest first
-//
-//   I1  Entries are sorted by (bin, kind); extensions of one slot stand together, in order.
+//   I1  All three are sorted by bin, notes also by kind; extensions of one slot stand together, in order.
 //   I2  A bin has at most K backyard entries, with different tags, and at most B extended slots [law L3, L4].
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,26 +19,43 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/shape.hpp"
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
-enum class side_kind : unsigned { backyard = 0, extension = 1, dead = 2, salt = 3 };
+enum class note_kind : unsigned { extension = 0, dead = 1 };
 
-// One entry, decoded.
-struct side_entry {
+inline constexpr unsigned note_bits = 20;         // bin 4, kind 2, payload 14
+inline constexpr unsigned note_payload_bits = 14;  // slot 6, then up to 7 bits below a leading one
+inline constexpr unsigned bits_per_note = note_payload_bits - 6 - 1;
+inline constexpr unsigned most_extension_bits = 60;  // beyond that the bin is renewed
+inline constexpr unsigned most_notes_per_bin =
+    extensions_per_bin * ((most_extension_bits + bits_per_note - 1) / bits_per_note) + slots_per_bin;
+
+struct side_note {
     unsigned bin;  // 0..15, within the group
-    side_kind kind;
-    std::uint64_t payload;
+    note_kind kind;
+    std::uint32_t payload;
 
-    [[nodiscard]] static constexpr side_entry from(std::uint64_t raw) noexcept {
-        return {static_cast<unsigned>(raw & 15), static_cast<side_kind>(raw >> 4 & 3), raw >> 6};
+    [[nodiscard]] static constexpr side_note from(std::uint64_t raw) noexcept {
+        return {static_cast<unsigned>(raw & 15), static_cast<note_kind>(raw >> 4 & 3),
+                static_cast<std::uint32_t>(raw >> 6 & ((1u << note_payload_bits) - 1))};
     }
     [[nodiscard]] constexpr std::uint64_t raw() const noexcept {
-        return payload << 6 | static_cast<std::uint64_t>(kind) << 4 | bin;
+        return std::uint64_t{payload} << 6 | static_cast<std::uint64_t>(kind) << 4 | bin;
     }
-    [[nodiscard]] constexpr unsigned slot() const noexcept { return static_cast<unsigned>(payload & 63); }
+    [[nodiscard]] constexpr unsigned slot() const noexcept { return payload & 63; }
+    // Adaptivity bits below a leading one; 0 in no valid note.
+    [[nodiscard]] constexpr std::uint64_t coded() const noexcept { return payload >> 6; }
     [[nodiscard]] constexpr unsigned order() const noexcept { return bin << 2 | static_cast<unsigned>(kind); }
 
-    friend constexpr bool operator==(const side_entry&, const side_entry&) noexcept = default;
+    friend constexpr bool operator==(const side_note&, const side_note&) noexcept = default;
+};
+
+// Something that belongs to a bin: a backyard tag, a long salt's number.
+struct side_item {
+    unsigned bin;
+    std::uint64_t value;
+
+    friend constexpr bool operator==(const side_item&, const side_item&) noexcept = default;
 };
 
 // Adaptivity bits, first bit lowest.
@@ -52,48 +64,42 @@ struct extension {
     unsigned length = 0;
 };
 
-inline constexpr unsigned most_extension_bits = 60;  // beyond that the bin is renewed
+struct side_list {
+    std::vector<side_item> backyard;
+    std::vector<side_note> notes;
+    std::vector<side_item> salts;
 
-// The entries of one group, decoded; what a writer changes before it commits.
-class side_list {
-  public:
-    explicit side_list(shape s) noexcept : payload_bits_{8 * s.entry_bytes() - 6} {}
+    friend bool operator==(const side_list&, const side_list&) = default;
 
-    std::vector<side_entry> entries;
-
-    [[nodiscard]] std::span<const side_entry> of(unsigned bin) const noexcept {
-        const auto first = std::lower_bound(entries.begin(), entries.end(), bin << 2, before);
-        const auto last = std::lower_bound(first, entries.end(), (bin + 1) << 2, before);
-        return {first, last};
+    [[nodiscard]] std::span<const side_item> backyard_of(unsigned bin) const noexcept { return part(backyard, bin); }
+    [[nodiscard]] std::span<const side_note> notes_of(unsigned bin) const noexcept { return part(notes, bin); }
+    [[nodiscard]] std::uint64_t long_salt_of(unsigned bin) const noexcept {
+        const auto found = part(salts, bin);
+        return found.empty() ? 0 : found[0].value;
     }
 
     [[nodiscard]] bool has_tag(unsigned bin, std::uint32_t tag) const noexcept {
-        for (const side_entry& e : of(bin)) {
-            if (e.kind == side_kind::backyard && e.payload == tag) return true;
-        }
-        return false;
+        const auto tags = backyard_of(bin);
+        return std::any_of(tags.begin(), tags.end(), [&](const side_item& e) { return e.value == tag; });
     }
-    [[nodiscard]] unsigned count(unsigned bin, side_kind kind) const noexcept {
+    [[nodiscard]] unsigned dead_slots(unsigned bin) const noexcept {
         unsigned found = 0;
-        for (const side_entry& e : of(bin)) found += e.kind == kind ? 1 : 0;
+        for (const side_note& n : notes_of(bin)) found += n.kind == note_kind::dead ? 1 : 0;
         return found;
     }
     [[nodiscard]] bool is_dead(unsigned bin, unsigned slot) const noexcept {
-        for (const side_entry& e : of(bin)) {
-            if (e.kind == side_kind::dead && e.slot() == slot) return true;
+        for (const side_note& n : notes_of(bin)) {
+            if (n.kind == note_kind::dead && n.slot() == slot) return true;
         }
         return false;
     }
-    // Bits beyond most_extension_bits cannot arise; an unextended slot has length 0.
+    // An unextended slot has length 0.
     [[nodiscard]] extension extension_of(unsigned bin, unsigned slot) const noexcept {
         extension all;
-        for (const side_entry& e : of(bin)) {
-            if (e.kind != side_kind::extension || e.slot() != slot) continue;
-            const std::uint64_t coded = e.payload >> 6;
-            if (coded == 0) continue;  // no valid entry; total for readers of torn blocks
-            const auto here = static_cast<unsigned>(std::bit_width(coded)) - 1;
-            if (all.length + here > 64) break;
-            all.bits |= (coded ^ std::uint64_t{1} << here) << all.length;
+        for (const side_note& n : notes_of(bin)) {
+            if (n.kind != note_kind::extension || n.slot() != slot || n.coded() == 0) continue;
+            const auto here = static_cast<unsigned>(std::bit_width(n.coded())) - 1;
+            all.bits |= (n.coded() ^ std::uint64_t{1} << here) << all.length;
             all.length += here;
         }
         return all;
@@ -101,54 +107,78 @@ class side_list {
     [[nodiscard]] unsigned extended_slots(unsigned bin) const noexcept {
         unsigned found = 0;
         unsigned last = slots_per_bin;
-        for (const side_entry& e : of(bin)) {
-            if (e.kind == side_kind::extension && e.slot() != last) {
-                last = e.slot();
+        for (const side_note& n : notes_of(bin)) {
+            if (n.kind == note_kind::extension && n.slot() != last) {
+                last = n.slot();
                 ++found;
             }
         }
         return found;
     }
 
-    void add(const side_entry& e) {
-        entries.insert(std::upper_bound(entries.begin(), entries.end(), e.order(), after), e);
+    void add_backyard(unsigned bin, std::uint32_t tag) { add(backyard, side_item{bin, tag}); }
+    void remove_backyard(unsigned bin, std::uint32_t tag) {
+        std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin && e.value == tag; });
     }
+    void add_dead(unsigned bin, unsigned slot) { add_note({bin, note_kind::dead, slot}); }
+    void set_long_salt(unsigned bin, std::uint64_t number) { add(salts, side_item{bin, number}); }
     void set_extension(unsigned bin, unsigned slot, extension bits) {
-        std::erase_if(entries, [&](const side_entry& e) {
-            return e.bin == bin && e.kind == side_kind::extension && e.slot() == slot;
+        std::erase_if(notes, [&](const side_note& n) {
+            return n.bin == bin && n.kind == note_kind::extension && n.slot() == slot;
         });
-        const unsigned room = payload_bits_ - 6 - 1;  // below the leading one
-        auto at = std::upper_bound(entries.begin(), entries.end(), bin << 2 | unsigned(side_kind::extension), after);
         for (unsigned done = 0; done < bits.length;) {
-            const unsigned here = std::min(room, bits.length - done);
+            const unsigned here = std::min(bits_per_note, bits.length - done);
             const std::uint64_t piece = (bits.bits >> done) & ((std::uint64_t{1} << here) - 1);
-            const std::uint64_t coded = piece | std::uint64_t{1} << here;
-            at = entries.insert(at, side_entry{bin, side_kind::extension, coded << 6 | slot}) + 1;
+            const auto coded = static_cast<std::uint32_t>(piece | std::uint64_t{1} << here);
+            add_note({bin, note_kind::extension, coded << 6 | slot});
             done += here;
         }
     }
 
     // A slot joined this half at `rank`: names of slots with that rank or more move one up [line I3].
     void slot_joined(unsigned bin, bool mirrored, unsigned rank, unsigned used_before) noexcept {
-        for (side_entry& e : entries) {
-            if (e.bin != bin || (e.kind != side_kind::extension && e.kind != side_kind::dead)) continue;
-            const unsigned r = mirrored ? slots_per_bin - 1 - e.slot() : e.slot();
-            if (r < rank || r >= used_before) continue;  // another place, or the other half
-            e.payload = (e.payload & ~std::uint64_t{63}) | line::slot_of(mirrored, r + 1);
-        }
+        rename(bin, mirrored, rank, used_before, 1);
+    }
+    // The slot at `rank` left: names beyond it move one down. Its own notes must be gone.
+    void slot_left(unsigned bin, bool mirrored, unsigned rank, unsigned used_before) noexcept {
+        rename(bin, mirrored, rank + 1, used_before, -1);
     }
 
-    [[nodiscard]] unsigned payload_bits() const noexcept { return payload_bits_; }
-
     void forget(unsigned bin) noexcept {
-        std::erase_if(entries, [&](const side_entry& e) { return e.bin == bin; });
+        std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin; });
+        std::erase_if(notes, [&](const side_note& n) { return n.bin == bin; });
+        std::erase_if(salts, [&](const side_item& e) { return e.bin == bin; });
     }
 
   private:
-    static bool before(const side_entry& e, unsigned order) noexcept { return e.order() < order; }
-    static bool after(unsigned order, const side_entry& e) noexcept { return order < e.order(); }
-
-    unsigned payload_bits_;
+    template <class Entry>
+    static std::span<const Entry> part(const std::vector<Entry>& all, unsigned bin) noexcept {
+        const auto first =
+            std::lower_bound(all.begin(), all.end(), bin, [](const Entry& e, unsigned b) { return e.bin < b; });
+        const auto last =
+            std::upper_bound(first, all.end(), bin, [](unsigned b, const Entry& e) { return b < e.bin; });
+        return {first, last};
+    }
+    static void add(std::vector<side_item>& to, const side_item& e) {
+        to.insert(std::upper_bound(to.begin(), to.end(), e.bin,
+                                   [](unsigned bin, const side_item& other) { return bin < other.bin; }),
+                  e);
+    }
+    void add_note(const side_note& n) {
+        notes.insert(std::upper_bound(notes.begin(), notes.end(), n.order(),
+                                      [](unsigned order, const side_note& other) { return order < other.order(); }),
+                     n);
+    }
+    void rename(unsigned bin, bool mirrored, unsigned from_rank, unsigned used, int by) noexcept {
+        if (faults.slot_names_stay) return;
+        for (side_note& n : notes) {
+            if (n.bin != bin) continue;
+            const unsigned rank = mirrored ? slots_per_bin - 1 - n.slot() : n.slot();
+            if (rank < from_rank || rank >= used) continue;  // another place, or the other half
+            const unsigned moved = static_cast<unsigned>(static_cast<int>(rank) + by);
+            n.payload = (n.payload & ~63u) | line::slot_of(mirrored, moved);
+        }
+    }
 };
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -2,8 +2,9 @@
 //
 //     lines     bins × 64 bytes                                     line.hpp
 //     tails     bins × 6·t bytes, slot s at bit s·t                 only for t > 0
-//     sides     one handle a group of 16 bins, of a block: its first 16 bits count entries, which follow   side.hpp
-//     versions  a counter a stripe of groups: even at rest, odd while a writer is inside
+//     sides     one handle a group of 16 bins, of a block           side_block.hpp
+//     versions  a word a stripe of groups: bit 0 a writer holds the lock, bit 1 it is writing, the rest counts changes
+//     salts     what the salt codes in the lines stand for          salts.hpp
 //
 // Readers never lock: they take the version, read, compare it again, and start over if it moved. A writer holds the lock of
 // one group, works on an image of the bin, and commits it; a commit that cannot have its memory has changed nothing.
@@ -17,71 +18,77 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/memory.hpp"
 #include "filters/broom/mix.hpp"
+#include "filters/broom/salts.hpp"
 #include "filters/broom/shape.hpp"
 #include "filters/broom/side.hpp"
 #include "genista/base/buffer.hpp"
-#include "genista/base/uint128.hpp"
+#include "genista/filters/broom.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista::broom {
-
-// Where a digest lives in this table.
-struct place {
-    std::uint64_t bin;
-    std::uint64_t fraction;
-    std::uint64_t seed;
-
-    [[nodiscard]] std::uint64_t group() const noexcept { return bin / bins_per_group; }
-    [[nodiscard]] unsigned bin_in_group() const noexcept { return static_cast<unsigned>(bin % bins_per_group); }
-};
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 // A bin taken out for a change.
 struct bin_image {
-    explicit bin_image(shape s) noexcept : sides{s} {}
-
     std::uint64_t bin = 0;
     line slots{};
     std::array<std::uint32_t, slots_per_bin> tails{};
     side_list sides;  // of the whole group
+    salt now{};
+
+    [[nodiscard]] unsigned bin_in_group() const noexcept { return static_cast<unsigned>(bin % bins_per_group); }
+    // Live slots and backyard entries: the keys of this bin.
+    [[nodiscard]] unsigned keys() const noexcept {
+        return slots.used() - sides.dead_slots(bin_in_group()) +
+               static_cast<unsigned>(sides.backyard_of(bin_in_group()).size());
+    }
+    void set_salt(const salt& chosen) {
+        now = chosen;
+        slots.set_salt(chosen.code);
+        if (chosen.code == long_salt) sides.set_long_salt(bin_in_group(), chosen.number);
+    }
 };
 
 class table {
   public:
-    // `generation` must never have been used with this hash key [law L1].
+    // `secret` must never have been used with this hash key [law L1].
     [[nodiscard]] static result<std::unique_ptr<table>> make(shape s, std::uint64_t bins, const hash_key& key,
-                                                             std::uint64_t generation) noexcept;
+                                                             std::uint64_t secret) noexcept;
 
     [[nodiscard]] std::uint64_t bins() const noexcept { return bins_; }
+    [[nodiscard]] std::uint64_t groups() const noexcept { return (bins_ + bins_per_group - 1) / bins_per_group; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] position_range range_of(std::uint64_t bin) const noexcept { return range_of_bin(bin, bins_); }
-    [[nodiscard]] place place_of(const digest& d) const noexcept {
-        const uint128 product = static_cast<uint128>(d.position) * bins_;
-        return {static_cast<std::uint64_t>(product >> 64), static_cast<std::uint64_t>(product), d.seed};
-    }
-    [[nodiscard]] mixed mix(const place& at, std::uint32_t counter) const noexcept {
-        return mixer_(at.seed, at.fraction, counter);
-    }
-    [[nodiscard]] std::uint64_t local_bytes() const noexcept;
+    [[nodiscard]] std::uint64_t bin_of(const digest& d) const noexcept { return scale(d.position, bins_); }
+    [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept { return mixer_(d, of.word); }
+    [[nodiscard]] salt_book& book() const noexcept { return *book_; }
+    // Adaptivity bits and dead slots, in notes of 20 bits.
+    [[nodiscard]] std::uint64_t notes() const noexcept { return notes_.load(std::memory_order_relaxed); }
+    void add_bytes(broom_details& to) const noexcept;
+    [[nodiscard]] broom_lookup_state lookup_state() const noexcept;
 
-    [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] bool contains(const digest& d) const noexcept {
+        broom_trace touched;
+        return contains(d, touched);
+    }
+    bool contains(const digest& d, broom_trace& touched) const noexcept;
 
-    // Even: nobody was inside.
-    [[nodiscard]] std::uint32_t version(std::uint64_t group) const noexcept {
+    // Without the lock bit. Waits only while somebody writes, not while somebody thinks.
+    [[nodiscard]] std::uint32_t version(std::uint64_t bin) const noexcept {
         while (true) {
-            const std::uint32_t seen = stripe(group).load(std::memory_order_acquire);
-            if ((seen & 1) == 0) return seen;
+            const std::uint32_t seen = stripe(bin).load(std::memory_order_acquire);
+            if ((seen & 2) == 0) return seen & ~1u;
             pause();
         }
     }
 
-    // Excludes other writers of the group, and makes its readers start over if something was committed.
+    // Excludes other writers of the bin's group, and makes its readers start over if something was committed.
     class lock {
       public:
-        lock(const table& of, std::uint64_t group) noexcept : version_{of.stripe(group)} {
+        lock(const table& of, std::uint64_t bin) noexcept : version_{of.stripe(bin)} {
             while (true) {
                 before_ = version_.load(std::memory_order_relaxed);
                 if ((before_ & 1) == 0 &&
-                    version_.compare_exchange_weak(before_, before_ + 1, std::memory_order_acquire)) {
+                    version_.compare_exchange_weak(before_, before_ | 1, std::memory_order_acquire)) {
                     return;
                 }
                 pause();
@@ -89,10 +96,14 @@ class table {
         }
         lock(const lock&) = delete;
         lock& operator=(const lock&) = delete;
-        ~lock() { version_.store(changed_ ? before_ + 2 : before_, std::memory_order_release); }
+        ~lock() { version_.store(changed_ ? before_ + 4 : before_, std::memory_order_release); }
 
         [[nodiscard]] std::uint32_t version() const noexcept { return before_; }
-        void touch() noexcept { changed_ = true; }
+        // Before the first write: readers wait from here on. What is written afterwards is written with release.
+        void touch() noexcept {
+            changed_ = true;
+            version_.store(before_ | 3, std::memory_order_relaxed);
+        }
 
       private:
         std::atomic<std::uint32_t>& version_;
@@ -104,24 +115,32 @@ class table {
     [[nodiscard]] bin_image read(std::uint64_t bin) const;
     void commit(lock& held, const bin_image& image);
 
-    // The salt counter of the image's bin, and setting it; side entries hold what a byte cannot.
-    [[nodiscard]] static std::uint32_t counter_of(const bin_image& image) noexcept;
-    static void set_counter(bin_image& image, std::uint32_t counter);
+    // Gives long salts to some of the bins that were left behind, so that their codes can serve again (salts.hpp). Called
+    // by renewals, a few bins at a time; takes locks of its own.
+    void tidy() noexcept;
+
+    // Gives all memory back that readers may still look at, and keeps the addresses. What they then read is zeros.
+    void retire() noexcept;
+
+    // For snapshots (table_snapshot.cpp).
+    [[nodiscard]] std::span<const std::byte> line_bytes() const noexcept { return lines_.bytes(); }
+    [[nodiscard]] std::span<const std::byte> tail_bytes() const noexcept { return tails_.bytes(); }
+    [[nodiscard]] result<void> restore(std::span<const std::byte> lines, std::span<const std::byte> tails,
+                                       std::span<const std::byte> sides, const salt_book::image& salts,
+                                       std::uint64_t secret);
 
   private:
-    static constexpr std::uint8_t long_salt = 255;
     static constexpr std::uint64_t most_stripes = 4096;
 
-    table(shape s, std::uint64_t bins, const hash_key& key, std::uint64_t generation) noexcept
-        : shape_{s}, bins_{bins}, mixer_{key, generation} {}
+    table(shape s, std::uint64_t bins, const hash_key& key) noexcept : shape_{s}, bins_{bins}, mixer_{key} {}
 
     static void pause() noexcept {
 #if defined(__x86_64__)
         __builtin_ia32_pause();
 #endif
     }
-    [[nodiscard]] std::atomic<std::uint32_t>& stripe(std::uint64_t group) const noexcept {
-        return versions_[group & (stripes_ - 1)];
+    [[nodiscard]] std::atomic<std::uint32_t>& stripe(std::uint64_t bin) const noexcept {
+        return versions_[bin / bins_per_group & (stripes_ - 1)];
     }
     [[nodiscard]] std::uint64_t* line_words(std::uint64_t bin) const noexcept {
         return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + 8 * bin;
@@ -131,22 +150,29 @@ class table {
         for (std::size_t i = 0; i < 8; ++i) copy.words[i] = load_word(line_words(bin) + i);
         return copy;
     }
-    [[nodiscard]] bool look(const place& at) const noexcept;
+    [[nodiscard]] side_memory::handle& side_of(std::uint64_t bin) const noexcept {
+        return reinterpret_cast<side_memory::handle*>(const_cast<std::byte*>(sides_.data()))[bin / bins_per_group];
+    }
+    [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept {
+        return __atomic_load_n(&side_of(bin), __ATOMIC_ACQUIRE);
+    }
+    [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tails(const bin_image& image) noexcept;
-    // visit(side_entry) for the entries of the group, until it returns false. Total on torn blocks.
-    template <class Visit>
-    void each_entry(std::uint64_t group, Visit visit) const noexcept;
 
     shape shape_;
     std::uint64_t bins_;
     mixer mixer_;
     buffer lines_;
     buffer tails_;
-    std::unique_ptr<std::atomic<side_memory::handle>[]> sides_;
+    buffer sides_;  // handles
     std::uint64_t stripes_ = 1;
     mutable std::unique_ptr<std::atomic<std::uint32_t>[]> versions_;
     side_memory memory_;
+    std::unique_ptr<salt_book> book_;
+    std::atomic<std::uint64_t> notes_ = 0;
+    std::atomic<std::uint64_t> tidied_ = 0;       // bins visited by the present round of tidy()
+    std::atomic<std::uint64_t> tidy_limit_ = 0;  // salts up to this number are the ones left behind
 };
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

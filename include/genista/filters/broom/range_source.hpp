@@ -1,28 +1,50 @@
-// remote_source: any R as the range_source of one operation on one key. What R says is checked: a record outside the range,
-// out of order, twice, or with a digest that is not its key's is an error, not a member.
+// range_source: what the broom filter asks of R, without its type, and remote_source, which makes one from any R.
+//
+// What R says is checked: a record outside the range, out of order, twice, or with a digest that is not its key's is an
+// error, not a member. An operation whose read failed has changed nothing.
 #pragma once
 
 #include <new>
 #include <string>
+#include <vector>
 
-#include "filters/broom/core.hpp"
+#include "genista/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista::broom {
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+// What R holds in a range, read for an operation on one key.
+struct population {
+    std::vector<digest> members;
+    bool holds_key = false;
+};
+
+class range_source {
+  public:
+    // One range read. On an error `into` is not to be used.
+    virtual result<void> read(position_range range, population& into) = 0;
+    // Takes the operation's key out of R: the commit in the middle of an erase.
+    virtual result<void> erase() = 0;
+
+  protected:
+    ~range_source() = default;
+};
 
 template <remote_map R>
 class remote_source final : public range_source {
   public:
     remote_source(R& remote, const hasher& hash, const digest& where, key_view key) noexcept
-        : remote_{remote}, hash_{hash}, where_{where}, key_{key} {}
+        : remote_{remote}, hash_{hash}, where_{where}, key_{key}, has_key_{true} {}
+    // For operations on no key in particular: rebuild, audit, growth.
+    remote_source(R& remote, const hasher& hash) noexcept : remote_{remote}, hash_{hash} {}
 
     result<void> read(position_range range, population& into) override {
         bool lied = false;
         bool starved = false;
         digest last{};
         std::string last_key;
-        const result<void> read =
+        const result<void> done =
             remote_.for_each(range.first, range.last, [&](const digest& at, key_view key) noexcept {
                 try {
                     const bool in_order =
@@ -30,7 +52,7 @@ class remote_source final : public range_source {
                     lied = !range.contains(at.position) || !in_order || hash_(key) != at;
                     if (lied) return false;
                     into.members.push_back(at);
-                    into.holds_key = into.holds_key || (at == where_ && key.text() == key_.text());
+                    into.holds_key = into.holds_key || (has_key_ && at == where_ && key.text() == key_.text());
                     last = at;
                     last_key = key.text();
                     return true;
@@ -43,7 +65,7 @@ class remote_source final : public range_source {
         if (lied)
             return error::make(error_code::corrupt,
                                "the remote map gave a record that does not belong to the range read");
-        return read;
+        return done;
     }
     result<void> erase() override {
         const result<bool> gone = remote_.erase(where_, key_);
@@ -54,8 +76,9 @@ class remote_source final : public range_source {
   private:
     R& remote_;
     const hasher& hash_;
-    digest where_;
-    key_view key_;
+    digest where_{};
+    key_view key_{};
+    bool has_key_ = false;
 };
 
-}  // namespace genista::broom
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,0 +1,202 @@
+// broom_filter: the filter that learns from its mistakes. Every query of an absent key is a false positive with probability
+// at most ε, whatever was asked before and whoever asks [broom18, Def. 3]; ordinary filters promise that for one random
+// query only. It deletes, it grows, and a look-up reads one cache line.
+//
+//     bin     one cache line, 48 slots of 14 bits (and a tail beside it for smaller ε); a key's position chooses its bin
+//     salt    of a bin: all fingerprints in it depend on it, and a new one renews them all
+//     side    of 16 bins: keys that found no room, bits learnt from mistakes, slots of erased keys; empty until needed
+//
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
+//       growth, failing stores and failing memory.
+//   I2  Rate: at most `rate()` for every query, by the epoch law. docs/filters/broom.md has the law and the proof.
+//   I3  A call that reports `full` or an error has changed nothing in the filter. (An erase whose commit in R succeeded and
+//       that could not finish leaves the key answered "maybe": safe, and adapt() repairs it.)
+//
+// The remote map R (remote/remote.hpp) holds the truth, ordered by this filter's hash(). The order of steps is
+//
+//     insert   the store commits the key to R first, then filter.insert(key, R), then the caller's acknowledgement
+//     erase    filter.erase(key, R) asks R, takes the key out of R, then forgets it
+//     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key, R)
+//
+// What it costs remotely: nothing on a negative; one range read (about 45 keys) for an adapt and for an erase; one for the at
+// most ε of inserts of new keys that collide. With growth on, an insert may also move one bin: one range read more.
+//
+// Any number of threads may call anything but moving, assigning and destroying. Queries never block.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "genista/filters/broom/faults.hpp"
+#include "genista/filters/broom/lookup_state.hpp"
+#include "genista/filters/broom/range_source.hpp"
+#include "genista/filters/filter.hpp"
+#include "genista/filters/kernel_table.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT {
+
+// What an erase leaves behind (docs/filters/broom.md, "The price under churn").
+enum class broom_history : std::uint8_t {
+    bury,   // a dead slot until the bin is renewed: exact, and cheap to learn with
+    renew,  // nothing: every erase renews its bin. Exact; forgets what was learnt sooner
+    soft,   // nothing, unless the key had learnt: for callers that nobody attacks. The rate may creep above ε
+};
+
+struct broom_options {
+    std::uint64_t capacity = 1'000'000;
+    double false_positive_rate = 1.0 / 256;     // 2 % to 1e-7; above 1/256 the filter is better than asked
+    std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
+    broom_history history = broom_history::bury;
+    bool grows = true;                                         // else `full` when a bin has no room left
+    std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
+};
+
+struct broom_details {
+    std::uint64_t bins = 0;
+    std::uint64_t slots_used = 0;      // dead ones included
+    std::uint64_t dead_slots = 0;
+    std::uint64_t backyard_keys = 0;
+    std::uint64_t extended_slots = 0;  // slots with adaptivity bits
+    std::uint64_t long_salts = 0;      // bins whose salt has no code (salts.hpp)
+    std::uint64_t fullest_backyard = 0;  // of any bin; 64 is the most
+    std::uint64_t line_bytes = 0;
+    std::uint64_t tail_bytes = 0;
+    std::uint64_t side_bytes = 0;      // memory of side blocks, free pieces and handles
+    std::uint64_t other_bytes = 0;     // versions, salts, the objects themselves
+    std::uint64_t growths = 0;         // completed
+    double growth_done = 0;            // share of the bins moved; 0 if no growth is under way
+};
+
+// What one look-up touched.
+struct broom_trace {
+    bool maybe = false;
+    bool read_tails = false;
+    bool read_side = false;
+    unsigned cache_lines = 1;  // of bins, tails and side blocks
+};
+
+namespace broom {
+class core;
+}
+
+class broom_filter : public filter_surface<broom_filter> {
+  public:
+    static constexpr std::string_view name = "broom";
+    static constexpr double min_false_positive_rate = 0x1p-24;  // 16 tail bits; below 1e-7
+    static constexpr double max_rate_served = 0x1p-8;           // what a larger rate is served as
+
+    [[nodiscard]] static result<broom_filter> make(const broom_options& options = {}) noexcept;
+    // A filter of everything R holds, in one sequential read of R.
+    template <remote_map R>
+    [[nodiscard]] static result<broom_filter> build(const broom_options& options, R& remote) noexcept {
+        auto made = make(options);
+        if (!made) return made;
+        if (const auto done = made->rebuild(remote); !done) return done.error();
+        return made;
+    }
+
+    broom_filter(broom_filter&&) noexcept;
+    broom_filter& operator=(broom_filter&&) noexcept;
+    ~broom_filter();
+
+    // R holds the key already: the store commits first.
+    template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        const digest d = hash()(key);
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return insert_from(d, source);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        const integer_bytes bytes{key};
+        return insert(bytes.view(), remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        const digest d = hash()(key);
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return erase_from(d, source);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
+        const integer_bytes bytes{key};
+        return erase(bytes.view(), remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        const digest d = hash()(key);
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return adapt_from(d, source);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
+        const integer_bytes bytes{key};
+        return adapt(bytes.view(), remote);
+    }
+
+    // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has begun.
+    template <remote_map R>
+    [[nodiscard]] result<void> grow(R& remote) noexcept {
+        broom::remote_source<R> source{remote, hash()};
+        return grow_from(source);
+    }
+    // Lays every bin anew from R, others may work beside it: after a crash, or with a filter that R has outrun.
+    template <remote_map R>
+    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
+        broom::remote_source<R> source{remote, hash()};
+        return rebuild_from(source);
+    }
+    // Every member of R owns a slot or an entry and is answered "maybe", the law holds in every bin, the counts agree.
+    // Nobody may write meanwhile.
+    template <remote_map R>
+    [[nodiscard]] result<void> audit(R& remote) const noexcept {
+        broom::remote_source<R> source{remote, hash()};
+        return audit_from(source);
+    }
+
+    [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] broom_details details() const noexcept;
+    [[nodiscard]] broom_trace trace(const digest& d) const noexcept;
+    [[nodiscard]] const hasher& hash() const noexcept;
+
+    // A loaded filter never draws a salt that its former life may have drawn. It continues the epochs of the moment it was
+    // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed.
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] static result<broom_filter> load(std::span<const std::byte> bytes) noexcept;
+
+    [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
+    [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept;
+    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept;
+
+  private:
+    friend filter_surface;
+    explicit broom_filter(std::unique_ptr<broom::core> core) noexcept;
+
+    // A 64-bit key is its eight bytes, little-endian.
+    struct integer_bytes {
+        std::uint64_t little;
+        explicit integer_bytes(std::uint64_t key) noexcept
+            : little{std::endian::native == std::endian::big ? __builtin_bswap64(key) : key} {}
+        [[nodiscard]] key_view view() const noexcept {
+            return {reinterpret_cast<const std::byte*>(&little), sizeof little};
+        }
+    };
+
+    [[nodiscard]] const kernel_table<broom_lookup_state>& kernels() const noexcept { return *kernels_; }
+    [[nodiscard]] const broom_lookup_state& state() const noexcept;
+    [[nodiscard]] result<insert_outcome> insert_from(const digest& d, broom::range_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> erase_from(const digest& d, broom::range_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
+    [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;
+    [[nodiscard]] result<void> rebuild_from(broom::range_source& source) noexcept;
+    [[nodiscard]] result<void> audit_from(broom::range_source& source) const noexcept;
+
+    const kernel_table<broom_lookup_state>* kernels_;
+    std::unique_ptr<broom::core> core_;
+};
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT

@@ -1,0 +1,100 @@
+// The cold half of broom_filter: checking options, making, sizing. The work is in filters/broom/.
+#include "genista/filters/broom.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "filters/broom/core.hpp"
+#include "filters/broom/kernels.hpp"
+#include "filters/broom/sizing.hpp"
+#include "filters/common.hpp"
+#include "filters/sizing.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT {
+namespace {
+
+constexpr double max_rate = 0.02;
+
+result<void> check(std::uint64_t capacity, double rate) noexcept {
+    if (const auto checked = check_options(broom_filter::name, {capacity, rate, std::nullopt},
+                                           broom_filter::min_false_positive_rate);
+        !checked) {
+        return checked.error();
+    }
+    if (rate > max_rate) {
+        return error::make(error_code::invalid_argument,
+                           "broom: false_positive_rate %g is above %g; more would not save a bit", rate, max_rate);
+    }
+    return {};
+}
+
+// What stays empty costs nothing; what a full table needs on average: lines, tails, and the side blocks of the keys that find
+// no room (about 3.3 % of them at capacity, 18 bits each with a block's own bits).
+std::uint64_t bits_of(std::uint64_t capacity, broom::shape s) noexcept {
+    const std::uint64_t bins = broom::bins_for(capacity);
+    return bins * (512 + 8 * s.tail_bytes_per_bin() + 32);
+}
+
+}  // namespace
+
+broom_filter::broom_filter(std::unique_ptr<broom::core> core) noexcept
+    : kernels_{broom::pick_kernels(core->form())}, core_{std::move(core)} {}
+broom_filter::broom_filter(broom_filter&&) noexcept = default;
+broom_filter& broom_filter::operator=(broom_filter&&) noexcept = default;
+broom_filter::~broom_filter() = default;
+
+result<broom_filter> broom_filter::make(const broom_options& options) noexcept {
+    if (const auto checked = check(options.capacity, options.false_positive_rate); !checked) return checked.error();
+    const auto hash = hasher_from({options.capacity, options.false_positive_rate, options.hash});
+    if (!hash) return hash.error();
+    const broom::shape s = broom::shape::for_rate(options.false_positive_rate);
+    auto made = broom::core::make(options, *hash, s, broom::bins_for(options.capacity));
+    if (!made) return made.error();
+    return broom_filter{*std::move(made)};
+}
+
+const broom_lookup_state& broom_filter::state() const noexcept { return core_->state(); }
+const hasher& broom_filter::hash() const noexcept { return core_->hash(); }
+double broom_filter::rate() const noexcept { return broom::shape::rate(core_->form().tail_bits); }
+filter_stats broom_filter::stats() const noexcept { return core_->stats(); }
+broom_details broom_filter::details() const noexcept { return core_->details(); }
+broom_trace broom_filter::trace(const digest& d) const noexcept {
+    broom_trace touched;
+    (void)core_->contains(d, touched);
+    return touched;
+}
+
+result<insert_outcome> broom_filter::insert_from(const digest& d, broom::range_source& source) noexcept {
+    return core_->insert(d, source);
+}
+result<erase_outcome> broom_filter::erase_from(const digest& d, broom::range_source& source) noexcept {
+    return core_->erase(d, source);
+}
+result<adapt_outcome> broom_filter::adapt_from(const digest& d, broom::range_source& source) noexcept {
+    return core_->adapt(d, source);
+}
+result<void> broom_filter::grow_from(broom::range_source& source) noexcept { return core_->grow(source); }
+result<void> broom_filter::rebuild_from(broom::range_source& source) noexcept { return core_->rebuild(source); }
+result<void> broom_filter::audit_from(broom::range_source& source) const noexcept { return core_->audit(source); }
+result<void> broom_filter::save(sink& out) const noexcept { return core_->save(out); }
+
+result<std::uint64_t> broom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
+    if (const auto checked = check(capacity, rate); !checked) return checked.error();
+    return bits_of(capacity, broom::shape::for_rate(rate));
+}
+
+double broom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
+    const std::uint64_t keys = std::clamp<std::uint64_t>(capacity, 1, max_capacity);
+    for (unsigned t = broom::most_tail_bits + 1; t-- > 0;) {
+        if (bits_of(keys, broom::shape{t}) <= bits) return broom::shape::rate(t);
+    }
+    return 1;  // the keys do not fit
+}
+
+result<std::uint64_t> broom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
+    if (const auto checked = check(1, rate); !checked) return checked.error();
+    const broom::shape s = broom::shape::for_rate(rate);
+    return largest_capacity(bits, [&](std::uint64_t capacity) { return bits_of(capacity, s); });
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT

@@ -1,0 +1,126 @@
+// What the filter can say about itself: audit, statistics, and answers while it grows.
+#include <algorithm>
+#include <new>
+
+#include "filters/broom/core.hpp"
+#include "filters/broom/sizing.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+bool core::contains(const digest& d, broom_trace& touched) const noexcept {
+    while (true) {
+        const layout* const l = layout_.load(std::memory_order_acquire);
+        const table& in = l->of(d);
+        const bool maybe = in.contains(d, touched);
+        // What was read in a table stands if that is still the key's table: a bin leaves one by moving only.
+        if (&l->of(d) == &in && layout_.load(std::memory_order_acquire) == l) return maybe;
+        if (faults.reader_without_recheck) return maybe;
+    }
+}
+
+result<void> core::audit(range_source& source) const noexcept try {
+    const std::lock_guard nobody_grows{growing_};
+    const layout& l = *layout_.load(std::memory_order_relaxed);
+    const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
+    std::uint64_t keys = 0;
+    population r;
+    const auto audit_bin = [&](const table& in, std::uint64_t bin) -> result<void> {
+        r = {};
+        if (const auto got = source.read(in.range_of(bin), r); !got) return got.error();
+        bin_image image = in.read(bin);
+        const epoch now{in, image};
+        keys += image.keys();
+        const auto broken = [&](const char* what) {
+            return error::make(error_code::corrupt, "broom audit: bin %llu: %s", static_cast<unsigned long long>(bin),
+                               what);
+        };
+        if (const char* const rule = now.broken_rule(); rule != nullptr) return broken(rule);
+        std::vector<unsigned> owned;
+        r.members.erase(std::unique(r.members.begin(), r.members.end()), r.members.end());
+        for (const digest& member : r.members) {
+            const present x = now.of(member);
+            const auto slot = now.matching_slot(x);
+            const bool outside =
+                (image.slots.overflow() >> x.print.overflow_class & 1) != 0 && now.backyard_has(x.print);
+            if (!slot && !outside) return broken("a member of R has neither slot nor backyard entry");
+            if (!contains(member)) return broken("a member of R is answered no");
+            if (slot && !outside) owned.push_back(*slot);
+        }
+        std::sort(owned.begin(), owned.end());
+        if (std::adjacent_find(owned.begin(), owned.end()) != owned.end()) return broken("two members have one slot");
+        return {};
+    };
+    for (std::uint64_t bin = 0; bin < l.now->bins(); ++bin) {
+        if (bin >= front) {
+            if (const auto sound = audit_bin(*l.now, bin); !sound) return sound;
+            continue;
+        }
+        for (const std::uint64_t half : {2 * bin, 2 * bin + 1}) {
+            if (const auto sound = audit_bin(*l.next, half); !sound) return sound;
+        }
+    }
+    if (keys != this->keys()) {
+        return error::make(error_code::corrupt, "broom audit: %llu keys in bins, %llu counted",
+                           static_cast<unsigned long long>(keys), static_cast<unsigned long long>(this->keys()));
+    }
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to audit");
+}
+
+filter_stats core::stats() const noexcept {
+    const std::lock_guard nobody_grows{growing_};
+    broom_details bytes;
+    std::uint64_t notes = 0;
+    for (const auto& each : tables_) {
+        each->add_bytes(bytes);
+        notes += each->notes();
+    }
+    bytes.other_bytes += sizeof *this + tables_.capacity() * sizeof tables_[0] +
+                         layouts_.size() * (sizeof(layout) + sizeof layouts_[0]) + sizeof(broom_filter);
+    filter_stats now;
+    now.keys = keys();
+    now.capacity = std::max(options_.capacity, capacity_of(layout_.load(std::memory_order_relaxed)->now->bins()));
+    now.false_positive_rate = options_.false_positive_rate;
+    now.local_bytes = bytes.line_bytes + bytes.tail_bytes + bytes.side_bytes + bytes.other_bytes;
+    now.adaptive_bytes = notes * note_bits / 8;
+    now.adapts = adapts_.load(std::memory_order_relaxed);
+    now.renewals = renewals_.load(std::memory_order_relaxed);
+    now.remote_reads = remote_reads_.load(std::memory_order_relaxed);
+    return now;
+}
+
+broom_details core::details() const noexcept try {
+    const std::lock_guard nobody_grows{growing_};
+    const layout& l = *layout_.load(std::memory_order_relaxed);
+    broom_details all;
+    for (const auto& each : tables_) each->add_bytes(all);
+    const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
+    all.bins = l.now->bins();
+    all.growths = growths_.load(std::memory_order_relaxed);
+    if (l.next != nullptr) all.growth_done = static_cast<double>(front) / static_cast<double>(all.bins);
+    const auto count = [&](const table& in, std::uint64_t bin) {
+        const table::lock held{in, bin};
+        const bin_image image = in.read(bin);
+        const unsigned of = image.bin_in_group();
+        all.slots_used += image.slots.used();
+        all.dead_slots += image.sides.dead_slots(of);
+        all.backyard_keys += image.sides.backyard_of(of).size();
+        all.fullest_backyard = std::max<std::uint64_t>(all.fullest_backyard, image.sides.backyard_of(of).size());
+        all.extended_slots += image.sides.extended_slots(of);
+        all.long_salts += image.slots.salt() == long_salt ? 1u : 0u;
+    };
+    for (std::uint64_t bin = 0; bin < l.now->bins(); ++bin) {
+        if (bin >= front) {
+            count(*l.now, bin);
+        } else {
+            count(*l.next, 2 * bin);
+            count(*l.next, 2 * bin + 1);
+        }
+    }
+    return all;
+} catch (const std::bad_alloc&) {
+    return {};
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,0 +1,39 @@
+// Making a core, from nothing or from a snapshot's tables.
+#include <new>
+
+#include "filters/broom/core.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept {
+    if (options.repeatable) return hasher{hash_key::from_seed(*options.repeatable)}.encrypt(table_number, 0).seed;
+    const auto random = hash_key::random();
+    if (!random) return random.error();
+    return hasher{*random}.encrypt(table_number, 0).seed;
+}
+
+result<std::unique_ptr<core>> core::make(const broom_options& options, const hasher& hash, shape s,
+                                         std::uint64_t bins) noexcept {
+    const auto secret = fresh_secret(options, 0);
+    if (!secret) return secret.error();
+    auto first = table::make(s, bins, hash.key(), *secret);
+    if (!first) return first.error();
+    return adopt(options, hash, *std::move(first), nullptr, 0);
+}
+
+result<std::unique_ptr<core>> core::adopt(const broom_options& options, const hasher& hash, std::unique_ptr<table> now,
+                                          std::unique_ptr<table> next, std::uint64_t front) noexcept try {
+    std::unique_ptr<core> made{new core{options, hash, now->form()}};
+    auto first = std::make_unique<layout>();
+    first->now = now.get();
+    first->next = next.get();
+    first->front.store(front, std::memory_order_relaxed);
+    made->tables_.push_back(std::move(now));
+    if (next != nullptr) made->tables_.push_back(std::move(next));
+    if (const auto published = made->publish(std::move(first)); !published) return published.error();
+    return made;
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "no memory for a broom filter");
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

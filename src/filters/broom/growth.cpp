@@ -1,0 +1,209 @@
+// Growth by sweep, and rebuilding. See core.hpp for how layouts change under readers and writers.
+#include <algorithm>
+#include <new>
+
+#include "filters/broom/core.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace {
+
+// Keys a table takes before it grows, in 128ths of its slots. It was made for 94 %; beyond 97 % backyards fill quickly.
+constexpr std::uint64_t growth_load = 124;
+// A single bin that overflows makes a table grow only if a quarter of its slots are used: else whoever can aim at one bin could make
+// the table double for ever.
+constexpr std::uint64_t least_load = 32;
+
+}  // namespace
+
+bool core::wants_to_grow() const noexcept {
+    const layout& l = *layout_.load(std::memory_order_acquire);
+    if (l.next != nullptr) return true;
+    return keys() * 128 > l.now->bins() * slots_per_bin * growth_load ||
+           (crowded_.load(std::memory_order_relaxed) && may_grow());
+}
+
+bool core::may_grow() const noexcept {
+    const layout& l = *layout_.load(std::memory_order_acquire);
+    return options_.grows && keys() * 128 > l.now->bins() * slots_per_bin * least_load;
+}
+
+result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
+    made->state = made->now->lookup_state();
+    made->state.core = this;
+    made->state.one_table = made->next == nullptr;
+    made->state.own = made.get();
+    made->state.present = &layout_;
+    layouts_.push_back(std::move(made));
+    layout_.store(layouts_.back().get(), std::memory_order_release);
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
+}
+
+result<void> core::begin_growth() noexcept try {
+    const layout& l = *layout_.load(std::memory_order_relaxed);
+    tables_.reserve(tables_.size() + 1);
+    const auto secret = fresh_secret(options_, faults.growth_keeps_salts ? 0 : tables_.size());
+    if (!secret) return secret.error();
+    auto next = table::make(shape_, 2 * l.now->bins(), hash_.key(), *secret);
+    if (!next) return next.error();
+    auto made = std::make_unique<layout>();
+    made->now = l.now;
+    made->next = next->get();
+    if (const auto published = publish(std::move(made)); !published) return published.error();
+    tables_.push_back(*std::move(next));
+    crowded_.store(false, std::memory_order_relaxed);
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
+}
+
+// One old bin, read from R, into the two new bins that share its range.
+result<bool> core::move_one_bin(range_source& source) noexcept try {
+    layout& l = *layout_.load(std::memory_order_relaxed);
+    const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
+    if (bin == l.now->bins()) return false;
+    population r;
+    while (true) {
+        const std::uint32_t version = l.now->version(bin);
+        if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
+        table::lock held{*l.now, bin};
+        if (held.version() != version && !faults.writer_without_recheck) continue;
+        const bool skipped = faults.growth_skips_a_bin && bin == l.now->bins() / 2;
+        if (!skipped) {
+            if (const auto laid = lay_moved(l, bin, r); !laid) return laid.error();
+        }
+        l.front.store(bin + 1, std::memory_order_release);
+        held.touch();
+        return true;
+    }
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to move a bin");
+}
+
+// Under the old bin's lock; nobody looks at the new bins yet.
+result<void> core::lay_moved(const layout& l, std::uint64_t bin, const population& r) {
+    const unsigned keys_before = l.now->read(bin).keys();
+    unsigned keys_after = 0;
+    table::lock held{*l.next, 2 * bin};
+    for (const std::uint64_t half : {2 * bin, 2 * bin + 1}) {
+        const position_range range = l.next->range_of(half);
+        std::vector<digest> members;
+        for (const digest& d : r.members) {
+            if (range.contains(d.position)) members.push_back(d);
+        }
+        bin_image image = l.next->read(half);
+        if (!epoch{*l.next, image}.renew(members, nullptr)) {
+            return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
+        }
+        try {
+            l.next->commit(held, image);
+        } catch (const std::bad_alloc&) {
+            l.next->book().leave(image.now.code);
+            throw;
+        }
+        keys_after += image.keys();
+    }
+    keys_.fetch_add(std::uint64_t{keys_after} - keys_before, std::memory_order_relaxed);
+    return {};
+}
+
+void core::end_growth() {
+    const layout& l = *layout_.load(std::memory_order_relaxed);
+    auto made = std::make_unique<layout>();
+    made->now = l.next;
+    if (!publish(std::move(made))) return;  // no memory: the two tables go on serving, and the next step tries again
+    l.now->retire();
+    growths_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void core::grow_a_little(range_source& source) noexcept {
+    const std::unique_lock only_one{growing_, std::try_to_lock};
+    if (!only_one.owns_lock()) return;
+    try {
+        if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+            if (!wants_to_grow()) return;
+            (void)begin_growth();  // without memory for it the filter goes on as it is
+            return;
+        }
+        // A failure concerns the growth, not the insert that helps along: the next one tries again.
+        if (const auto moved = move_one_bin(source); moved && !*moved) end_growth();
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+result<bool> core::make_room(const digest& d, range_source& source) noexcept try {
+    const std::lock_guard only_one{growing_};
+    if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+        if (!may_grow()) return false;
+        if (const auto begun = begin_growth(); !begun) return begun.error();
+    }
+    const layout& l = *layout_.load(std::memory_order_relaxed);
+    while (&l.of(d) == l.now) {
+        const auto moved = move_one_bin(source);
+        if (!moved) return moved.error();
+        if (!*moved) break;
+    }
+    if (l.front.load(std::memory_order_relaxed) == l.now->bins()) end_growth();
+    return true;
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to grow");
+}
+
+result<void> core::grow(range_source& source) noexcept try {
+    const std::lock_guard only_one{growing_};
+    if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+        if (const auto begun = begin_growth(); !begun) return begun.error();
+    }
+    while (true) {
+        const auto moved = move_one_bin(source);
+        if (!moved) return moved.error();
+        if (!*moved) break;
+    }
+    end_growth();
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to grow");
+}
+
+result<void> core::rebuild(range_source& source) noexcept try {
+    {
+        const std::lock_guard only_one{growing_};
+        if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+            const auto fits = rebuild_groups(*layout_.load(std::memory_order_relaxed)->now, source);
+            if (!fits) return fits.error();
+            if (*fits) return {};
+        }
+    }
+    // A sweep lays every bin from R just as well, and R has outrun this table or a sweep is under way.
+    if (!options_.grows) return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
+    if (const auto grown = grow(source); !grown) return grown.error();
+    return rebuild(source);
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
+}
+
+// Sixteen bins a read, under one lock. False: some bin cannot hold its keys.
+result<bool> core::rebuild_groups(table& in, range_source& source) {
+    population r;
+    for (std::uint64_t first = 0; first < in.bins();) {
+        const std::uint64_t end = std::min(first + bins_per_group, in.bins());
+        const std::uint32_t version = in.version(first);
+        if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
+            return got.error();
+        table::lock held{in, first};
+        if (held.version() != version) continue;
+        auto from = r.members.begin();
+        for (std::uint64_t bin = first; bin < end; ++bin) {
+            const std::uint64_t last = in.range_of(bin).last;
+            const auto to = std::find_if(from, r.members.end(), [&](const digest& d) { return d.position > last; });
+            bin_image image = in.read(bin);
+            if (!renew(in, held, image, {from, to}, nullptr)) return false;
+            from = to;
+        }
+        first = end;
+    }
+    return true;
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,0 +1,19 @@
+// Look-up kernels for every instruction set, and the choice among them.
+#include "filters/broom/kernels.hpp"
+
+#include "filters/broom/core.hpp"
+#include "filters/broom/side_block.hpp"
+#include "filters/pick_kernels.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/broom/kernels.inl"
+#include "base/foreach_isa.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+const kernel_table<broom_lookup_state>* pick_kernels(shape s) noexcept {
+    return s.tail_bits == 0 ? GENISTA_PICK(broom_kernels<broom_lookup_state>)
+                            : GENISTA_PICK(broom_kernels_with_tails<broom_lookup_state>);
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,0 +1,12 @@
+// The look-up kernels of the broom filter, by instruction set.
+#pragma once
+
+#include "filters/broom/shape.hpp"
+#include "genista/filters/broom/lookup_state.hpp"
+#include "genista/filters/kernel_table.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+[[nodiscard]] const kernel_table<broom_lookup_state>* pick_kernels(shape s) noexcept;
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,0 +1,121 @@
+// The book of salts. See salts.hpp.
+#include "filters/broom/salts.hpp"
+
+#include <algorithm>
+
+#include "filters/broom/derive_key.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins)
+    : cipher_{derive_key(key, "broom salt key")}, generations_{{0, secret}} {
+    for (auto& number : numbers_) number.store(nobody, std::memory_order_relaxed);
+    assign(0, 0);
+    users_[0].store(static_cast<std::uint32_t>(bins), std::memory_order_relaxed);
+}
+
+std::uint64_t salt_book::word(std::uint64_t number) const noexcept {
+    if (faults.salts_wrap) number &= 255;
+    const auto after = std::upper_bound(generations_.begin(), generations_.end(), number,
+                                        [](std::uint64_t n, const generation& g) { return n < g.first_number; });
+    const std::uint64_t made = cipher_.encrypt(number, std::prev(after)->secret).position;
+    return faults.salts_of_16_bits ? made & 0xffff : made;
+}
+
+void salt_book::assign(unsigned code, std::uint64_t number) noexcept {
+    numbers_[code].store(number, std::memory_order_relaxed);
+    __atomic_store_n(&words_[code], word(number), __ATOMIC_RELEASE);
+}
+
+salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
+    constexpr unsigned early_draws = 8;
+    const std::lock_guard guard{lock_};
+    last = std::max(last, first_own_number_ == 0 ? 0 : first_own_number_ - 1);
+    std::uint64_t newest = last;
+    for (const auto& number : numbers_) {
+        const std::uint64_t n = number.load(std::memory_order_relaxed);
+        if (n != nobody) newest = std::max(newest, n);
+    }
+    unsigned chosen = long_salt;
+    if (newest > last) {
+        const std::uint64_t halfway = last + (newest - last + 1) / 2;
+        std::uint64_t best = nobody;
+        for (unsigned code = 0; code < salt_codes; ++code) {
+            const std::uint64_t n = numbers_[code].load(std::memory_order_relaxed);
+            if (n == nobody || n < halfway || n >= best) continue;
+            best = n;
+            chosen = code;
+        }
+    } else if (draw < early_draws) {
+        std::uint64_t oldest = nobody;
+        for (unsigned code = 0; code < salt_codes; ++code) {
+            if (users_[code].load(std::memory_order_relaxed) != 0) continue;
+            const std::uint64_t n = numbers_[code].load(std::memory_order_relaxed);
+            if (n == nobody || n <= oldest) {
+                chosen = code;
+                oldest = n;
+            }
+            if (n == nobody) break;
+        }
+        if (chosen != long_salt) {
+            assign(chosen, next_number_++);
+        } else {
+            crowded_.store(true, std::memory_order_relaxed);
+        }
+    }
+    if (chosen == long_salt) return of_number(next_number_++);
+    users_[chosen].fetch_add(1, std::memory_order_relaxed);
+    return of_code(static_cast<std::uint8_t>(chosen));
+}
+
+std::uint64_t salt_book::oldest_quarter() const noexcept {
+    const std::lock_guard guard{lock_};
+    std::array<std::uint64_t, salt_codes> sorted;
+    for (unsigned code = 0; code < salt_codes; ++code) sorted[code] = numbers_[code].load(std::memory_order_relaxed);
+    std::nth_element(sorted.begin(), sorted.begin() + salt_codes / 4, sorted.end());
+    return sorted[salt_codes / 4];
+}
+
+salt_book::image salt_book::save() const {
+    const std::lock_guard guard{lock_};
+    image saved;
+    for (unsigned code = 0; code < salt_codes; ++code) {
+        saved.numbers[code] = numbers_[code].load(std::memory_order_relaxed);
+    }
+    saved.next_number = next_number_;
+    saved.generations = generations_;
+    return saved;
+}
+
+result<void> salt_book::restore(const image& saved, std::span<const std::uint32_t> users, std::uint64_t secret) {
+    const auto broken = [](const char* what) { return error::make(error_code::corrupt, "broom snapshot: salts: %s", what); };
+    if (saved.next_number == 0 || saved.next_number >> salt_number_bits != 0) return broken("the next number is out of range");
+    if (saved.generations.empty() || saved.generations[0].first_number != 0) return broken("no first generation");
+    for (std::size_t i = 1; i < saved.generations.size(); ++i) {
+        if (saved.generations[i - 1].first_number >= saved.generations[i].first_number ||
+            saved.generations[i].first_number >= saved.next_number) {
+            return broken("generations out of order");
+        }
+    }
+    for (unsigned code = 0; code < salt_codes; ++code) {
+        if (saved.numbers[code] == nobody ? users[code] != 0 : saved.numbers[code] >= saved.next_number) {
+            return broken("a code without a number");
+        }
+    }
+    generations_ = saved.generations;
+    generations_.push_back({saved.next_number, secret});
+    if (faults.load_keeps_salts) generations_.pop_back();
+    first_own_number_ = saved.next_number;
+    next_number_ = saved.next_number;
+    for (unsigned code = 0; code < salt_codes; ++code) {
+        users_[code].store(users[code], std::memory_order_relaxed);
+        if (saved.numbers[code] == nobody) {
+            numbers_[code].store(nobody, std::memory_order_relaxed);
+        } else {
+            assign(code, saved.numbers[code]);
+        }
+    }
+    return {};
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

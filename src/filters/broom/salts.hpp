@@ -1,0 +1,101 @@
+// salts: which salt a bin has, in one byte of its line, and no salt ever twice for one bin [law L1].
+//
+// Every epoch of a bin has a *salt number*; a bin's numbers only rise. The salt itself is a 64-bit word, a pseudo-random
+// function of the number and of the generation in which the number was first handed out; a generation is drawn at random for
+// every table and every life of the process, so that restored copies and cloned machines do not repeat each other's words.
+//
+//     line byte 0..254    a *code*: the book below says which number and word it stands for
+//     line byte 255       a *long salt*: the number (44 bits) stands in the bin's side block
+//
+// Codes are shared by all bins. A renewal takes a number that the book has and that is newer than the bin's own, halfway
+// to the newest, so that bins which lag behind catch up; if there is none, a code that no bin uses gets a new number; if
+// there is none of those either, the bin gets a long salt of its own. tidy() (table.hpp) then turns the salts of bins that
+// have been left behind into long ones, which frees their codes.
+//
+//   I1  A code changes its number only while no bin has it: users(code) == 0 under the lock.
+//   I2  numbers of one life are below next_number(); a loaded book hands out only numbers from its own generation.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "genista/base/result.hpp"
+#include "genista/filters/broom/faults.hpp"
+#include "genista/hash/hasher.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+inline constexpr unsigned salt_codes = 255;
+inline constexpr unsigned long_salt = 255;
+inline constexpr unsigned salt_number_bits = 44;
+
+struct salt {
+    std::uint64_t number = 0;
+    std::uint64_t word = 0;
+    std::uint8_t code = 0;
+};
+
+class salt_book {
+  public:
+    struct generation {
+        std::uint64_t first_number;
+        std::uint64_t secret;
+    };
+
+    // `secret` was never used with this key before. All bins start with code 0, number 0.
+    salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins);
+
+    [[nodiscard]] const std::uint64_t* words() const noexcept { return words_.data(); }
+    [[nodiscard]] salt of_code(std::uint8_t code) const noexcept {
+        return {numbers_[code].load(std::memory_order_relaxed), __atomic_load_n(&words_[code], __ATOMIC_ACQUIRE), code};
+    }
+    [[nodiscard]] salt of_number(std::uint64_t number) const noexcept { return {number, word(number), long_salt}; }
+
+    // A salt newer than `last`, and the bin that asked is counted as its user. `draw` counts the attempts of one renewal:
+    // late ones take long salts, lest a bin that no salt suits uses up the book.
+    [[nodiscard]] salt next(std::uint64_t last, unsigned draw) noexcept;
+    // A bin no longer has (or never came to have) this salt.
+    void leave(std::uint8_t code) noexcept {
+        if (code != long_salt) users_[code].fetch_sub(1, std::memory_order_relaxed);
+    }
+    // A renewal had to take a long salt for want of codes since the last time somebody asked.
+    [[nodiscard]] bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
+    // Bins with a code of at most this number are the ones left behind.
+    [[nodiscard]] std::uint64_t oldest_quarter() const noexcept;
+    void relieved() noexcept { crowded_.store(false, std::memory_order_relaxed); }
+
+    [[nodiscard]] std::uint64_t local_bytes() const noexcept {
+        return generations_.capacity() * sizeof(generation);
+    }
+
+    // What a snapshot needs, and the way back, which begins a generation of its own.
+    struct image {
+        std::array<std::uint64_t, salt_codes> numbers{};
+        std::uint64_t next_number = 0;
+        std::vector<generation> generations;
+    };
+    [[nodiscard]] image save() const;
+    [[nodiscard]] result<void> restore(const image& saved, std::span<const std::uint32_t> users, std::uint64_t secret);
+
+  private:
+    static constexpr std::uint64_t nobody = ~std::uint64_t{0};  // the number of a code never assigned
+
+    [[nodiscard]] std::uint64_t word(std::uint64_t number) const noexcept;
+    void assign(unsigned code, std::uint64_t number) noexcept;
+
+    hasher cipher_;
+    mutable std::mutex lock_;
+    std::uint64_t next_number_ = 1;
+    std::uint64_t first_own_number_ = 0;  // of this life
+    std::vector<generation> generations_;
+    std::array<std::atomic<std::uint64_t>, salt_codes> numbers_;
+    alignas(64) std::array<std::uint64_t, salt_codes + 1> words_{};
+    std::array<std::atomic<std::uint32_t>, salt_codes> users_{};
+    std::atomic<bool> crowded_ = false;
+};
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

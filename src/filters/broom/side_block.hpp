@@ -1,0 +1,179 @@
+// side_block: the side structure of a group as bits in memory, read without locks.
+//
+//     bit 0   11 bits  backyard entries b, of all 16 bins
+//     bit 11  11 bits  notes o
+//     bit 22   5 bits  long salts e
+//     bit 32  16 + b   whose backyard entries: for each bin a zero an entry, then a one
+//             b · tag  tags, 16 + t bits each
+//             o · 20   notes
+//             e · 48   long salts: bin 4 bits, number 44 bits
+//
+// Readers may see a block that is being rewritten, or that has become somebody else's; they find out afterwards. So every
+// count is cut to what a valid block can have, and nothing is read beyond the longest valid block.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "filters/broom/memory.hpp"
+#include "filters/broom/salts.hpp"
+#include "filters/broom/side.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+inline constexpr unsigned most_backyard = bins_per_group * backyard_per_bin;
+inline constexpr unsigned most_notes = bins_per_group * most_notes_per_bin;
+inline constexpr unsigned long_salt_bits = 4 + salt_number_bits;
+
+[[nodiscard]] inline std::uint64_t bits_at(const std::uint64_t* words, std::uint64_t bit, unsigned width) noexcept {
+    const auto shift = static_cast<unsigned>(bit % 64);
+    std::uint64_t value = load_word(words + bit / 64) >> shift;
+    if (shift + width > 64) value |= load_word(words + bit / 64 + 1) << (64 - shift);
+    return value & ((std::uint64_t{1} << width) - 1);
+}
+
+inline void set_bits_at(std::uint64_t* words, std::uint64_t bit, unsigned width, std::uint64_t value) noexcept {
+    const auto shift = static_cast<unsigned>(bit % 64);
+    const std::uint64_t mask = (std::uint64_t{1} << width) - 1;
+    std::uint64_t* const low = words + bit / 64;
+    store_word(low, (load_word(low) & ~(mask << shift)) | value << shift);
+    if (shift + width > 64) {
+        std::uint64_t* const high = low + 1;
+        store_word(high, (load_word(high) & ~(mask >> (64 - shift))) | value >> (64 - shift));
+    }
+}
+
+class side_block {
+  public:
+    side_block(const std::uint64_t* words, shape s) noexcept : words_{words}, tag_bits_{s.tag_bits()} {
+        const std::uint64_t head = load_word(words);
+        backyard_ = std::min(static_cast<unsigned>(head & 2047), most_backyard);
+        notes_ = std::min(static_cast<unsigned>(head >> 11 & 2047), most_notes);
+        salts_ = std::min(static_cast<unsigned>(head >> 22 & 31), bins_per_group);
+    }
+
+    [[nodiscard]] unsigned backyard() const noexcept { return backyard_; }
+    [[nodiscard]] unsigned notes() const noexcept { return notes_; }
+    [[nodiscard]] unsigned salts() const noexcept { return salts_; }
+
+    // Entries [first, end) of the bin.
+    struct range {
+        unsigned first;
+        unsigned end;
+    };
+    [[nodiscard]] range backyard_of(unsigned bin) const noexcept {
+        const unsigned end = std::min(ones(bin) - bin, backyard_);
+        const unsigned first = bin == 0 ? 0 : std::min(ones(bin - 1) - (bin - 1), end);
+        return {first, end};
+    }
+    [[nodiscard]] std::uint32_t tag(unsigned i) const noexcept {
+        return static_cast<std::uint32_t>(bits_at(words_, tags_at() + std::uint64_t{i} * tag_bits_, tag_bits_));
+    }
+    [[nodiscard]] side_note note(unsigned i) const noexcept {
+        return side_note::from(bits_at(words_, notes_at() + std::uint64_t{i} * note_bits, note_bits));
+    }
+    [[nodiscard]] unsigned first_note_of(unsigned bin) const noexcept {
+        unsigned first = 0;
+        unsigned end = notes_;
+        while (first < end) {
+            const unsigned middle = (first + end) / 2;
+            if (note(middle).bin < bin) {
+                first = middle + 1;
+            } else {
+                end = middle;
+            }
+        }
+        return first;
+    }
+    [[nodiscard]] side_item salt_at(unsigned i) const noexcept {
+        const std::uint64_t raw = bits_at(words_, salts_at() + std::uint64_t{i} * long_salt_bits, long_salt_bits);
+        return {static_cast<unsigned>(raw & 15), raw >> 4};
+    }
+
+    // Words that a block of these counts takes.
+    [[nodiscard]] static constexpr std::uint64_t granules(std::uint64_t backyard, std::uint64_t notes,
+                                                          std::uint64_t salts, shape s) noexcept {
+        if (backyard + notes + salts == 0) return 0;
+        const std::uint64_t bits =
+            head_bits + bins_per_group + backyard * (1 + s.tag_bits()) + notes * note_bits + salts * long_salt_bits;
+        return (bits + 63) / 64;
+    }
+    [[nodiscard]] std::uint64_t granules(shape s) const noexcept { return granules(backyard_, notes_, salts_, s); }
+    [[nodiscard]] static std::uint64_t granules(const side_list& list, shape s) noexcept {
+        return granules(list.backyard.size(), list.notes.size(), list.salts.size(), s);
+    }
+
+    static void write(std::uint64_t* words, const side_list& list, shape s) noexcept {
+        const std::uint64_t size = granules(list, s);
+        for (std::uint64_t i = 1; i < size; ++i) store_word(words + i, 0);
+        store_word(words, list.backyard.size() | list.notes.size() << 11 | list.salts.size() << 22);
+        std::uint64_t at = head_bits;
+        auto entry = list.backyard.begin();
+        for (unsigned bin = 0; bin < bins_per_group; ++bin) {
+            while (entry != list.backyard.end() && entry->bin == bin) ++entry, ++at;
+            set_bits_at(words, at++, 1, 1);
+        }
+        for (const side_item& e : list.backyard) {
+            set_bits_at(words, at, s.tag_bits(), e.value);
+            at += s.tag_bits();
+        }
+        for (const side_note& n : list.notes) {
+            set_bits_at(words, at, note_bits, n.raw());
+            at += note_bits;
+        }
+        for (const side_item& e : list.salts) {
+            set_bits_at(words, at, long_salt_bits, e.value << 4 | e.bin);
+            at += long_salt_bits;
+        }
+    }
+
+    // May throw std::bad_alloc.
+    void read(side_list& into) const {
+        into.backyard.reserve(backyard_ + 1);
+        into.notes.reserve(notes_ + 8);
+        into.salts.reserve(salts_ + 1);
+        for (unsigned bin = 0; bin < bins_per_group; ++bin) {
+            const range here = backyard_of(bin);
+            for (unsigned i = here.first; i < here.end; ++i) into.backyard.push_back({bin, tag(i)});
+        }
+        for (unsigned i = 0; i < notes_; ++i) into.notes.push_back(note(i));
+        for (unsigned i = 0; i < salts_; ++i) into.salts.push_back(salt_at(i));
+    }
+
+  private:
+    static constexpr std::uint64_t head_bits = 32;
+
+    [[nodiscard]] std::uint64_t tags_at() const noexcept { return head_bits + bins_per_group + backyard_; }
+    [[nodiscard]] std::uint64_t notes_at() const noexcept { return tags_at() + std::uint64_t{backyard_} * tag_bits_; }
+    [[nodiscard]] std::uint64_t salts_at() const noexcept { return notes_at() + std::uint64_t{notes_} * note_bits; }
+
+    // Position, from bit 32, of the one with `rank` ones before it.
+    [[nodiscard]] unsigned ones(unsigned rank) const noexcept {
+        const unsigned length = bins_per_group + backyard_;
+        std::uint64_t word = load_word(words_) >> head_bits;
+        unsigned start = 0;
+        for (unsigned width = 64 - head_bits;; width = 64) {
+            const auto here = static_cast<unsigned>(std::popcount(word));
+            if (rank < here) {
+                for (; rank > 0; --rank) word &= word - 1;
+                return std::min(start + static_cast<unsigned>(std::countr_zero(word)), length);
+            }
+            rank -= here;
+            start += width;
+            if (start >= length) return length;
+            word = load_word(words_ + (head_bits + start) / 64);
+        }
+    }
+
+    const std::uint64_t* words_;
+    unsigned tag_bits_;
+    unsigned backyard_;
+    unsigned notes_;
+    unsigned salts_;
+};
+
+static_assert(side_block::granules(most_backyard, most_notes, bins_per_group, shape{most_tail_bits}) <=
+              side_memory::most_granules);
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

@@ -1,0 +1,89 @@
+// broom_filter through its public header: bad options, outcomes, kernels against the plain twin.
+#include "genista/filters/broom.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "genista/remote/counting_map.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/every_isa.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+static_assert(membership_filter<broom_filter>);
+static_assert(sized_filter<broom_filter>);
+static_assert(adaptive_filter<broom_filter, memory_map>);
+
+void put(memory_map& remote, const broom_filter& filter, std::uint64_t key) {
+    ASSERT_TRUE(remote.put(filter.hash()(key), key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));
+}
+
+TEST(broom, refuses_bad_options_and_says_what_is_allowed) {
+    for (const double rate : {0.0, -1.0, 0.03, 1e-8, 1.0}) {
+        const auto made = broom_filter::make({.false_positive_rate = rate});
+        ASSERT_FALSE(made) << rate;
+        EXPECT_EQ(made.error().code(), error_code::invalid_argument);
+    }
+    EXPECT_FALSE(broom_filter::make({.capacity = 0}));
+    EXPECT_FALSE(broom_filter::make({.capacity = max_capacity + 1}));
+    EXPECT_TRUE(broom_filter::make({.capacity = 1, .false_positive_rate = 0.02}));
+    EXPECT_TRUE(broom_filter::make({.capacity = 1, .false_positive_rate = 1e-7}));
+}
+
+TEST(broom, kernels_agree_with_the_plain_twin_in_every_state) {
+    for (const isa level : test::usable_isas()) {
+        const test::scoped_isa only{level};
+        for (const double rate : {0x1p-8, 0x1p-11, 0x1p-17, 0x1p-24}) {
+            auto filter = *broom_filter::make(
+                {.capacity = 3000, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(9)}, .repeatable = 5});
+            memory_map remote;
+            test::splitmix chance{4};
+            std::vector<std::uint64_t> asked(1000);
+            std::vector<std::uint64_t> answers(words_for(asked.size()));
+            for (int round = 0; round < 60; ++round) {
+                for (int i = 0; i < 120; ++i) {
+                    const std::uint64_t key = chance.below(4000);
+                    put(remote, filter, key);
+                    ASSERT_TRUE(filter.insert(key, remote));
+                    ASSERT_TRUE(filter.erase(chance.below(8000), remote));
+                    ASSERT_TRUE(filter.adapt((std::uint64_t{1} << 40) + chance.below(10'000), remote));
+                }
+                for (std::uint64_t& key : asked) key = chance.below(2) == 0 ? chance.below(4000) : chance();
+                filter.may_contain(std::span<const std::uint64_t>{asked}, answers);
+                for (std::size_t i = 0; i < asked.size(); ++i) {
+                    const bool plain = filter.trace(filter.hash()(asked[i])).maybe;
+                    ASSERT_EQ(filter.may_contain(asked[i]), plain);
+                    ASSERT_EQ(filter.may_contain(filter.hash()(asked[i])), plain);
+                    ASSERT_EQ((answers[i / 64] >> (i % 64) & 1) != 0, plain);
+                }
+            }
+            const auto sound = filter.audit(remote);
+            ASSERT_TRUE(sound) << sound.error().message();
+        }
+    }
+}
+
+TEST(broom, grows_past_its_capacity_without_losing_a_key) {
+    auto filter = *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(3)}, .repeatable = 7});
+    memory_map remote;
+    for (std::uint64_t key = 0; key < 20'000; ++key) {
+        put(remote, filter, key);
+        const auto outcome = filter.insert(key, remote);
+        ASSERT_TRUE(outcome) << outcome.error().message();
+        ASSERT_NE(*outcome, insert_outcome::full);
+        if (key % 97 == 0) {
+            for (std::uint64_t earlier = 0; earlier <= key; earlier += 13) ASSERT_TRUE(filter.may_contain(earlier));
+            const auto sound = filter.audit(remote);
+            ASSERT_TRUE(sound) << sound.error().message() << " at " << key;
+        }
+    }
+    EXPECT_GE(filter.details().growths, 4u);
+    EXPECT_EQ(filter.stats().keys, 20'000u);
+}
+
+}  // namespace
+}  // namespace genista
