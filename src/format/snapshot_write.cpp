@@ -85,6 +85,8 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "blocked_bloom";
         case snapshot_kind::cuckoo_partial:
             return "cuckoo_partial";
+        case snapshot_kind::broom:
+            return "broom";
     }
     return "unknown";
 }

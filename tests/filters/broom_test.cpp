@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "genista/format/sink.hpp"
 #include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/every_isa.hpp"
@@ -83,6 +84,38 @@ TEST(broom, grows_past_its_capacity_without_losing_a_key) {
     }
     EXPECT_GE(filter.details().growths, 4u);
     EXPECT_EQ(filter.stats().keys, 20'000u);
+}
+
+TEST(broom, a_loaded_filter_answers_as_before_and_draws_salts_of_its_own) {
+    for (const double rate : {0x1p-8, 0x1p-13}) {
+        auto filter = *broom_filter::make({.capacity = 700, .false_positive_rate = rate, .repeatable = 7});
+        memory_map remote;
+        // Ends in the middle of a growth, so that two tables are saved.
+        std::uint64_t key = 0;
+        for (; key < 5000 && (key < 3000 || filter.details().growth_done == 0); ++key) {
+            put(remote, filter, key);
+            ASSERT_TRUE(filter.insert(key, remote));
+            if (key % 3 == 0) {
+                ASSERT_TRUE(filter.erase(key / 2, remote));
+            }
+            ASSERT_TRUE(filter.adapt((std::uint64_t{1} << 40) + key, remote));
+        }
+        EXPECT_GT(filter.details().growth_done, 0.0);
+        vector_sink out;
+        ASSERT_TRUE(filter.save(out));
+        auto loaded = broom_filter::load(out.bytes());
+        ASSERT_TRUE(loaded) << loaded.error().message();
+        test::splitmix chance{2};
+        for (int i = 0; i < 100'000; ++i) {
+            const std::uint64_t asked = i % 2 == 0 ? chance.below(6000) : chance();
+            ASSERT_EQ(filter.may_contain(asked), loaded->may_contain(asked));
+        }
+        ASSERT_TRUE(loaded->audit(remote));
+        ASSERT_EQ(loaded->stats().keys, filter.stats().keys);
+        ASSERT_TRUE(loaded->grow(remote));
+        ASSERT_TRUE(loaded->rebuild(remote));
+        ASSERT_TRUE(loaded->audit(remote));
+    }
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ class core {
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;
     [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes) noexcept;
 
     // For tests: the table in use, when nobody is growing.
     [[nodiscard]] table& bins() const noexcept { return *layout_.load(std::memory_order_acquire)->now; }

@@ -46,7 +46,7 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
             best = n;
             chosen = code;
         }
-    } else if (draw < early_draws) {
+    } else if (draw < early_draws && frozen_ == 0) {
         std::uint64_t oldest = nobody;
         for (unsigned code = 0; code < salt_codes; ++code) {
             if (users_[code].load(std::memory_order_relaxed) != 0) continue;

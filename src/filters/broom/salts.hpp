@@ -72,6 +72,18 @@ class salt_book {
         return generations_.capacity() * sizeof(generation);
     }
 
+    // While a freezer lives no code changes its number: what lines say then is what the book says.
+    class freezer {
+      public:
+        explicit freezer(salt_book& book) noexcept : book_{book} { book_.freeze(1); }
+        freezer(const freezer&) = delete;
+        freezer& operator=(const freezer&) = delete;
+        ~freezer() { book_.freeze(-1); }
+
+      private:
+        salt_book& book_;
+    };
+
     // What a snapshot needs, and the way back, which begins a generation of its own.
     struct image {
         std::array<std::uint64_t, salt_codes> numbers{};
@@ -86,9 +98,14 @@ class salt_book {
 
     [[nodiscard]] std::uint64_t word(std::uint64_t number) const noexcept;
     void assign(unsigned code, std::uint64_t number) noexcept;
+    void freeze(int by) noexcept {
+        const std::lock_guard guard{lock_};
+        frozen_ += by;
+    }
 
     hasher cipher_;
     mutable std::mutex lock_;
+    int frozen_ = 0;
     std::uint64_t next_number_ = 1;
     std::uint64_t first_own_number_ = 0;  // of this life
     std::vector<generation> generations_;

@@ -91,6 +91,23 @@ class side_block {
         return {static_cast<unsigned>(raw & 15), raw >> 4};
     }
 
+    // Any bytes at all: sixteen bins, sorted notes and salts. What single bins may have is epoch::broken_rule's business.
+    [[nodiscard]] bool is_valid() const noexcept {
+        const std::uint64_t head = load_word(words_);
+        if ((head & 2047) != backyard_ || (head >> 11 & 2047) != notes_ || (head >> 22 & 1023) != salts_) return false;
+        unsigned marks = 0;
+        for (unsigned i = 0; i < bins_per_group + backyard_; ++i)
+            marks += static_cast<unsigned>(bits_at(words_, head_bits + i, 1));
+        if (marks != bins_per_group || ones(bins_per_group - 1) != bins_per_group + backyard_ - 1) return false;
+        for (unsigned i = 1; i < notes_; ++i) {
+            if (note(i - 1).order() > note(i).order()) return false;
+        }
+        for (unsigned i = 1; i < salts_; ++i) {
+            if (salt_at(i - 1).bin >= salt_at(i).bin) return false;
+        }
+        return true;
+    }
+
     // Words that a block of these counts takes.
     [[nodiscard]] static constexpr std::uint64_t granules(std::uint64_t backyard, std::uint64_t notes,
                                                           std::uint64_t salts, shape s) noexcept {

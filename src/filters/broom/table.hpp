@@ -122,12 +122,21 @@ class table {
     // Gives all memory back that readers may still look at, and keeps the addresses. What they then read is zeros.
     void retire() noexcept;
 
-    // For snapshots (table_snapshot.cpp).
-    [[nodiscard]] std::span<const std::byte> line_bytes() const noexcept { return lines_.bytes(); }
-    [[nodiscard]] std::span<const std::byte> tail_bytes() const noexcept { return tails_.bytes(); }
-    [[nodiscard]] result<void> restore(std::span<const std::byte> lines, std::span<const std::byte> tails,
-                                       std::span<const std::byte> sides, const salt_book::image& salts,
-                                       std::uint64_t secret);
+    // Snapshots (table_snapshot.cpp). Each group is copied under its lock; others may work meanwhile.
+    struct saved {
+        std::vector<std::byte> lines;
+        std::vector<std::byte> tails;
+        std::vector<std::byte> sides;
+        std::vector<std::byte> salts;
+    };
+    // May throw std::bad_alloc.
+    [[nodiscard]] saved save() const;
+    // Any bytes at all: a table that keeps the law in every bin, or an error. `secret` as in make().
+    [[nodiscard]] static result<std::unique_ptr<table>> load(shape s, std::uint64_t bins, const hash_key& key,
+                                                             std::uint64_t secret,
+                                                             std::span<const std::span<const std::byte>, 4> parts);
+    // Of all bins [first, end).
+    [[nodiscard]] std::uint64_t keys(std::uint64_t first, std::uint64_t end) const;
 
   private:
     static constexpr std::uint64_t most_stripes = 4096;
@@ -159,6 +168,7 @@ class table {
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tails(const bin_image& image) noexcept;
+    [[nodiscard]] result<void> load_sides(std::span<const std::byte> bytes);
 
     shape shape_;
     std::uint64_t bins_;
