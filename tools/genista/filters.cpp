@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "bench/adaptive_subject.hpp"
 #include "bench/filter_subject.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/broom.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 
 namespace genista::tool {
@@ -19,7 +21,18 @@ result<std::unique_ptr<bench::subject>> make_subject(const filter_options& optio
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
 
-template <local_filter Filter>
+result<std::unique_ptr<bench::subject>> make_broom_subject(const filter_options& options) {
+    auto made = std::make_unique<bench::adaptive_subject<broom_filter, broom_options>>(
+        broom_options{.capacity = options.capacity,
+                      .false_positive_rate = options.false_positive_rate,
+                      .hash = options.hash,
+                      .key_is_new = true,
+                      .grows = false});
+    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
+    return std::unique_ptr<bench::subject>{std::move(made)};
+}
+
+template <membership_filter Filter>
 result<filter_stats> load_stats(std::span<const std::byte> snapshot) {
     const result<Filter> loaded = Filter::load(snapshot);
     if (!loaded) return loaded.error();
@@ -35,6 +48,7 @@ constexpr filter_entry entries[] = {
     entry<bloom_filter>(snapshot_kind::bloom),
     entry<blocked_bloom_filter>(snapshot_kind::blocked_bloom),
     entry<cuckoo_partial_filter>(snapshot_kind::cuckoo_partial),
+    {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_stats<broom_filter>},
 };
 
 template <class Member, class Value>

@@ -49,6 +49,9 @@ struct broom_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;     // 2 % to 1e-7; above 1/256 the filter is better than asked
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
+    // The caller vouches that no broom filter has ever used the key of `hash`. Look-ups are faster until the filter grows,
+    // is rebuilt or has been attacked all over. A key that was used before makes it forget what it owes to old mistakes.
+    bool key_is_new = false;
     broom_history history = broom_history::bury;
     bool grows = true;                                         // else `full` when a bin has no room left
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only

@@ -51,11 +51,6 @@ class core {
     [[nodiscard]] const broom_lookup_state& state() const noexcept {
         return layout_.load(std::memory_order_acquire)->state;
     }
-    // For kernels: does what was read through this state still stand?
-    [[nodiscard]] bool is_current(const broom_lookup_state& read) const noexcept {
-        return &layout_.load(std::memory_order_acquire)->state == &read;
-    }
-
     // R holds the key already: the store commits first.
     [[nodiscard]] result<insert_outcome> insert(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;

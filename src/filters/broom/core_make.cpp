@@ -16,7 +16,9 @@ result<std::unique_ptr<core>> core::make(const broom_options& options, const has
                                          std::uint64_t bins) noexcept {
     const auto secret = fresh_secret(options, 0);
     if (!secret) return secret.error();
-    auto first = table::make(s, bins, hash.key(), *secret);
+    // A key of our own making is new; of any other only the caller can know.
+    const bool new_key = !options.hash || options.key_is_new;
+    auto first = table::make(s, bins, hash.key(), *secret, new_key && s.tail_bits <= most_tail_bits_unsalted);
     if (!first) return first.error();
     return adopt(options, hash, *std::move(first), nullptr, 0);
 }
@@ -28,6 +30,7 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
     first->now = now.get();
     first->next = next.get();
     first->front.store(front, std::memory_order_relaxed);
+    if (next != nullptr) now->begin_leaving();
     made->tables_.push_back(std::move(now));
     if (next != nullptr) made->tables_.push_back(std::move(next));
     if (const auto published = made->publish(std::move(first)); !published) return published.error();

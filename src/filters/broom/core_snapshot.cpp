@@ -31,6 +31,7 @@ result<void> core::save(sink& out) const noexcept try {
     write_common(fields, common, hash_);
     fields.u32(static_cast<std::uint32_t>(options_.history)).u32(options_.grows ? 1 : 0);
     fields.u32(shape_.tail_bits).u32(l.next == nullptr ? 1 : 2).u64(l.now->bins()).u64(front);
+    fields.u32(l.now->book().unsalted_first() ? 1 : 0);
     const std::array<std::span<const std::byte>, 2 * parts_per_table> sections = {
         now.lines, now.tails, now.sides, now.salts, next.lines, next.tails, next.sides, next.salts};
     return write_snapshot(out, *info, fields.view(), sections);
@@ -50,8 +51,10 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     const std::uint32_t tables = fields.u32();
     const std::uint64_t bins = fields.u64();
     const std::uint64_t front = fields.u64();
+    const std::uint32_t unsalted = fields.u32();
     const auto broken = [](const char* what) { return error::make(error_code::corrupt, "broom snapshot: %s", what); };
-    if (!fields.finished() || history > 2 || grows > 1 || form.tail_bits > most_tail_bits || tables < 1 || tables > 2)
+    if (!fields.finished() || history > 2 || grows > 1 || form.tail_bits > most_tail_bits || tables < 1 || tables > 2 ||
+        unsalted > (form.tail_bits <= most_tail_bits_unsalted ? 1u : 0u))
         return broken("a parameter is out of range");
     if (form.tail_bits != shape::for_rate(common->options.false_positive_rate).tail_bits)
         return broken("the layout does not keep the rate");
@@ -66,7 +69,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     const auto load_one = [&](std::size_t index, std::uint64_t count) -> result<std::unique_ptr<table>> {
         const auto secret = fresh_secret(options, index);
         if (!secret) return secret.error();
-        return table::load(form, count, hash.key(), *secret,
+        return table::load(form, count, hash.key(), *secret, index == 0 && unsalted != 0,
                            sections.subspan(index * parts_per_table).first<parts_per_table>());
     };
     auto now = load_one(0, bins);

@@ -53,6 +53,11 @@ bool epoch::renew(std::span<const digest> members, const digest* avoid) {
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     if (distinct.size() > slots_per_bin + backyard_per_bin) return false;
+    // Nothing has joined in the present epoch: laying keys into it is joining, and spends no salt.
+    if (image_.slots.used() == 0 && image_.sides.backyard_of(bin_).empty() && image_.now.number == 0 &&
+        lay(distinct, avoid, image_.now)) {
+        return true;
+    }
     std::uint64_t last = image_.now.number;
     for (unsigned draw = 0; draw < most_draws; ++draw) {
         const bool repeated = faults.salt_repeats && draw == 0;

@@ -30,9 +30,6 @@ bool core::may_grow() const noexcept {
 result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     made->state = made->now->lookup_state();
     made->state.core = this;
-    made->state.one_table = made->next == nullptr;
-    made->state.own = made.get();
-    made->state.present = &layout_;
     layouts_.push_back(std::move(made));
     layout_.store(layouts_.back().get(), std::memory_order_release);
     return {};
@@ -45,13 +42,14 @@ result<void> core::begin_growth() noexcept try {
     tables_.reserve(tables_.size() + 1);
     const auto secret = fresh_secret(options_, faults.growth_keeps_salts ? 0 : tables_.size());
     if (!secret) return secret.error();
-    auto next = table::make(shape_, 2 * l.now->bins(), hash_.key(), *secret);
+    auto next = table::make(shape_, 2 * l.now->bins(), hash_.key(), *secret, false);
     if (!next) return next.error();
     auto made = std::make_unique<layout>();
     made->now = l.now;
     made->next = next->get();
     if (const auto published = publish(std::move(made)); !published) return published.error();
     tables_.push_back(*std::move(next));
+    l.now->begin_leaving();
     crowded_.store(false, std::memory_order_relaxed);
     return {};
 } catch (const std::bad_alloc&) {

@@ -16,8 +16,8 @@ side_memory::~side_memory() {
 result<void> side_memory::reserve(std::uint64_t granules) noexcept {
     // Readers of a torn block may run up to most_granules past its start.
     const std::uint64_t bytes = 8 * (granules + most_granules);
-    if (granules > ~handle{0}) {
-        return error::make(error_code::unsupported, "broom: %llu granules of side memory are more than 2^32",
+    if (granules >> 31 != 0) {  // table.hpp keeps a flag in the top bit
+        return error::make(error_code::unsupported, "broom: %llu granules of side memory are more than 2^31",
                            static_cast<unsigned long long>(granules));
     }
     void* const address =

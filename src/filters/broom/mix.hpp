@@ -4,6 +4,10 @@
 //     plain text   low word: seed | high word: position ^ salt word
 //     key          of this use alone, drawn from the filter's hash key
 //
+// The first epoch of a filter whose hash key is new needs no cipher: the seed itself is such a word, and nobody has seen a bit of
+// it. That saves half the time of a look-up. It is cut short (fewer tails, 7 stream bits), and it must never come again: a
+// table that grew, a rebuilt filter and one that was given a key of old have no such epoch [law L1].
+//
 // Two keys meet the cipher with the same block under one salt only if their digests are equal, and one key under two salts
 // never does. (Two keys under two salts do if their seeds agree: 2^-64 a pair, counted in the theorem's additive term.)
 #pragma once
@@ -27,6 +31,12 @@ class mixer {
         }
         return words;
     }
+    //     seed, bits 0..5 group | 6..13 remainder | 14..21 tail | 30..32 overflow class | 33..56 tag | 57..63 stream
+    [[nodiscard]] static constexpr mixed unsalted(const digest& d) noexcept {
+        constexpr std::uint64_t low = (std::uint64_t{1} << 33) - 1;
+        return {{(d.seed & low) | d.seed >> 57 << 33, d.seed >> 33 & 0xffffff}};
+    }
+
     [[nodiscard]] const hash_state& state() const noexcept { return cipher_.state(); }
 
   private:

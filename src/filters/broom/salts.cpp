@@ -7,8 +7,8 @@
 
 namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
-salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins)
-    : cipher_{derive_key(key, "broom salt key")}, generations_{{0, secret}} {
+salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first)
+    : cipher_{derive_key(key, "broom salt key")}, unsalted_first_{unsalted_first}, generations_{{0, secret}} {
     for (auto& number : numbers_) number.store(nobody, std::memory_order_relaxed);
     assign(0, 0);
     users_[0].store(static_cast<std::uint32_t>(bins), std::memory_order_relaxed);
@@ -48,7 +48,7 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
         }
     } else if (draw < early_draws && frozen_ == 0) {
         std::uint64_t oldest = nobody;
-        for (unsigned code = 0; code < salt_codes; ++code) {
+        for (unsigned code = unsalted_first_ ? 1 : 0; code < salt_codes; ++code) {
             if (users_[code].load(std::memory_order_relaxed) != 0) continue;
             const std::uint64_t n = numbers_[code].load(std::memory_order_relaxed);
             if (n == nobody || n <= oldest) {
@@ -97,6 +97,7 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
             return broken("generations out of order");
         }
     }
+    if (unsalted_first_ && saved.numbers[0] != 0) return broken("code 0 is not the unsalted epoch");
     for (unsigned code = 0; code < salt_codes; ++code) {
         if (saved.numbers[code] == nobody ? users[code] != 0 : saved.numbers[code] >= saved.next_number) {
             return broken("a code without a number");

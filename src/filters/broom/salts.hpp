@@ -46,9 +46,12 @@ class salt_book {
         std::uint64_t secret;
     };
 
-    // `secret` was never used with this key before. All bins start with code 0, number 0.
-    salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins);
+    // `secret` was never used with this key before. All bins start with code 0, number 0; if that is the unsalted epoch
+    // (mix.hpp), code 0 stands for it for ever.
+    salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first);
 
+    [[nodiscard]] bool is_unsalted(const salt& s) const noexcept { return unsalted_first_ && s.number == 0; }
+    [[nodiscard]] bool unsalted_first() const noexcept { return unsalted_first_; }
     [[nodiscard]] const std::uint64_t* words() const noexcept { return words_.data(); }
     [[nodiscard]] salt of_code(std::uint8_t code) const noexcept {
         return {numbers_[code].load(std::memory_order_relaxed), __atomic_load_n(&words_[code], __ATOMIC_ACQUIRE), code};
@@ -104,6 +107,7 @@ class salt_book {
     }
 
     hasher cipher_;
+    bool unsalted_first_;
     mutable std::mutex lock_;
     int frozen_ = 0;
     std::uint64_t next_number_ = 1;

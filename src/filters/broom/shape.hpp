@@ -16,6 +16,7 @@
 namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
 inline constexpr unsigned most_tail_bits = 16;
+inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch without salt (mix.hpp)
 inline constexpr unsigned backyard_per_bin = 64;  // K
 inline constexpr unsigned bins_per_group = 16;    // bins that share a side block and a lock
 

@@ -3,8 +3,9 @@
 //     bit 0   11 bits  backyard entries b, of all 16 bins
 //     bit 11  11 bits  notes o
 //     bit 22   5 bits  long salts e
-//     bit 32  16 + b   whose backyard entries: for each bin a zero an entry, then a one
-//             b · tag  tags, 16 + t bits each
+//     bit 32  16 + b   whose backyard entries: for each bin a zero an entry, then a one; zeros up to a multiple of 16
+//             b · 16   the low halves of the tags, so that a vector can compare many at once
+//             b · t    the rest of the tags
 //             o · 20   notes
 //             e · 48   long salts: bin 4 bits, number 44 bits
 //
@@ -26,6 +27,10 @@ inline constexpr unsigned most_backyard = bins_per_group * backyard_per_bin;
 inline constexpr unsigned most_notes = bins_per_group * most_notes_per_bin;
 inline constexpr unsigned long_salt_bits = 4 + salt_number_bits;
 
+// In a group's handle, beside the place of its block: some slot of the group is dead or has adaptivity bits. Without it a slot
+// that matches needs no look at the block.
+inline constexpr side_memory::handle side_has_notes = side_memory::handle{1} << 31;
+
 [[nodiscard]] inline std::uint64_t bits_at(const std::uint64_t* words, std::uint64_t bit, unsigned width) noexcept {
     const auto shift = static_cast<unsigned>(bit % 64);
     std::uint64_t value = load_word(words + bit / 64) >> shift;
@@ -46,7 +51,7 @@ inline void set_bits_at(std::uint64_t* words, std::uint64_t bit, unsigned width,
 
 class side_block {
   public:
-    side_block(const std::uint64_t* words, shape s) noexcept : words_{words}, tag_bits_{s.tag_bits()} {
+    side_block(const std::uint64_t* words, shape s) noexcept : words_{words}, tail_bits_{s.tail_bits} {
         const std::uint64_t head = load_word(words);
         backyard_ = std::min(static_cast<unsigned>(head & 2047), most_backyard);
         notes_ = std::min(static_cast<unsigned>(head >> 11 & 2047), most_notes);
@@ -68,7 +73,8 @@ class side_block {
         return {first, end};
     }
     [[nodiscard]] std::uint32_t tag(unsigned i) const noexcept {
-        return static_cast<std::uint32_t>(bits_at(words_, tags_at() + std::uint64_t{i} * tag_bits_, tag_bits_));
+        const auto low = static_cast<std::uint32_t>(bits_at(words_, low_tags_at(backyard_) + 16 * std::uint64_t{i}, 16));
+        return low | high_tag(words_, backyard_, i, tail_bits_);
     }
     [[nodiscard]] side_note note(unsigned i) const noexcept {
         return side_note::from(bits_at(words_, notes_at() + std::uint64_t{i} * note_bits, note_bits));
@@ -112,9 +118,18 @@ class side_block {
     [[nodiscard]] static constexpr std::uint64_t granules(std::uint64_t backyard, std::uint64_t notes,
                                                           std::uint64_t salts, shape s) noexcept {
         if (backyard + notes + salts == 0) return 0;
-        const std::uint64_t bits =
-            head_bits + bins_per_group + backyard * (1 + s.tag_bits()) + notes * note_bits + salts * long_salt_bits;
-        return (bits + 63) / 64;
+        return (low_tags_at(backyard) + backyard * s.tag_bits() + notes * note_bits + salts * long_salt_bits + 63) / 64;
+    }
+    // The bit where the low halves of the tags begin.
+    [[nodiscard]] static constexpr std::uint64_t low_tags_at(std::uint64_t backyard) noexcept {
+        return (head_bits + bins_per_group + backyard + 15) / 16 * 16;
+    }
+    // The rest of tag i, in its place above 16 bits.
+    [[nodiscard]] static std::uint32_t high_tag(const std::uint64_t* words, unsigned backyard, unsigned i,
+                                                unsigned tail_bits) noexcept {
+        if (tail_bits == 0) return 0;
+        const std::uint64_t at = low_tags_at(backyard) + 16 * std::uint64_t{backyard} + std::uint64_t{i} * tail_bits;
+        return static_cast<std::uint32_t>(bits_at(words, at, tail_bits)) << 16;
     }
     [[nodiscard]] std::uint64_t granules(shape s) const noexcept { return granules(backyard_, notes_, salts_, s); }
     [[nodiscard]] static std::uint64_t granules(const side_list& list, shape s) noexcept {
@@ -131,9 +146,14 @@ class side_block {
             while (entry != list.backyard.end() && entry->bin == bin) ++entry, ++at;
             set_bits_at(words, at++, 1, 1);
         }
+        at = low_tags_at(list.backyard.size());
         for (const side_item& e : list.backyard) {
-            set_bits_at(words, at, s.tag_bits(), e.value);
-            at += s.tag_bits();
+            set_bits_at(words, at, 16, e.value & 0xffff);
+            at += 16;
+        }
+        for (const side_item& e : list.backyard) {
+            if (s.tail_bits != 0) set_bits_at(words, at, s.tail_bits, e.value >> 16);
+            at += s.tail_bits;
         }
         for (const side_note& n : list.notes) {
             set_bits_at(words, at, note_bits, n.raw());
@@ -161,8 +181,9 @@ class side_block {
   private:
     static constexpr std::uint64_t head_bits = 32;
 
-    [[nodiscard]] std::uint64_t tags_at() const noexcept { return head_bits + bins_per_group + backyard_; }
-    [[nodiscard]] std::uint64_t notes_at() const noexcept { return tags_at() + std::uint64_t{backyard_} * tag_bits_; }
+    [[nodiscard]] std::uint64_t notes_at() const noexcept {
+        return low_tags_at(backyard_) + std::uint64_t{backyard_} * (16 + tail_bits_);
+    }
     [[nodiscard]] std::uint64_t salts_at() const noexcept { return notes_at() + std::uint64_t{notes_} * note_bits; }
 
     // Position, from bit 32, of the one with `rank` ones before it.
@@ -184,7 +205,7 @@ class side_block {
     }
 
     const std::uint64_t* words_;
-    unsigned tag_bits_;
+    unsigned tail_bits_;
     unsigned backyard_;
     unsigned notes_;
     unsigned salts_;

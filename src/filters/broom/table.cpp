@@ -20,8 +20,8 @@ std::uint64_t most_side_granules(shape s) noexcept {
 
 }  // namespace
 
-result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const hash_key& key,
-                                           std::uint64_t secret) noexcept try {
+result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const hash_key& key, std::uint64_t secret,
+                                           bool unsalted_first) noexcept try {
     std::unique_ptr<table> made{new table{s, bins, key}};
     auto lines = buffer::zeroed(bins * sizeof(line));
     if (!lines) return lines.error();
@@ -37,7 +37,7 @@ result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const ha
         return reserved.error();
     made->stripes_ = std::min(most_stripes, std::bit_ceil(made->groups()));
     made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes_);
-    made->book_ = std::make_unique<salt_book>(key, secret, bins);
+    made->book_ = std::make_unique<salt_book>(key, secret, bins, unsalted_first);
     const line empty = line::empty();
     for (std::uint64_t bin = 0; bin < bins; ++bin) {
         for (std::size_t i = 0; i < 8; ++i) made->line_words(bin)[i] = empty.words[i];
@@ -64,11 +64,20 @@ broom_lookup_state table::lookup_state() const noexcept {
     view.stripe_mask = stripes_ - 1;
     view.salt_words = book_->words();
     view.mix = &mixer_.state();
+    view.unsalted_code = book_->unsalted_first() ? 0 : 256;
     view.sides = &side_of(0);
     view.side_words = memory_.words(0);
     view.tails = reinterpret_cast<const std::uint64_t*>(tails_.data());
     view.tail_bits = shape_.tail_bits;
     return view;
+}
+
+side_memory::handle table::load_side(std::uint64_t bin) const noexcept {
+    return __atomic_load_n(&side_of(bin), __ATOMIC_ACQUIRE) & ~side_has_notes;
+}
+
+void table::store_side(std::uint64_t bin, side_memory::handle block, std::size_t notes) noexcept {
+    __atomic_store_n(&side_of(bin), block | (notes == 0 ? 0 : side_has_notes), __ATOMIC_RELEASE);
 }
 
 std::uint32_t table::load_tail(std::uint64_t bin, unsigned slot) const noexcept {
@@ -122,10 +131,8 @@ void table::commit(lock& held, const bin_image& image) {
     held.touch();
     const std::uint8_t old_code = load_line(image.bin).salt();
     if (block != 0) side_block::write(memory_.words(block), image.sides, shape_);
-    if (block != old) {
-        __atomic_store_n(&side_of(image.bin), block, __ATOMIC_RELEASE);
-        if (old != 0) memory_.give_back(old, had);
-    }
+    store_side(image.bin, block, image.sides.notes.size());
+    if (block != old && old != 0) memory_.give_back(old, had);
     for (std::size_t i = 0; i < 8; ++i) store_word(line_words(image.bin) + i, image.slots.words[i]);
     store_tails(image);
     notes_.fetch_add(image.sides.notes.size() - notes_before, std::memory_order_relaxed);
@@ -155,6 +162,13 @@ void table::tidy() noexcept {
         } catch (const std::bad_alloc&) {
             return;  // it keeps its code
         }
+    }
+}
+
+void table::begin_leaving() noexcept {
+    for (std::uint64_t stripe = 0; stripe < stripes_; ++stripe) {
+        lock held{*this, stripe * bins_per_group};
+        held.leave();
     }
 }
 

@@ -3,7 +3,7 @@
 //     lines     bins × 64 bytes                                     line.hpp
 //     tails     bins × 6·t bytes, slot s at bit s·t                 only for t > 0
 //     sides     one handle a group of 16 bins, of a block           side_block.hpp
-//     versions  a word a stripe of groups: bit 0 a writer holds the lock, bit 1 it is writing, the rest counts changes
+//     versions  a word a stripe of groups: who is at work, and a count of changes (lookup_state.hpp)
 //     salts     what the salt codes in the lines stand for          salts.hpp
 //
 // Readers never lock: they take the version, read, compare it again, and start over if it moved. A writer holds the lock of
@@ -52,14 +52,16 @@ class table {
   public:
     // `secret` must never have been used with this hash key [law L1].
     [[nodiscard]] static result<std::unique_ptr<table>> make(shape s, std::uint64_t bins, const hash_key& key,
-                                                             std::uint64_t secret) noexcept;
+                                                             std::uint64_t secret, bool unsalted_first) noexcept;
 
     [[nodiscard]] std::uint64_t bins() const noexcept { return bins_; }
     [[nodiscard]] std::uint64_t groups() const noexcept { return (bins_ + bins_per_group - 1) / bins_per_group; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] position_range range_of(std::uint64_t bin) const noexcept { return range_of_bin(bin, bins_); }
     [[nodiscard]] std::uint64_t bin_of(const digest& d) const noexcept { return scale(d.position, bins_); }
-    [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept { return mixer_(d, of.word); }
+    [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept {
+        return book_->is_unsalted(of) ? mixer::unsalted(d) : mixer_(d, of.word);
+    }
     [[nodiscard]] salt_book& book() const noexcept { return *book_; }
     // Adaptivity bits and dead slots, in notes of 20 bits.
     [[nodiscard]] std::uint64_t notes() const noexcept { return notes_.load(std::memory_order_relaxed); }
@@ -76,7 +78,7 @@ class table {
     [[nodiscard]] std::uint32_t version(std::uint64_t bin) const noexcept {
         while (true) {
             const std::uint32_t seen = stripe(bin).load(std::memory_order_acquire);
-            if ((seen & 2) == 0) return seen & ~1u;
+            if ((seen & broom_writing) == 0) return seen & ~broom_locked;
             pause();
         }
     }
@@ -87,8 +89,8 @@ class table {
         lock(const table& of, std::uint64_t bin) noexcept : version_{of.stripe(bin)} {
             while (true) {
                 before_ = version_.load(std::memory_order_relaxed);
-                if ((before_ & 1) == 0 &&
-                    version_.compare_exchange_weak(before_, before_ | 1, std::memory_order_acquire)) {
+                if ((before_ & broom_locked) == 0 &&
+                    version_.compare_exchange_weak(before_, before_ | broom_locked, std::memory_order_acquire)) {
                     return;
                 }
                 pause();
@@ -96,13 +98,17 @@ class table {
         }
         lock(const lock&) = delete;
         lock& operator=(const lock&) = delete;
-        ~lock() { version_.store(changed_ ? before_ + 4 : before_, std::memory_order_release); }
+        ~lock() { version_.store(changed_ ? before_ + 8 : before_, std::memory_order_release); }
 
         [[nodiscard]] std::uint32_t version() const noexcept { return before_; }
         // Before the first write: readers wait from here on. What is written afterwards is written with release.
         void touch() noexcept {
             changed_ = true;
-            version_.store(before_ | 3, std::memory_order_relaxed);
+            version_.store(before_ | broom_locked | broom_writing, std::memory_order_relaxed);
+        }
+        void leave() noexcept {
+            before_ |= broom_leaving;
+            changed_ = true;
         }
 
       private:
@@ -119,6 +125,8 @@ class table {
     // by renewals, a few bins at a time; takes locks of its own.
     void tidy() noexcept;
 
+    // From now on kernels ask the core, which knows where a bin lives.
+    void begin_leaving() noexcept;
     // Gives all memory back that readers may still look at, and keeps the addresses. What they then read is zeros.
     void retire() noexcept;
 
@@ -133,7 +141,7 @@ class table {
     [[nodiscard]] saved save() const;
     // Any bytes at all: a table that keeps the law in every bin, or an error. `secret` as in make().
     [[nodiscard]] static result<std::unique_ptr<table>> load(shape s, std::uint64_t bins, const hash_key& key,
-                                                             std::uint64_t secret,
+                                                             std::uint64_t secret, bool unsalted_first,
                                                              std::span<const std::span<const std::byte>, 4> parts);
     // Of all bins [first, end).
     [[nodiscard]] std::uint64_t keys(std::uint64_t first, std::uint64_t end) const;
@@ -162,9 +170,8 @@ class table {
     [[nodiscard]] side_memory::handle& side_of(std::uint64_t bin) const noexcept {
         return reinterpret_cast<side_memory::handle*>(const_cast<std::byte*>(sides_.data()))[bin / bins_per_group];
     }
-    [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept {
-        return __atomic_load_n(&side_of(bin), __ATOMIC_ACQUIRE);
-    }
+    [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept;
+    void store_side(std::uint64_t bin, side_memory::handle block, std::size_t notes) noexcept;
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tails(const bin_image& image) noexcept;

@@ -85,23 +85,22 @@ result<void> table::load_sides(std::span<const std::byte> bytes) {
         if (granules > most || granules > (bytes.size() - at) / 8) return broken("a side block is longer than it can be");
         const side_memory::handle block = memory_.take(granules);
         if (block == 0) throw std::bad_alloc{};
-        side_of(group * bins_per_group) = block;
         for (std::uint64_t i = 0; i < granules; ++i) store_word(memory_.words(block) + i, word_at(bytes, at + 8 * i));
         at += 8 * granules;
         const side_block side{memory_.words(block), shape_};
         if (side.granules(shape_) != granules || !side.is_valid()) return broken("a side block does not add up");
         notes_.fetch_add(side.notes(), std::memory_order_relaxed);
-        if (faults.load_forgets_backyard) side_of(group * bins_per_group) = 0;
+        if (!faults.load_forgets_backyard) store_side(group * bins_per_group, block, side.notes());
     }
     return at == bytes.size() ? result<void>{} : broken("bytes after the last side block");
 }
 
 result<std::unique_ptr<table>> table::load(shape s, std::uint64_t bins, const hash_key& key, std::uint64_t secret,
-                                           std::span<const std::span<const std::byte>, 4> parts) {
+                                           bool unsalted_first, std::span<const std::span<const std::byte>, 4> parts) {
     const auto [lines, tails, sides, salts] = std::array{parts[0], parts[1], parts[2], parts[3]};
     if (bins == 0 || lines.size() / sizeof(line) != bins || lines.size() % sizeof(line) != 0)
         return broken("lines and bins do not agree");
-    auto made = make(s, bins, key, secret);
+    auto made = make(s, bins, key, secret, unsalted_first);
     if (!made) return made.error();
     table& t = **made;
     if (tails.size() != t.tails_.size_bytes()) return broken("tails and bins do not agree");

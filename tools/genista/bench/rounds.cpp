@@ -28,6 +28,16 @@ void in_turn(std::uint64_t round, std::size_t count, const Visit& visit) {
     for (std::size_t i = 0; i < count; ++i) visit(static_cast<std::size_t>((round + i) % count));
 }
 
+// Of a call, without what it spent in a remote map.
+template <class Call>
+clock::duration time_of(const subject& each, const Call& call) {
+    const clock::duration remote_before = each.remote_time();
+    const auto begin = clock::now();
+    call();
+    const clock::duration all = clock::now() - begin;
+    return all - (each.remote_time() - remote_before);
+}
+
 }  // namespace
 
 rounds::rounds(const plan& what, const key_source& keys, std::span<const std::unique_ptr<subject>> subjects,
@@ -57,9 +67,8 @@ result<void> rounds::time_build(subject& each, figures& into) {
             const std::uint64_t left = std::min<std::uint64_t>(plan_.keys - first, insert_chunk);
             const std::span part = std::span{chunk}.first(static_cast<std::size_t>(left));
             keys_.fill(key_use::stored, first, part);
-            const auto begin = clock::now();
-            into.refused_keys += each.insert(part);
-            spent += clock::now() - begin;
+            each.before_insert(part);
+            spent += time_of(each, [&] { into.refused_keys += each.insert(part); });
         }
     }
     into.of(operation::insert).add(nanoseconds(spent) / static_cast<double>(plan_.keys * repeats));
@@ -102,15 +111,28 @@ void rounds::time_erase(subject& each, figures& into) {
         const std::uint64_t repeats = plan_.repeats(erased_.size());
         clock::duration spent{};
         for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
-            const auto begin = clock::now();
-            const std::uint64_t erased = each.erase(erased_);
-            spent += clock::now() - begin;
+            std::uint64_t erased = 0;
+            spent += time_of(each, [&] { erased = each.erase(erased_); });
             into.lost_keys += erased_.size() - erased;
+            each.before_insert(erased_);
             into.refused_keys += each.insert(erased_);
         }
         into.of(operation::erase).add(nanoseconds(spent) / static_cast<double>(erased_.size() * repeats));
     }
     tick_("erase");
+}
+
+void rounds::time_adapt(subject& each, figures& into, std::uint64_t round) {
+    if (!each.can_adapt()) return;
+    // Fresh absent keys every round: those of the look-ups stay as they were.
+    std::vector<std::uint64_t> fresh(absent_.size());
+    keys_.fill(key_use::absent, (round + 1) * absent_.size(), fresh);
+    const std::vector<std::uint64_t> found = each.false_positives(fresh);
+    if (found.empty()) return;
+    std::uint64_t fixed = 0;
+    const clock::duration spent = time_of(each, [&] { fixed = each.adapt(found); });
+    into.lost_keys += found.size() - fixed;
+    into.of(operation::adapt).add(nanoseconds(spent) / static_cast<double>(found.size()));
 }
 
 result<void> rounds::run(const reader& floor, std::vector<figures>& into, floor_figures& floor_into) {
@@ -120,6 +142,7 @@ result<void> rounds::run(const reader& floor, std::vector<figures>& into, floor_
         }
         for (const operation what : lookups) time_lookups_of_all(round, what, floor, into, floor_into);
         in_turn(round, subjects_.size(), [&](std::size_t s) { time_erase(*subjects_[s], into[s]); });
+        in_turn(round, subjects_.size(), [&](std::size_t s) { time_adapt(*subjects_[s], into[s], round); });
     }
     return {};
 }

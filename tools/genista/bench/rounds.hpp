@@ -48,6 +48,7 @@ class rounds {
     void time_lookups_of_all(std::uint64_t round, operation what, const reader& floor, std::vector<figures>& into,
                              floor_figures& floor_into);
     void time_erase(subject& each, figures& into);
+    void time_adapt(subject& each, figures& into, std::uint64_t round);
 
     const plan& plan_;
     const key_source& keys_;

@@ -5,10 +5,12 @@
 // leave a look-up out and the rounds can check the answers they have just timed.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "genista/base/result.hpp"
 #include "genista/filters/filter.hpp"
@@ -43,12 +45,22 @@ class subject : public reader {
     // Back to a new filter without keys. On failure the old one stays.
     virtual result<void> empty() = 0;
 
+    // What has to happen before an insert and is not the filter's work. Not timed.
+    virtual void before_insert(std::span<const std::uint64_t>) {}
     // How many of the keys the filter refused as full.
     [[nodiscard]] virtual std::uint64_t insert(std::span<const std::uint64_t> keys) = 0;
 
     [[nodiscard]] virtual bool can_erase() const noexcept = 0;
     // How many of the keys were erased. Only if can_erase().
     [[nodiscard]] virtual std::uint64_t erase(std::span<const std::uint64_t> keys) = 0;
+
+    [[nodiscard]] virtual bool can_adapt() const noexcept { return false; }
+    // How many of the keys, all absent, are false positives no longer. Only if can_adapt().
+    [[nodiscard]] virtual std::uint64_t adapt(std::span<const std::uint64_t>) { return 0; }
+    [[nodiscard]] virtual std::vector<std::uint64_t> false_positives(std::span<const std::uint64_t>) const { return {}; }
+
+    // Time spent in a remote map so far: the caller takes it off.
+    [[nodiscard]] virtual std::chrono::steady_clock::duration remote_time() const noexcept { return {}; }
 };
 
 }  // namespace genista::tool::bench

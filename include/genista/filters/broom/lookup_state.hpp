@@ -13,8 +13,12 @@ namespace genista::inline GENISTA_BROOM_VARIANT {
 
 namespace broom {
 class core;
-struct layout;
 }  // namespace broom
+
+// Bits of a version word; from bit 3 on it counts changes.
+inline constexpr std::uint32_t broom_locked = 1;   // a writer has the group
+inline constexpr std::uint32_t broom_writing = 2;  // and changes it
+inline constexpr std::uint32_t broom_leaving = 4;  // bins of this table move to a larger one: kernels ask the core
 
 struct broom_lookup_state {
     const std::byte* lines = nullptr;  // 64 bytes a bin
@@ -27,10 +31,8 @@ struct broom_lookup_state {
     const std::uint64_t* side_words = nullptr;
     const std::uint64_t* tails = nullptr;
     unsigned tail_bits = 0;
-    bool one_table = true;                                        // false: growth is under way
-    const broom::core* core = nullptr;                            // who answers what a kernel leaves open
-    const broom::layout* own = nullptr;                           // the layout that this is part of
-    const std::atomic<broom::layout*>* present = nullptr;  // the one in force: what was read stands if it is `own`
+    unsigned unsalted_code = 256;       // bins with this code have no salt; 256: no bin has
+    const broom::core* core = nullptr;  // who answers what a kernel leaves open
 };
 
 }  // namespace genista::inline GENISTA_BROOM_VARIANT
