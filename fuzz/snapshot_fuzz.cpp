@@ -16,6 +16,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/format/snapshot.hpp"
+#include "support/broom_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
 #include "support/snapshot_exercise.hpp"
 
@@ -67,10 +68,16 @@ bool exercise(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+bool exercise_broom(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_broom_snapshot(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
 void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
-                       int{exercise<cuckoo_partial_filter>(bytes)};
+                       int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise_broom(bytes)};
     demand(loaded <= (view ? 1 : 0), "one kind loads what opens, none what does not");
     if (!view) return;
     read_fields(view->parameters);

@@ -87,6 +87,10 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
             const std::uint64_t bin = in.bin_of(d);
             table::lock held{in, bin};
             if (&table_of(d) != &in) continue;
+            if (in.join_quickly(held, bin, d)) {
+                keys_.fetch_add(1, std::memory_order_relaxed);
+                return insert_outcome::inserted;
+            }
             bin_image image = in.read(bin);
             epoch now{in, image};
             const fingerprint f = now.of(d).print;
@@ -125,7 +129,9 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
     bool own_slot = matching && now.owners(*matching, taken.r.members, d, nullptr) == 0;
     if (faults.insert_takes_dead_slot && slot && now.is_dead(*slot)) own_slot = true;
     if (faults.insert_trusts_remote && taken.r.holds_key) own_slot = true;
-    const bool own_entry = !slot && now.backyard_has(x.print) && now.tag_owners(x.print, taken.r.members, d) == 0;
+    // An entry that look-ups of x do not reach (its class is not marked) is somebody else's, even if nobody claims it.
+    const bool own_entry = !slot && now.reaches_backyard(x.print) && now.backyard_has(x.print) &&
+                           now.tag_owners(x.print, taken.r.members, d) == 0;
     if (own_slot || own_entry) {
         if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again
         outcome = insert_outcome::already_present;
@@ -160,8 +166,12 @@ result<erase_outcome> core::erase(const digest& d, range_source& source) noexcep
         switch (erase_with(d, taken)) {
             case step::done:
                 return erase_outcome::erased;
-            case step::no_room:
-                return too_many_keys(taken.r.members.size());
+            case step::no_room: {
+                const auto made = make_room(d, source);
+                if (!made) return made.error();
+                if (!*made) return too_many_keys(taken.r.members.size());
+                break;
+            }
             case step::again:
                 break;
         }
@@ -229,8 +239,12 @@ result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcep
             case step::done:
                 adapts_.fetch_add(outcome == adapt_outcome::fixed ? 1 : 0, std::memory_order_relaxed);
                 return outcome;
-            case step::no_room:
-                return too_many_keys(taken.r.members.size());
+            case step::no_room: {
+                const auto made = make_room(d, source);
+                if (!made) return made.error();
+                if (!*made) return too_many_keys(taken.r.members.size());
+                break;
+            }
             case step::again:
                 break;
         }
@@ -247,7 +261,7 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
     epoch now{*taken.where, image};
     const present x = now.of(d);
     const auto slot = now.matching_slot(x);
-    const bool outside = (image.slots.overflow() >> x.print.overflow_class & 1) != 0 && now.backyard_has(x.print);
+    const bool outside = now.reaches_backyard(x.print) && now.backyard_has(x.print);
     if (!slot && !outside) {  // somebody fixed it between our question and our reading
         outcome = adapt_outcome::was_negative;
         return step::done;

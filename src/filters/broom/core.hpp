@@ -5,7 +5,7 @@
 // nothing moved, or it starts over. An operation that fails has changed nothing.
 //
 // Growth. A layout is one table, or two while a sweep is under way: bins of the old one below the front have been laid into
-// the new one (each into exactly two bins, because the new table has twice as many), the others have not. The front moves
+// the new one (each into whole bins, because the new table has 2^doublings times as many), the others have not. The front moves
 // by one old bin under that bin's lock, so that a writer who holds the lock of a bin knows in which table it lives. Layouts and
 // tables that have been replaced stay until the filter goes, their pages given back: a reader that comes late reads zeros,
 // sees that the layout has changed, and starts over.
@@ -27,6 +27,7 @@ struct layout {
     table* now = nullptr;
     table* next = nullptr;                  // where the sweep lays bins
     std::atomic<std::uint64_t> front = 0;  // bins of `now` below it live in `next`
+    unsigned doublings = 0;                 // bins of `next` = bins of `now` · 2^doublings
     broom_lookup_state state{};
 
     [[nodiscard]] table& of(const digest& d) const noexcept {
@@ -41,7 +42,7 @@ class core {
     // Takes tables that were restored from a snapshot; `next` may be null.
     [[nodiscard]] static result<std::unique_ptr<core>> adopt(const broom_options& options, const hasher& hash,
                                                              std::unique_ptr<table> now, std::unique_ptr<table> next,
-                                                             std::uint64_t front) noexcept;
+                                                             unsigned doublings, std::uint64_t front) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept {
         broom_trace touched;
@@ -57,7 +58,7 @@ class core {
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
     // Lays every bin anew from R.
     [[nodiscard]] result<void> rebuild(range_source& source) noexcept;
-    // Twice the bins; finishes a sweep that is under way.
+    // Twice the bins, or more if R asks for it; finishes a sweep that is under way.
     [[nodiscard]] result<void> grow(range_source& source) noexcept;
     [[nodiscard]] result<void> audit(range_source& source) const noexcept;
 
@@ -106,8 +107,9 @@ class core {
     // growth.cpp
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
-    [[nodiscard]] result<void> begin_growth() noexcept;                        // under growing_
+    [[nodiscard]] result<void> begin_growth(unsigned doublings) noexcept;    // under growing_
     [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
+    [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();
     void grow_a_little(range_source& source) noexcept;

@@ -40,8 +40,7 @@ result<void> core::audit(range_source& source) const noexcept try {
         for (const digest& member : r.members) {
             const present x = now.of(member);
             const auto slot = now.matching_slot(x);
-            const bool outside =
-                (image.slots.overflow() >> x.print.overflow_class & 1) != 0 && now.backyard_has(x.print);
+            const bool outside = now.reaches_backyard(x.print) && now.backyard_has(x.print);
             if (!slot && !outside) return broken("a member of R has neither slot nor backyard entry");
             if (!contains(member)) return broken("a member of R is answered no");
             if (slot && !outside) owned.push_back(*slot);
@@ -55,8 +54,8 @@ result<void> core::audit(range_source& source) const noexcept try {
             if (const auto sound = audit_bin(*l.now, bin); !sound) return sound;
             continue;
         }
-        for (const std::uint64_t half : {2 * bin, 2 * bin + 1}) {
-            if (const auto sound = audit_bin(*l.next, half); !sound) return sound;
+        for (std::uint64_t moved = bin << l.doublings; moved < (bin + 1) << l.doublings; ++moved) {
+            if (const auto sound = audit_bin(*l.next, moved); !sound) return sound;
         }
     }
     if (keys != this->keys()) {
@@ -114,8 +113,8 @@ broom_details core::details() const noexcept try {
         if (bin >= front) {
             count(*l.now, bin);
         } else {
-            count(*l.next, 2 * bin);
-            count(*l.next, 2 * bin + 1);
+            for (std::uint64_t moved = bin << l.doublings; moved < (bin + 1) << l.doublings; ++moved)
+                count(*l.next, moved);
         }
     }
     return all;

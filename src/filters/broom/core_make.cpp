@@ -20,15 +20,17 @@ result<std::unique_ptr<core>> core::make(const broom_options& options, const has
     const bool new_key = !options.hash || options.key_is_new;
     auto first = table::make(s, bins, hash.key(), *secret, new_key && s.tail_bits <= most_tail_bits_unsalted);
     if (!first) return first.error();
-    return adopt(options, hash, *std::move(first), nullptr, 0);
+    return adopt(options, hash, *std::move(first), nullptr, 0, 0);
 }
 
 result<std::unique_ptr<core>> core::adopt(const broom_options& options, const hasher& hash, std::unique_ptr<table> now,
-                                          std::unique_ptr<table> next, std::uint64_t front) noexcept try {
+                                          std::unique_ptr<table> next, unsigned doublings,
+                                          std::uint64_t front) noexcept try {
     std::unique_ptr<core> made{new core{options, hash, now->form()}};
     auto first = std::make_unique<layout>();
     first->now = now.get();
     first->next = next.get();
+    first->doublings = doublings;
     first->front.store(front, std::memory_order_relaxed);
     if (next != nullptr) now->begin_leaving();
     made->tables_.push_back(std::move(now));

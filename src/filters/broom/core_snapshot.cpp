@@ -30,7 +30,7 @@ result<void> core::save(sink& out) const noexcept try {
     field_writer fields;
     write_common(fields, common, hash_);
     fields.u32(static_cast<std::uint32_t>(options_.history)).u32(options_.grows ? 1 : 0);
-    fields.u32(shape_.tail_bits).u32(l.next == nullptr ? 1 : 2).u64(l.now->bins()).u64(front);
+    fields.u32(shape_.tail_bits).u32(l.doublings).u64(l.now->bins()).u64(front);
     fields.u32(l.now->book().unsalted_first() ? 1 : 0);
     const std::array<std::span<const std::byte>, 2 * parts_per_table> sections = {
         now.lines, now.tails, now.sides, now.salts, next.lines, next.tails, next.sides, next.salts};
@@ -48,17 +48,17 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     const std::uint32_t history = fields.u32();
     const std::uint32_t grows = fields.u32();
     const shape form{fields.u32()};
-    const std::uint32_t tables = fields.u32();
+    const std::uint32_t doublings = fields.u32();  // 0: one table
     const std::uint64_t bins = fields.u64();
     const std::uint64_t front = fields.u64();
     const std::uint32_t unsalted = fields.u32();
     const auto broken = [](const char* what) { return error::make(error_code::corrupt, "broom snapshot: %s", what); };
-    if (!fields.finished() || history > 2 || grows > 1 || form.tail_bits > most_tail_bits || tables < 1 || tables > 2 ||
+    if (!fields.finished() || history > 2 || grows > 1 || form.tail_bits > most_tail_bits || doublings > 30 ||
         unsalted > (form.tail_bits <= most_tail_bits_unsalted ? 1u : 0u))
         return broken("a parameter is out of range");
     if (form.tail_bits != shape::for_rate(common->options.false_positive_rate).tail_bits)
         return broken("the layout does not keep the rate");
-    if (bins == 0 || bins > max_capacity || front > (tables == 2 ? bins : 0)) return broken("bins out of range");
+    if (bins == 0 || bins > max_capacity || front > (doublings > 0 ? bins : 0)) return broken("bins out of range");
     broom_options options;
     options.capacity = common->options.capacity;
     options.false_positive_rate = common->options.false_positive_rate;
@@ -76,17 +76,17 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     if (!now) return now.error();
     std::unique_ptr<table> next;
     std::uint64_t keys = (*now)->keys(front, bins);
-    if (tables == 2) {
-        auto second = load_one(1, 2 * bins);
+    if (doublings > 0) {
+        auto second = load_one(1, bins << doublings);
         if (!second) return second.error();
         next = *std::move(second);
-        keys += next->keys(0, 2 * front);
+        keys += next->keys(0, front << doublings);
     } else {
         for (std::size_t i = parts_per_table; i < 2 * parts_per_table; ++i) {
             if (!sections[i].empty()) return broken("a second table without need");
         }
     }
-    auto made = adopt(options, hash, *std::move(now), std::move(next), front);
+    auto made = adopt(options, hash, *std::move(now), std::move(next), doublings, front);
     if (!made) return made.error();
     // Writers may have worked while it was saved: what the bins hold is what counts.
     (*made)->keys_.store(keys, std::memory_order_relaxed);

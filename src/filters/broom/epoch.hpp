@@ -36,6 +36,10 @@ class epoch {
     [[nodiscard]] bool backyard_has(const fingerprint& f) const noexcept {
         return image_.sides.has_tag(bin_, f.tag);
     }
+    // Would a look-up of this key go on to the backyard?
+    [[nodiscard]] bool reaches_backyard(const fingerprint& f) const noexcept {
+        return (image_.slots.overflow() >> f.overflow_class & 1) != 0;
+    }
     [[nodiscard]] std::size_t backyard_keys() const noexcept { return image_.sides.backyard_of(bin_).size(); }
     [[nodiscard]] bool is_full() const noexcept {
         return image_.slots.used() == slots_per_bin || image_.slots.used(false) == slots_per_half ||

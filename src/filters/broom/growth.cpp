@@ -1,5 +1,6 @@
 // Growth by sweep, and rebuilding. See core.hpp for how layouts change under readers and writers.
 #include <algorithm>
+#include <array>
 #include <new>
 
 #include "filters/broom/core.hpp"
@@ -37,16 +38,17 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-result<void> core::begin_growth() noexcept try {
+result<void> core::begin_growth(unsigned doublings) noexcept try {
     const layout& l = *layout_.load(std::memory_order_relaxed);
     tables_.reserve(tables_.size() + 1);
     const auto secret = fresh_secret(options_, faults.growth_keeps_salts ? 0 : tables_.size());
     if (!secret) return secret.error();
-    auto next = table::make(shape_, 2 * l.now->bins(), hash_.key(), *secret, false);
+    auto next = table::make(shape_, l.now->bins() << doublings, hash_.key(), *secret, false);
     if (!next) return next.error();
     auto made = std::make_unique<layout>();
     made->now = l.now;
     made->next = next->get();
+    made->doublings = doublings;
     if (const auto published = publish(std::move(made)); !published) return published.error();
     tables_.push_back(*std::move(next));
     l.now->begin_leaving();
@@ -56,7 +58,7 @@ result<void> core::begin_growth() noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-// One old bin, read from R, into the two new bins that share its range.
+// One old bin, read from R, into the new bins that share its range.
 result<bool> core::move_one_bin(range_source& source) noexcept try {
     layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
@@ -83,14 +85,14 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
 result<void> core::lay_moved(const layout& l, std::uint64_t bin, const population& r) {
     const unsigned keys_before = l.now->read(bin).keys();
     unsigned keys_after = 0;
-    table::lock held{*l.next, 2 * bin};
-    for (const std::uint64_t half : {2 * bin, 2 * bin + 1}) {
-        const position_range range = l.next->range_of(half);
-        std::vector<digest> members;
-        for (const digest& d : r.members) {
-            if (range.contains(d.position)) members.push_back(d);
-        }
-        bin_image image = l.next->read(half);
+    auto from = r.members.begin();
+    for (std::uint64_t to_bin = bin << l.doublings; to_bin < (bin + 1) << l.doublings; ++to_bin) {
+        const std::uint64_t last = l.next->range_of(to_bin).last;
+        const auto to = std::find_if(from, r.members.end(), [&](const digest& d) { return d.position > last; });
+        const std::vector<digest> members{from, to};
+        from = to;
+        table::lock held{*l.next, to_bin};
+        bin_image image = l.next->read(to_bin);
         if (!epoch{*l.next, image}.renew(members, nullptr)) {
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
         }
@@ -121,7 +123,7 @@ void core::grow_a_little(range_source& source) noexcept {
     try {
         if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
             if (!wants_to_grow()) return;
-            (void)begin_growth();  // without memory for it the filter goes on as it is
+            (void)begin_growth(1);  // without memory for it the filter goes on as it is
             return;
         }
         // A failure concerns the growth, not the insert that helps along: the next one tries again.
@@ -134,7 +136,7 @@ result<bool> core::make_room(const digest& d, range_source& source) noexcept try
     const std::lock_guard only_one{growing_};
     if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
         if (!may_grow()) return false;
-        if (const auto begun = begin_growth(); !begun) return begun.error();
+        if (const auto begun = begin_growth(1); !begun) return begun.error();
     }
     const layout& l = *layout_.load(std::memory_order_relaxed);
     while (&l.of(d) == l.now) {
@@ -151,7 +153,9 @@ result<bool> core::make_room(const digest& d, range_source& source) noexcept try
 result<void> core::grow(range_source& source) noexcept try {
     const std::lock_guard only_one{growing_};
     if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
-        if (const auto begun = begin_growth(); !begun) return begun.error();
+        const auto doublings = doublings_for(source);
+        if (!doublings) return doublings.error();
+        if (const auto begun = begin_growth(*doublings); !begun) return begun.error();
     }
     while (true) {
         const auto moved = move_one_bin(source);
@@ -160,6 +164,26 @@ result<void> core::grow(range_source& source) noexcept try {
     }
     end_growth();
     return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to grow");
+}
+
+// R may hold far more than this table was made for (a filter that slept): one doubling, or as many as its fullest bin needs.
+result<unsigned> core::doublings_for(range_source& source) noexcept try {
+    const table& in = *layout_.load(std::memory_order_relaxed)->now;
+    std::uint64_t fullest = 0;
+    population r;
+    for (std::uint64_t first = 0; first < in.bins(); first += bins_per_group) {
+        const std::uint64_t end = std::min(first + bins_per_group, in.bins());
+        if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
+            return got.error();
+        std::array<std::uint64_t, bins_per_group> keys{};
+        for (const digest& d : r.members) ++keys[in.bin_of(d) - first];
+        fullest = std::max(fullest, *std::max_element(keys.begin(), keys.end()));
+    }
+    unsigned doublings = 1;
+    while (fullest >> doublings > slots_per_bin && doublings < 30) ++doublings;
+    return doublings;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
@@ -181,10 +205,11 @@ result<void> core::rebuild(range_source& source) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
 }
 
-// Sixteen bins a read, under one lock. False: some bin cannot hold its keys.
+// Sixteen bins a read, under one lock. False: some bin cannot hold its keys, or somebody waits for the table to grow.
 result<bool> core::rebuild_groups(table& in, range_source& source) {
     population r;
     for (std::uint64_t first = 0; first < in.bins();) {
+        if (options_.grows && wants_to_grow()) return false;
         const std::uint64_t end = std::min(first + bins_per_group, in.bins());
         const std::uint32_t version = in.version(first);
         if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)

@@ -23,6 +23,8 @@
 #include "genista/filters/broom/faults.hpp"
 #include <cassert>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 namespace genista::inline GENISTA_BROOM_VARIANT::broom {
 
@@ -123,8 +125,7 @@ class line {
         const std::uint64_t moving = low(end) & ~below;
         marks = (marks & ~(moving | (end < 64 ? std::uint64_t{1} << end : 0))) | (marks & moving) << 1;
         set_half(mirrored, marks);
-        for (unsigned r = before; r > rank; --r)
-            set_remainder(slot_of(mirrored, r), remainder(slot_of(mirrored, r - 1)));
+        shift_up(mirrored, rank, before);
         set_remainder(slot_of(mirrored, rank), key.remainder);
         return rank;
     }
@@ -167,10 +168,33 @@ class line {
         x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
         return __builtin_bswap64(x);
     }
-    // Position of the one with `rank` ones below it.
+    // Position of the one with `rank` ones below it; 64 if there is none (a line torn by a writer). Counts of ones up to
+    // and including each byte find the byte in one subtraction.
     static constexpr unsigned select(std::uint64_t x, unsigned rank) noexcept {
-        for (; rank > 0; --rank) x &= x - 1;
-        return static_cast<unsigned>(std::countr_zero(x));
+        constexpr std::uint64_t each = 0x0101010101010101;
+        constexpr std::uint64_t tops = each << 7;
+        std::uint64_t sums = x - (x >> 1 & 0x5555555555555555);
+        sums = (sums & 0x3333333333333333) + (sums >> 2 & 0x3333333333333333);
+        sums = ((sums + (sums >> 4)) & 0x0f0f0f0f0f0f0f0f) * each;
+        const std::uint64_t reached = ((sums | tops) - each * (std::uint64_t{rank} + 1)) & tops;
+        if (reached == 0) return 64;
+        const auto byte = static_cast<unsigned>(std::countr_zero(reached)) & ~7u;
+        std::uint64_t left = x >> byte;
+        for (auto skip = rank - static_cast<unsigned>((sums << 8) >> byte & 255); skip > 0; --skip) left &= left - 1;
+        return byte + static_cast<unsigned>(std::countr_zero(left));
+    }
+    // Remainders of ranks [from, end) of a half move to the next rank.
+    constexpr void shift_up(bool mirrored, unsigned from, unsigned end) noexcept {
+        if (!std::is_constant_evaluated() && std::endian::native == std::endian::little) {
+            auto* const slots = reinterpret_cast<std::uint8_t*>(words.data() + 2);
+            if (!mirrored) {
+                std::memmove(slots + from + 1, slots + from, end - from);
+            } else {
+                std::memmove(slots + slots_per_bin - 1 - end, slots + slots_per_bin - end, end - from);
+            }
+            return;
+        }
+        for (unsigned r = end; r > from; --r) set_remainder(slot_of(mirrored, r), remainder(slot_of(mirrored, r - 1)));
     }
     constexpr void set_half(bool mirrored, std::uint64_t marks) noexcept {
         if (!mirrored) {

@@ -93,7 +93,7 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
     if (saved.generations.empty() || saved.generations[0].first_number != 0) return broken("no first generation");
     for (std::size_t i = 1; i < saved.generations.size(); ++i) {
         if (saved.generations[i - 1].first_number >= saved.generations[i].first_number ||
-            saved.generations[i].first_number >= saved.next_number) {
+            saved.generations[i].first_number > saved.next_number) {
             return broken("generations out of order");
         }
     }
@@ -104,6 +104,8 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
         }
     }
     generations_ = saved.generations;
+    // The last life may have drawn no salt at all.
+    if (generations_.size() > 1 && generations_.back().first_number == saved.next_number) generations_.pop_back();
     generations_.push_back({saved.next_number, secret});
     if (faults.load_keeps_salts) generations_.pop_back();
     first_own_number_ = saved.next_number;

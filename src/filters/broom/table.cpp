@@ -32,8 +32,9 @@ result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const ha
     auto sides = buffer::zeroed(made->groups() * sizeof(side_memory::handle));
     if (!sides) return sides.error();
     made->sides_ = *std::move(sides);
-    // The greatest block a group can need, for every group: addresses, not memory.
-    if (const auto reserved = made->memory_.reserve(1 + made->groups() * most_side_granules(s)); !reserved)
+    // The greatest block a group can need, for every group and for writers that have taken a new block and not yet given
+    // the old one back: addresses, not memory.
+    if (const auto reserved = made->memory_.reserve((made->groups() + 64) * most_side_granules(s)); !reserved)
         return reserved.error();
     made->stripes_ = std::min(most_stripes, std::bit_ceil(made->groups()));
     made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes_);
@@ -87,13 +88,10 @@ std::uint32_t table::load_tail(std::uint64_t bin, unsigned slot) const noexcept 
     return static_cast<std::uint32_t>(bits_at(words, bit, shape_.tail_bits));
 }
 
-void table::store_tails(const bin_image& image) noexcept {
-    if (shape_.tail_bits == 0) return;
+void table::store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept {
     auto* const words = reinterpret_cast<std::uint64_t*>(tails_.data());
-    const std::uint64_t first = image.bin * shape_.tail_bytes_per_bin() * 8;
-    for (unsigned slot = 0; slot < slots_per_bin; ++slot) {
-        set_bits_at(words, first + std::uint64_t{slot} * shape_.tail_bits, shape_.tail_bits, image.tails[slot]);
-    }
+    const std::uint64_t bit = bin * shape_.tail_bytes_per_bin() * 8 + std::uint64_t{slot} * shape_.tail_bits;
+    set_bits_at(words, bit, shape_.tail_bits, tail);
 }
 
 bin_image table::read(std::uint64_t bin) const {
@@ -134,7 +132,9 @@ void table::commit(lock& held, const bin_image& image) {
     store_side(image.bin, block, image.sides.notes.size());
     if (block != old && old != 0) memory_.give_back(old, had);
     for (std::size_t i = 0; i < 8; ++i) store_word(line_words(image.bin) + i, image.slots.words[i]);
-    store_tails(image);
+    if (shape_.tail_bits != 0) {
+        for (unsigned slot = 0; slot < slots_per_bin; ++slot) store_tail(image.bin, slot, image.tails[slot]);
+    }
     notes_.fetch_add(image.sides.notes.size() - notes_before, std::memory_order_relaxed);
     if (old_code != image.slots.salt()) book_->leave(old_code);
 }

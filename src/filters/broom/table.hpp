@@ -121,6 +121,10 @@ class table {
     [[nodiscard]] bin_image read(std::uint64_t bin) const;
     void commit(lock& held, const bin_image& image);
 
+    // The usual insert, without an image: the key's half has a free slot, nobody has its base or tag, and no note of the
+    // bin has to follow slots that move. False: none of that is certain, and nothing has changed.
+    [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
+
     // Gives long salts to some of the bins that were left behind, so that their codes can serve again (salts.hpp). Called
     // by renewals, a few bins at a time; takes locks of its own.
     void tidy() noexcept;
@@ -174,7 +178,7 @@ class table {
     void store_side(std::uint64_t bin, side_memory::handle block, std::size_t notes) noexcept;
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
-    void store_tails(const bin_image& image) noexcept;
+    void store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept;
     [[nodiscard]] result<void> load_sides(std::span<const std::byte> bytes);
 
     shape shape_;

@@ -1,0 +1,43 @@
+// A filter in front of a slow store learns from its mistakes: the same absent keys, asked twice, cost their reads once.
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "genista/filters/broom.hpp"
+#include "genista/remote/counting_map.hpp"
+#include "genista/remote/memory_map.hpp"
+
+int main() {
+    auto made = genista::broom_filter::make({.capacity = 20'000, .false_positive_rate = 1.0 / 256});
+    if (!made) {
+        std::fprintf(stderr, "%.*s\n", static_cast<int>(made.error().message().size()), made.error().message().data());
+        return 1;
+    }
+    genista::broom_filter filter = *std::move(made);
+
+    // Stands in for the slow store: it holds the keys, ordered by the filter's hash, and counts what it is asked.
+    genista::memory_map keys;
+    genista::counting_map store{keys};
+
+    for (int i = 0; i < 20'000; ++i) {
+        const std::string key = "user:" + std::to_string(i);
+        if (!store.put(filter.hash()(key), key)) return 1;  // the store first,
+        if (!filter.insert(key, store)) return 1;           // then the filter
+    }
+
+    for (int round = 1; round <= 3; ++round) {
+        store.reset();
+        for (int i = 0; i < 100'000; ++i) {
+            const std::string key = "robot:" + std::to_string(i);
+            if (!filter.may_contain(key)) continue;  // most absent keys end here
+            const auto there = store.contains(filter.hash()(key), key);
+            if (there && !*there && !filter.adapt(key, store)) return 1;  // it erred: let it learn
+        }
+        std::printf("round %d: %llu of 100000 absent keys reached the store\n", round,
+                    static_cast<unsigned long long>(store.counts().point_reads));
+    }
+    for (int i = 0; i < 20'000; ++i) {
+        if (!filter.may_contain("user:" + std::to_string(i))) return 1;  // never
+    }
+    return 0;
+}

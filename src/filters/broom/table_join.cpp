@@ -1,0 +1,37 @@
+// Nine inserts in ten: a slot in a line, and no other memory touched than one look at the side block.
+#include "filters/broom/side_block.hpp"
+#include "filters/broom/table.hpp"
+
+namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+
+bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
+    line slots = load_line(bin);
+    if (slots.salt() == long_salt) return false;
+    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
+    const bool mirrored = f.key.mirrored();
+    // With tails a slot of the same group and remainder may have another base: the long way finds out.
+    if (slots.matches(f.key) != 0 || !slots.has_room(mirrored)) return false;
+    if (const side_memory::handle handle = load_side(bin); handle != 0) {
+        const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+        const side_block block{memory_.words(handle), shape_};
+        const unsigned note = block.first_note_of(bin_in_group);
+        if (note < block.notes() && block.note(note).bin == bin_in_group) return false;
+        const side_block::range here = block.backyard_of(bin_in_group);
+        for (unsigned i = here.first; i < here.end; ++i) {
+            if (block.tag(i) == f.tag) return false;
+        }
+    }
+    held.touch();
+    const unsigned before = slots.used(mirrored);
+    const unsigned rank = slots.insert(f.key);
+    if (shape_.tail_bits != 0) {
+        for (unsigned r = before; r > rank; --r) {
+            store_tail(bin, line::slot_of(mirrored, r), load_tail(bin, line::slot_of(mirrored, r - 1)));
+        }
+        store_tail(bin, line::slot_of(mirrored, rank), f.tail);
+    }
+    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
+    return true;
+}
+
+}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom

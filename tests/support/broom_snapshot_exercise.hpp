@@ -1,0 +1,65 @@
+// Loads bytes that may be forged into a broom filter and puts whatever comes out through its paces. No test framework: a
+// promise that is broken comes back as a text, anything worse is found by the sanitizers. Shared with fuzz/.
+//
+// What a forged filter holds is not what any R holds, so only two things can be asked of it: keys inserted from now on
+// stay, and nothing crashes. A save differs from what was loaded in one place, the salts: a loaded filter has its own.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "genista/filters/broom.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/snapshot_exercise.hpp"
+
+namespace genista::test {
+
+inline const char* use_broom(broom_filter& filter) {
+    constexpr std::uint64_t first = 0x5eed;
+    constexpr std::uint64_t count = 9;
+    memory_map remote;
+    bool inserted[count] = {};
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t key = first + i;
+        static_cast<void>(filter.adapt(key, remote));
+        if (!remote.put(filter.hash()(key), key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}))
+            return nullptr;
+        const auto outcome = filter.insert(key, remote);
+        inserted[i] = outcome && *outcome != insert_outcome::full;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (inserted[i] && !filter.may_contain(first + i)) return "a false negative";
+    }
+    if (inserted[0]) {
+        const auto gone = filter.erase(first, remote);
+        if (!gone || *gone != erase_outcome::erased) return "a member that cannot be erased";
+    }
+    for (std::uint64_t i = 1; i < count; ++i) {
+        if (inserted[i] && !filter.may_contain(first + i)) return "a false negative after an erase";
+    }
+    return nullptr;
+}
+
+inline exercise_outcome exercise_broom_snapshot(std::span<const std::byte> bytes) {
+    result<broom_filter> filter = broom_filter::load(bytes);
+    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
+    exercise_outcome outcome{.loaded = true};
+    // Salts, versions and free lists have a size of their own.
+    if (filter->stats().local_bytes > 2 * bytes.size() + 65'536) {
+        outcome.broken = "a filter much larger than its snapshot";
+        return outcome;
+    }
+    outcome.broken = use_broom(*filter);
+    if (outcome.broken != nullptr) return outcome;
+    vector_sink second;
+    if (!filter->save(second)) return {.loaded = true, .broken = "a used filter that cannot be saved"};
+    const result<broom_filter> again = broom_filter::load(second.bytes());
+    if (!again) return {.loaded = true, .broken = "a used filter whose snapshot does not load"};
+    for (std::uint64_t key = 0x5eed; key < 0x5eed + 64; ++key) {
+        if (filter->may_contain(key) != again->may_contain(key)) return {.loaded = true, .broken = "unequal answers"};
+    }
+    return outcome;
+}
+
+}  // namespace genista::test
