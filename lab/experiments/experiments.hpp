@@ -5,7 +5,19 @@
 
 namespace genista::lab {
 
+result<outcome> run_broom_game(const run_options& options);
+result<outcome> run_broom_invariant(const run_options& options);
+result<outcome> run_broom_property10(const run_options& options);
+result<outcome> run_broom_remote(const run_options& options);
+result<outcome> run_broom_space(const run_options& options);
+result<outcome> run_broom_time(const run_options& options);
+result<outcome> run_broom_overflow(const run_options& options);
+result<outcome> run_broom_small(const run_options& options);
+result<outcome> run_broom_large(const run_options& options);
 result<outcome> run_broom_words(const run_options& options);
 result<outcome> run_ppr_reduction(const run_options& options);
+result<outcome> run_one_line(const run_options& options);
+result<outcome> run_broom_replay(const run_options& options);
+result<outcome> run_growth(const run_options& options);
 
 }  // namespace genista::lab

@@ -8,8 +8,20 @@ namespace genista::lab {
 namespace {
 
 constexpr std::array experiments{
+    experiment{"broom-game", run_broom_game},
+    experiment{"broom-invariant", run_broom_invariant},
+    experiment{"broom-property10", run_broom_property10},
+    experiment{"broom-remote", run_broom_remote},
+    experiment{"broom-space", run_broom_space},
+    experiment{"broom-time", run_broom_time},
+    experiment{"broom-overflow", run_broom_overflow},
+    experiment{"broom-small", run_broom_small},
+    experiment{"broom-large", run_broom_large},
     experiment{"broom-words", run_broom_words},
     experiment{"ppr-reduction", run_ppr_reduction},
+    experiment{"one-line", run_one_line},
+    experiment{"broom-replay", run_broom_replay},
+    experiment{"growth", run_growth},
 };
 
 }  // namespace

@@ -10,14 +10,15 @@
 #include "filters/common.hpp"
 #include "filters/sizing.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
 namespace {
 
 constexpr double max_rate = 0.02;
 
 result<void> check(std::uint64_t capacity, double rate) noexcept {
-    if (const auto checked = check_options(broom_filter::name, {capacity, rate, std::nullopt},
-                                           broom_filter::min_false_positive_rate);
+    if (const auto checked =
+            check_options(broom_filter::name, {capacity, rate, std::nullopt}, broom_filter::min_false_positive_rate);
         !checked) {
         return checked.error();
     }
@@ -53,11 +54,21 @@ result<broom_filter> broom_filter::make(const broom_options& options) noexcept {
     return broom_filter{*std::move(made)};
 }
 
-const broom_lookup_state& broom_filter::state() const noexcept { return core_->state(); }
-const hasher& broom_filter::hash() const noexcept { return core_->hash(); }
-double broom_filter::rate() const noexcept { return broom::shape::rate(core_->form().tail_bits); }
-filter_stats broom_filter::stats() const noexcept { return core_->stats(); }
-broom_details broom_filter::details() const noexcept { return core_->details(); }
+const broom_lookup_state& broom_filter::state() const noexcept {
+    return core_->state();
+}
+const hasher& broom_filter::hash() const noexcept {
+    return core_->hash();
+}
+double broom_filter::rate() const noexcept {
+    return broom::shape::rate(core_->form().tail_bits);
+}
+filter_stats broom_filter::stats() const noexcept {
+    return core_->stats();
+}
+broom_details broom_filter::details() const noexcept {
+    return core_->details();
+}
 broom_trace broom_filter::trace(const digest& d) const noexcept {
     broom_trace touched;
     (void)core_->contains(d, touched);
@@ -73,10 +84,18 @@ result<erase_outcome> broom_filter::erase_from(const digest& d, broom::range_sou
 result<adapt_outcome> broom_filter::adapt_from(const digest& d, broom::range_source& source) noexcept {
     return core_->adapt(d, source);
 }
-result<void> broom_filter::grow_from(broom::range_source& source) noexcept { return core_->grow(source); }
-result<void> broom_filter::rebuild_from(broom::range_source& source) noexcept { return core_->rebuild(source); }
-result<void> broom_filter::audit_from(broom::range_source& source) const noexcept { return core_->audit(source); }
-result<void> broom_filter::save(sink& out) const noexcept { return core_->save(out); }
+result<void> broom_filter::grow_from(broom::range_source& source) noexcept {
+    return core_->grow(source);
+}
+result<void> broom_filter::rebuild_from(broom::range_source& source) noexcept {
+    return core_->rebuild(source);
+}
+result<void> broom_filter::audit_from(broom::range_source& source) const noexcept {
+    return core_->audit(source);
+}
+result<void> broom_filter::save(sink& out) const noexcept {
+    return core_->save(out);
+}
 
 result<std::uint64_t> broom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
     if (const auto checked = check(capacity, rate); !checked) return checked.error();
@@ -97,4 +116,5 @@ result<std::uint64_t> broom_filter::capacity_for(std::uint64_t bits, double rate
     return largest_capacity(bits, [&](std::uint64_t capacity) { return bits_of(capacity, s); });
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

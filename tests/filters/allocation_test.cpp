@@ -1,9 +1,14 @@
 // No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
+// And every allocation of every operation of the broom filter: an error, or a success without it, and never a lost
+// key.
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "filters/filter_snapshots.hpp"
+#include "support/broom_world.hpp"
 #include "support/fail_each_allocation.hpp"
 
 namespace genista {
@@ -36,6 +41,194 @@ TYPED_TEST(filter_allocations, queries_and_inserts_allocate_nothing) {
         (void)filter.insert(5000 + key);
     }
     filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+    EXPECT_EQ(test::this_thread_allocations.allocations, before);
+}
+
+// A broom filter that has overflowed, learnt and buried, and two strangers whom it lets through.
+struct broom_short_of_memory : test::broom_world<broom_filter> {
+    std::uint64_t stranger;
+    std::uint64_t second_stranger;
+
+    explicit broom_short_of_memory(std::uint64_t keys = 170, unsigned history = 0, bool grows = false)
+        : broom_world{{.capacity = 130, .history = history, .grows = grows, .seed = 4, .universe = 1000}} {
+        for (std::uint64_t key = 0; key < keys; ++key) (void)insert(key);
+        for (std::uint64_t key = 0; key < keys; key += 17) erase(key);
+        for (int i = 0; i < 3; ++i) adapt(*find_false_positive(1'000'000));
+        stranger = *find_false_positive(1'000'000);
+        second_stranger = *find_false_positive(1'000'000);
+    }
+    void put(std::uint64_t key) { EXPECT_TRUE(plain.put(filter.hash()(key), test::integer_key{key}.view())); }
+    void take_out(std::uint64_t key) { EXPECT_TRUE(plain.erase(filter.hash()(key), test::integer_key{key}.view())); }
+    void expect_sound(const std::string& when) const {
+        const auto sound = filter.audit(const_cast<memory_map&>(plain));
+        EXPECT_TRUE(sound) << when << ": " << sound.error().message();
+    }
+};
+
+// `call` is tried on a fresh filter for each allocation it makes. A call that fails has changed nothing (a sweep may
+// have come some way) and succeeds when it is repeated. Gives how many allocations there were.
+template <class Make, class Call, class Undo>
+std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&& make, Call&& call, Undo&& undo) {
+    for (std::uint64_t n = 0;; ++n) {
+        const auto w = make();
+        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
+        const auto before = w->draw_portrait(false);
+        std::optional<error_code> code;
+        bool failed = false;
+        {
+            const test::failing_allocations armed{n};
+            const auto outcome = call(*w);
+            if (!outcome) code = outcome.error().code();
+            failed = armed.failed();
+        }
+        if (code) {
+            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+            if (!sweeps) {
+                EXPECT_EQ(w->draw_portrait(false), before) << when << ": a failed call has changed the filter";
+            }
+            undo(*w);
+            w->expect_sound(when);
+            w->scan();
+            const auto repeated = call(*w);
+            EXPECT_TRUE(repeated) << when << ": failed again with memory";
+        }
+        w->expect_sound(when);
+        w->scan();
+        EXPECT_TRUE(w->wrong.none()) << when << ": " << w->wrong.text();
+        if (!failed || testing::Test::HasFailure()) return n;
+    }
+}
+
+template <class Key>
+std::uint64_t fail_each_allocation_of_insert(const char* what, std::uint64_t keys, bool grows, Key&& key_of) {
+    using world = broom_short_of_memory;
+    return fail_each_allocation_of_broom(
+        what, grows, [&] { return std::make_unique<world>(keys, 0, grows); },
+        [&](world& w) {
+            const std::uint64_t key = key_of(w);
+            const std::uint64_t until =
+                std::exchange(test::this_thread_allocations.until_failure, test::allocation_state::never);
+            w.put(key);  // the store has memory
+            test::this_thread_allocations.until_failure = until;
+            auto outcome = w.filter.insert(key, w.plain);
+            if (outcome && *outcome == insert_outcome::full) w.take_out(key);
+            return outcome;
+        },
+        [&](world& w) { w.take_out(key_of(w)); });
+}
+
+TEST(broom_allocations, a_failing_insert_loses_no_key) {
+    const auto fresh = [](const auto&) { return std::uint64_t{500}; };
+    const auto colliding = [](const auto& w) { return w.stranger; };
+    EXPECT_GE(fail_each_allocation_of_insert("an insert", 60, false, fresh), 1u);
+    EXPECT_GE(fail_each_allocation_of_insert("an insert into the backyard", 190, false, fresh), 1u);
+    EXPECT_GE(fail_each_allocation_of_insert("an insert that collides", 170, false, colliding), 5u);
+    const auto buried = [](const auto&) { return std::uint64_t{17}; };
+    EXPECT_GE(fail_each_allocation_of_insert("an insert of a buried key", 60, false, buried), 5u);
+    std::uint64_t growing = 0;
+    for (std::uint64_t keys = 130; keys < 200; ++keys) {  // growth begins, moves bin after bin, ends
+        growing += fail_each_allocation_of_insert("an insert that helps to grow", keys, true, fresh);
+    }
+    EXPECT_GE(growing, 100u);
+}
+
+TEST(broom_allocations, a_failing_erase_or_adapt_loses_no_key) {
+    using world = broom_short_of_memory;
+    const auto nothing = [](world&) {};
+    for (unsigned history = 0; history < 3; ++history) {
+        for (const std::uint64_t keys : {60u, 170u}) {
+            const auto make = [&] { return std::make_unique<world>(keys, history); };
+            const std::uint64_t erases = fail_each_allocation_of_broom(
+                "an erase of a stranger", false, make, [](world& w) { return w.filter.erase(w.stranger, w.plain); },
+                nothing);
+            EXPECT_GE(erases, 1u);
+            EXPECT_GE(
+                fail_each_allocation_of_broom(
+                    "an adapt", false, make, [](world& w) { return w.filter.adapt(w.stranger, w.plain); }, nothing),
+                5u);
+            EXPECT_GE(fail_each_allocation_of_broom(
+                          "two adapts", true, make,
+                          [](world& w) {
+                              const auto first = w.filter.adapt(w.stranger, w.plain);
+                              return first ? w.filter.adapt(w.second_stranger, w.plain) : first;
+                          },
+                          nothing),
+                      5u);
+        }
+    }
+}
+
+// An erase that ran out of memory after its commit leaves a key that R does not have and the filter answers: safe.
+TEST(broom_allocations, an_erase_that_could_not_finish_hurts_nobody_else) {
+    for (unsigned history = 0; history < 3; ++history) {
+        for (const std::uint64_t keys : {60u, 170u}) {
+            for (std::uint64_t n = 0;; ++n) {
+                broom_short_of_memory w{keys, history};
+                bool failed = false;
+                bool in_r = true;
+                {
+                    const test::failing_allocations armed{n};
+                    const auto outcome = w.filter.erase(std::uint64_t{5}, w.plain);
+                    failed = armed.failed();
+                    EXPECT_TRUE(outcome || outcome.error().code() == error_code::out_of_memory);
+                }
+                in_r = *w.plain.contains(w.filter.hash()(std::uint64_t{5}), test::integer_key{5}.view());
+                if (in_r) {
+                    EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a false negative";
+                }
+                w.expect_sound("an erase, allocation " + std::to_string(n));
+                EXPECT_TRUE(w.filter.adapt(std::uint64_t{5}, w.plain));
+                w.expect_sound("an adapt after it");
+                if (!failed || HasFailure()) break;
+            }
+        }
+    }
+}
+
+TEST(broom_allocations, failing_sweeps_audits_and_snapshots_lose_no_key) {
+    using world = broom_short_of_memory;
+    const auto nothing = [](world&) {};
+    const auto make = [] { return std::make_unique<world>(); };
+    EXPECT_GE(fail_each_allocation_of_broom(
+                  "a growth", true, make, [](world& w) { return w.filter.grow(w.plain); }, nothing),
+              5u);
+    EXPECT_GE(fail_each_allocation_of_broom(
+                  "a rebuild", true, make, [](world& w) { return w.filter.rebuild(w.plain); }, nothing),
+              5u);
+    EXPECT_GE(fail_each_allocation_of_broom(
+                  "an audit", false, make, [](world& w) { return w.filter.audit(w.plain); }, nothing),
+              5u);
+    EXPECT_GE(fail_each_allocation_of_broom(
+                  "a snapshot", false, make,
+                  [](world& w) -> result<void> {
+                      vector_sink out;
+                      if (const auto saved = w.filter.save(out); !saved) return saved;
+                      const auto loaded = broom_filter::load(out.bytes());
+                      if (!loaded) return loaded.error();
+                      return {};
+                  },
+                  nothing),
+              5u);
+    EXPECT_GE(test::fail_each_allocation([] { return broom_filter::make({.capacity = 1000}); }), 3u);
+    const world w;
+    EXPECT_GE(test::fail_each_allocation([&] {
+                  return broom_filter::build({.capacity = 300, .hash = w.filter.hash()},
+                                             const_cast<memory_map&>(w.plain));
+              }),
+              5u);
+}
+
+TEST(broom_allocations, queries_allocate_nothing) {
+    const broom_short_of_memory w;
+    std::array<std::uint64_t, 100> keys{};
+    std::array<std::uint64_t, 2> answers{};
+    const std::uint64_t before = test::this_thread_allocations.allocations;
+    for (std::uint64_t key = 0; key < keys.size(); ++key) {
+        keys[key] = 3 * key;
+        (void)w.filter.may_contain(3 * key);
+    }
+    w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 

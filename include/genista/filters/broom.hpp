@@ -36,7 +36,8 @@
 #include "genista/filters/filter.hpp"
 #include "genista/filters/kernel_table.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
 
 // What an erase leaves behind (docs/filters/broom.md, "The price under churn").
 enum class broom_history : std::uint8_t {
@@ -49,28 +50,28 @@ struct broom_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;     // 2 % to 1e-7; above 1/256 the filter is better than asked
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
-    // The caller vouches that no broom filter has ever used the key of `hash`. Look-ups are faster until the filter grows,
+    // The caller vouches that no filter has ever used the key of `hash`. Look-ups are faster until the filter grows,
     // is rebuilt or has been attacked all over. A key that was used before makes it forget what it owes to old mistakes.
     bool key_is_new = false;
     broom_history history = broom_history::bury;
-    bool grows = true;                                         // else `full` when a bin has no room left
+    bool grows = true;                                       // else `full` when a bin has no room left
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
 };
 
 struct broom_details {
     std::uint64_t bins = 0;
-    std::uint64_t slots_used = 0;      // dead ones included
+    std::uint64_t slots_used = 0;  // dead ones included
     std::uint64_t dead_slots = 0;
     std::uint64_t backyard_keys = 0;
-    std::uint64_t extended_slots = 0;  // slots with adaptivity bits
-    std::uint64_t long_salts = 0;      // bins whose salt has no code (salts.hpp)
+    std::uint64_t extended_slots = 0;    // slots with adaptivity bits
+    std::uint64_t long_salts = 0;        // bins whose salt has no code (salts.hpp)
     std::uint64_t fullest_backyard = 0;  // of any bin; 64 is the most
     std::uint64_t line_bytes = 0;
     std::uint64_t tail_bytes = 0;
-    std::uint64_t side_bytes = 0;      // memory of side blocks, free pieces and handles
-    std::uint64_t other_bytes = 0;     // versions, salts, the objects themselves
-    std::uint64_t growths = 0;         // completed
-    double growth_done = 0;            // share of the bins moved; 0 if no growth is under way
+    std::uint64_t side_bytes = 0;   // memory of side blocks, free pieces and handles
+    std::uint64_t other_bytes = 0;  // versions, salts, the objects themselves
+    std::uint64_t growths = 0;      // completed
+    double growth_done = 0;         // share of the bins moved; 0 if no growth is under way
 };
 
 // What one look-up touched.
@@ -202,4 +203,5 @@ class broom_filter : public filter_surface<broom_filter> {
     std::unique_ptr<broom::core> core_;
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

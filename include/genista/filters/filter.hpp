@@ -127,7 +127,8 @@ concept mergeable_filter = local_filter<F> && requires(F& f, const F& other) {
 
 // Learns: takes keys whose store committed them, and repairs itself with one range read of R where it was wrong.
 template <class F, class R>
-concept adaptive_filter = membership_filter<F> && requires(F& f, const F& c, key_view key, std::uint64_t integer, R& r) {
+concept adaptive_filter = membership_filter<F> &&
+    requires(F& f, const F& c, key_view key, std::uint64_t integer, R& r) {
     { f.insert(key, r) } -> std::same_as<result<insert_outcome>>;
     { f.insert(integer, r) } -> std::same_as<result<insert_outcome>>;
     { f.erase(key, r) } -> std::same_as<result<erase_outcome>>;

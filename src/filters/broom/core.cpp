@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <new>
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 namespace {
 
 constexpr int most_attempts = 1000;  // a bin that changed under every one of them is a bug or a livelock: say so
@@ -101,15 +103,19 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
                     return insert_outcome::inserted;
                 }
                 done = step::no_room;
+                taken.where = &in;
             }
         }
         if (done == step::again) {
             if (const auto got = read(d, source, taken); !got) return got.error();
             done = insert_with(d, taken, outcome);
         }
-        if (done == step::done) return outcome;
+        if (done == step::done) {
+            taken.where->tidy();
+            return outcome;
+        }
         if (done == step::no_room) {
-            const auto made = make_room(d, source);
+            const auto made = make_room(d, *taken.where, source);
             if (!made) return made.error();
             if (!*made) return insert_outcome::full;
         }
@@ -139,10 +145,9 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
     }
     const unsigned before = image.keys();
     outcome = insert_outcome::inserted;
-    if (faults.insert_extends && matching) {
+    if (faults.insert_extends && slot && !now.is_dead(*slot)) {
         digest owner;
-        if (now.owners(*matching, taken.r.members, d, &owner) == 1 &&
-            now.join_by_extending(*matching, now.of(owner), x)) {
+        if (now.owners(*slot, taken.r.members, d, &owner) == 1 && now.join_by_extending(*slot, now.of(owner), x)) {
             commit(*taken.where, held, image, before);
             return step::done;
         }
@@ -165,9 +170,10 @@ result<erase_outcome> core::erase(const digest& d, range_source& source) noexcep
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         switch (erase_with(d, taken)) {
             case step::done:
+                taken.where->tidy();
                 return erase_outcome::erased;
             case step::no_room: {
-                const auto made = make_room(d, source);
+                const auto made = make_room(d, *taken.where, source);
                 if (!made) return made.error();
                 if (!*made) return too_many_keys(taken.r.members.size());
                 break;
@@ -238,9 +244,10 @@ result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcep
         switch (adapt_with(d, taken, outcome)) {
             case step::done:
                 adapts_.fetch_add(outcome == adapt_outcome::fixed ? 1 : 0, std::memory_order_relaxed);
+                taken.where->tidy();
                 return outcome;
             case step::no_room: {
-                const auto made = make_room(d, source);
+                const auto made = make_room(d, *taken.where, source);
                 if (!made) return made.error();
                 if (!*made) return too_many_keys(taken.r.members.size());
                 break;
@@ -271,8 +278,10 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
         digest owner;
         const unsigned before = image.keys();
         const unsigned owners = now.owners(*slot, taken.r.members, d, &owner);
-        if ((owners == 1 || (owners > 1 && faults.adapt_extends_wrong_key)) &&
-            now.extend(*slot, now.of(owner), x)) {
+        // An epoch from before a restart may have learnt more than its snapshot knows: it ends with its first mistake, or
+        // every mistake repaired since would come back once.
+        if (!taken.where->book().is_of_former_life(image.now) &&
+            (owners == 1 || (owners > 1 && faults.adapt_extends_wrong_key)) && now.extend(*slot, now.of(owner), x)) {
             commit(*taken.where, held, image, before);
             return step::done;
         }
@@ -280,4 +289,6 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
     return renew(*taken.where, held, image, taken.r.members, &d) ? step::done : step::no_room;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -20,14 +20,16 @@
 #include "filters/broom/epoch.hpp"
 #include "genista/filters/broom.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 // One table, or two and a front between them.
 struct layout {
     table* now = nullptr;
-    table* next = nullptr;                  // where the sweep lays bins
+    table* next = nullptr;                 // where the sweep lays bins
     std::atomic<std::uint64_t> front = 0;  // bins of `now` below it live in `next`
-    unsigned doublings = 0;                 // bins of `next` = bins of `now` · 2^doublings
+    unsigned doublings = 0;                // bins of `next` = bins of `now` · 2^doublings
     broom_lookup_state state{};
 
     [[nodiscard]] table& of(const digest& d) const noexcept {
@@ -37,8 +39,8 @@ struct layout {
 
 class core {
   public:
-    [[nodiscard]] static result<std::unique_ptr<core>> make(const broom_options& options, const hasher& hash,
-                                                            shape s, std::uint64_t bins) noexcept;
+    [[nodiscard]] static result<std::unique_ptr<core>> make(const broom_options& options, const hasher& hash, shape s,
+                                                            std::uint64_t bins) noexcept;
     // Takes tables that were restored from a snapshot; `next` may be null.
     [[nodiscard]] static result<std::unique_ptr<core>> adopt(const broom_options& options, const hasher& hash,
                                                              std::unique_ptr<table> now, std::unique_ptr<table> next,
@@ -113,8 +115,8 @@ class core {
     [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();
     void grow_a_little(range_source& source) noexcept;
-    // Makes room for a key whose bin has none: grows until the bin has moved. False: it may not grow.
-    [[nodiscard]] result<bool> make_room(const digest& d, range_source& source) noexcept;
+    // Makes room for a key whose bin in `crowded` has none: grows until the bin has moved. False: it may not grow.
+    [[nodiscard]] result<bool> make_room(const digest& d, const table& crowded, range_source& source) noexcept;
     [[nodiscard]] result<bool> rebuild_groups(table& in, range_source& source);
     [[nodiscard]] result<void> publish(std::unique_ptr<layout> made) noexcept;
 
@@ -136,4 +138,6 @@ class core {
 // A random number for a table's salts, or one from the options' seed.
 [[nodiscard]] result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept;
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

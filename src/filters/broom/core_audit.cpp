@@ -5,7 +5,9 @@
 #include "filters/broom/core.hpp"
 #include "filters/broom/sizing.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 bool core::contains(const digest& d, broom_trace& touched) const noexcept {
     while (true) {
@@ -122,4 +124,6 @@ broom_details core::details() const noexcept try {
     return {};
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

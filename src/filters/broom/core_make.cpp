@@ -3,7 +3,9 @@
 
 #include "filters/broom/core.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t table_number) noexcept {
     if (options.repeatable) return hasher{hash_key::from_seed(*options.repeatable)}.encrypt(table_number, 0).seed;
@@ -24,8 +26,8 @@ result<std::unique_ptr<core>> core::make(const broom_options& options, const has
 }
 
 result<std::unique_ptr<core>> core::adopt(const broom_options& options, const hasher& hash, std::unique_ptr<table> now,
-                                          std::unique_ptr<table> next, unsigned doublings,
-                                          std::uint64_t front) noexcept try {
+                                          std::unique_ptr<table> next, unsigned doublings, std::uint64_t front) noexcept
+    try {
     std::unique_ptr<core> made{new core{options, hash, now->form()}};
     auto first = std::make_unique<layout>();
     first->now = now.get();
@@ -41,4 +43,6 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
     return error::make(error_code::out_of_memory, "no memory for a broom filter");
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -6,7 +6,8 @@
 #include "filters/broom/sizing.hpp"
 #include "filters/snapshot_fields.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
@@ -103,4 +104,5 @@ result<broom_filter> broom_filter::load(std::span<const std::byte> bytes) noexce
     return broom_filter{*std::move(loaded)};
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

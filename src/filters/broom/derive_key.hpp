@@ -6,7 +6,9 @@
 #include "genista/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 // `label` has at most 15 characters. The keyed hash sees 24 bytes: label, zeros, half.
 [[nodiscard]] inline hash_key derive_key(const hash_key& from, const char* label) noexcept {
@@ -25,4 +27,6 @@ namespace genista::inline GENISTA_BROOM_VARIANT::broom {
     return made;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -5,7 +5,9 @@
 #include <bit>
 #include <vector>
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 std::optional<unsigned> epoch::slot_with_base(const fingerprint& f) const noexcept {
     for (std::uint64_t hits = image_.slots.matches(f.key); hits != 0; hits &= hits - 1) {
@@ -143,4 +145,6 @@ const char* epoch::broken_rule() const {
     return nullptr;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -9,7 +9,9 @@
 
 #include "filters/broom/table.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 // A key as the present epoch of its bin sees it.
 struct present {
@@ -33,9 +35,7 @@ class epoch {
     [[nodiscard]] bool slot_matches(unsigned slot, const present& key) const noexcept;
     // The slot that a query of this key would match.
     [[nodiscard]] std::optional<unsigned> matching_slot(const present& key) const noexcept;
-    [[nodiscard]] bool backyard_has(const fingerprint& f) const noexcept {
-        return image_.sides.has_tag(bin_, f.tag);
-    }
+    [[nodiscard]] bool backyard_has(const fingerprint& f) const noexcept { return image_.sides.has_tag(bin_, f.tag); }
     // Would a look-up of this key go on to the backyard?
     [[nodiscard]] bool reaches_backyard(const fingerprint& f) const noexcept {
         return (image_.slots.overflow() >> f.overflow_class & 1) != 0;
@@ -87,4 +87,6 @@ class epoch {
     unsigned bin_;
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -5,7 +5,9 @@
 
 #include "filters/broom/epoch.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 namespace {
 
 bool all_differ(std::vector<std::uint32_t>& values) noexcept {
@@ -33,8 +35,7 @@ std::vector<bool> choose_outside(const std::vector<fingerprint>& keys) {
             if (half <= slots_per_half && total <= slots_per_bin) continue;
             // Someone has to leave; from an overfull half first, if there is one.
             const unsigned other = by_half[0] + by_half[1] - half;
-            if (half <= slots_per_half && other > slots_per_half &&
-                total - (other - slots_per_half) <= slots_per_bin) {
+            if (half <= slots_per_half && other > slots_per_half && total - (other - slots_per_half) <= slots_per_bin) {
                 continue;
             }
             outside[i] = true;
@@ -116,4 +117,6 @@ bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt
     return true;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -12,7 +12,9 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/shape.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 struct mixed {
     std::uint64_t word[2];
@@ -43,4 +45,6 @@ inline constexpr unsigned stream_bits_first_block = 63;
     return (m.word[0] >> 33) | (m.word[1] >> 32) << 31;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

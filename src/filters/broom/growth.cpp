@@ -5,7 +5,9 @@
 
 #include "filters/broom/core.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 namespace {
 
 // Keys a table takes before it grows, in 128ths of its slots. It was made for 94 %; beyond 97 % backyards fill quickly.
@@ -13,6 +15,9 @@ constexpr std::uint64_t growth_load = 124;
 // A single bin that overflows makes a table grow only if a quarter of its slots are used: else whoever can aim at one bin could make
 // the table double for ever.
 constexpr std::uint64_t least_load = 32;
+// Reading R without the lock, so often; if writers change the bin every time, once with it. Growth must get on: in the end they
+// all wait for it.
+constexpr int patient_attempts = 4;
 
 }  // namespace
 
@@ -64,11 +69,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
     const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
     if (bin == l.now->bins()) return false;
     population r;
-    while (true) {
-        const std::uint32_t version = l.now->version(bin);
-        if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
-        table::lock held{*l.now, bin};
-        if (held.version() != version && !faults.writer_without_recheck) continue;
+    const auto move = [&](table::lock& held) -> result<bool> {
         const bool skipped = faults.growth_skips_a_bin && bin == l.now->bins() / 2;
         if (!skipped) {
             if (const auto laid = lay_moved(l, bin, r); !laid) return laid.error();
@@ -76,7 +77,16 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
         l.front.store(bin + 1, std::memory_order_release);
         held.touch();
         return true;
+    };
+    for (int attempt = 0; attempt < patient_attempts; ++attempt) {
+        const std::uint32_t version = l.now->version(bin);
+        if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
+        table::lock held{*l.now, bin};
+        if (held.version() == version || faults.writer_without_recheck) return move(held);
     }
+    table::lock held{*l.now, bin};
+    if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
+    return move(held);
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to move a bin");
 }
@@ -132,20 +142,21 @@ void core::grow_a_little(range_source& source) noexcept {
     }
 }
 
-result<bool> core::make_room(const digest& d, range_source& source) noexcept try {
+result<bool> core::make_room(const digest& d, const table& crowded, range_source& source) noexcept try {
     const std::lock_guard only_one{growing_};
+    if (&table_of(d) != &crowded) return true;  // somebody else has grown it while we waited
     if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
         if (!may_grow()) return false;
         if (const auto begun = begin_growth(1); !begun) return begun.error();
     }
     const layout& l = *layout_.load(std::memory_order_relaxed);
-    while (&l.of(d) == l.now) {
+    while (&l.of(d) == &crowded) {
         const auto moved = move_one_bin(source);
         if (!moved) return moved.error();
         if (!*moved) break;
     }
     if (l.front.load(std::memory_order_relaxed) == l.now->bins()) end_growth();
-    return true;
+    return &table_of(d) != &crowded;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
@@ -198,7 +209,8 @@ result<void> core::rebuild(range_source& source) noexcept try {
         }
     }
     // A sweep lays every bin from R just as well, and R has outrun this table or a sweep is under way.
-    if (!options_.grows) return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
+    if (!options_.grows)
+        return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
     if (const auto grown = grow(source); !grown) return grown.error();
     return rebuild(source);
 } catch (const std::bad_alloc&) {
@@ -208,14 +220,22 @@ result<void> core::rebuild(range_source& source) noexcept try {
 // Sixteen bins a read, under one lock. False: some bin cannot hold its keys, or somebody waits for the table to grow.
 result<bool> core::rebuild_groups(table& in, range_source& source) {
     population r;
+    int attempts = 0;
     for (std::uint64_t first = 0; first < in.bins();) {
         if (options_.grows && wants_to_grow()) return false;
         const std::uint64_t end = std::min(first + bins_per_group, in.bins());
+        const position_range range = {in.range_of(first).first, in.range_of(end - 1).last};
+        const bool patient = attempts++ < patient_attempts;
         const std::uint32_t version = in.version(first);
-        if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
-            return got.error();
+        if (patient) {
+            if (const auto got = fetch(range, source, r); !got) return got.error();
+        }
         table::lock held{in, first};
-        if (held.version() != version) continue;
+        if (!patient) {
+            if (const auto got = fetch(range, source, r); !got) return got.error();
+        } else if (held.version() != version) {
+            continue;
+        }
         auto from = r.members.begin();
         for (std::uint64_t bin = first; bin < end; ++bin) {
             const std::uint64_t last = in.range_of(bin).last;
@@ -225,8 +245,11 @@ result<bool> core::rebuild_groups(table& in, range_source& source) {
             from = to;
         }
         first = end;
+        attempts = 0;
     }
     return true;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -9,11 +9,15 @@
 #define GENISTA_KERNELS "filters/broom/kernels.inl"
 #include "base/foreach_isa.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 const kernel_table<broom_lookup_state>* pick_kernels(shape s) noexcept {
     return s.tail_bits == 0 ? GENISTA_PICK(broom_kernels<broom_lookup_state>)
                             : GENISTA_PICK(broom_kernels_with_tails<broom_lookup_state>);
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

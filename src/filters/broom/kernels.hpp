@@ -5,8 +5,12 @@
 #include "genista/filters/broom/lookup_state.hpp"
 #include "genista/filters/kernel_table.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 [[nodiscard]] const kernel_table<broom_lookup_state>* pick_kernels(shape s) noexcept;
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -26,7 +26,9 @@ struct broom_policy {
 
 #if defined(GENISTA_BROOM_PLAIN)
 
-    static bool test(const state& s, const target& t) noexcept { return s.core->contains(t.of); }
+    static bool test(const state& s, const target& t) noexcept {
+        return s.core->contains(t.of);
+    }
 
 #else
 
@@ -103,7 +105,9 @@ struct broom_policy {
     }
 
     // The plain twin's turn. Not inlined: it would crowd the registers of those who need none of it.
-    [[gnu::noinline]] static bool ask(const state& s, const target& t) noexcept { return s.core->contains(t.of); }
+    [[gnu::noinline]] static bool ask(const state& s, const target& t) noexcept {
+        return s.core->contains(t.of);
+    }
 
     enum class verdict { no, yes, ask };
 
@@ -139,8 +143,8 @@ struct broom_policy {
         const unsigned count = select(marks, bin) - bin - first;
         if (entries > 48 || count > 16) [[unlikely]]
             return verdict::ask;
-        const auto* const tags = reinterpret_cast<const std::byte*>(words) +
-                                 broom::side_block::low_tags_at(entries) / 8 + 2 * first;
+        const auto* const tags =
+            reinterpret_cast<const std::byte*>(words) + broom::side_block::low_tags_at(entries) / 8 + 2 * first;
         const __m256i wanted = _mm256_set1_epi16(static_cast<short>(second_word));
         const __m256i there = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags));
         // Two mask bits a tag.

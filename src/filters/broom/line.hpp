@@ -20,13 +20,15 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include "genista/filters/broom/faults.hpp"
 #include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include "genista/filters/broom/faults.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 inline constexpr unsigned slots_per_bin = 48;
 inline constexpr unsigned slots_per_half = 32;
@@ -214,4 +216,6 @@ class line {
 
 static_assert(sizeof(line) == 64);
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -7,7 +7,9 @@
 #include <bit>
 #include <new>
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 side_memory::~side_memory() {
     if (start_ != nullptr) ::munmap(start_, mapped_bytes_);
@@ -37,7 +39,9 @@ side_memory::handle side_memory::take(std::uint64_t granules) noexcept {
     if (granules == 0 || granules > most_granules) return 0;
     std::uint64_t found = 0;
     handle block = pop(granules, found);
-    if (block == 0 && free_ > used_ / 32 && given_back_ > used_ / 256) {
+    const bool pays = free_ > used_ / 32 && given_back_ > used_ / 256;
+    const bool last_resort = granules > reserved_ - used_ && given_back_ > 0;
+    if (block == 0 && (pays || last_resort)) {
         join_neighbours();
         block = pop(granules, found);
     }
@@ -123,4 +127,6 @@ void side_memory::join_neighbours() noexcept {
     }
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

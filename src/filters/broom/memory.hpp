@@ -19,7 +19,9 @@
 #include "genista/base/result.hpp"
 #include "genista/filters/broom/faults.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 [[nodiscard]] inline std::uint64_t load_word(const std::uint64_t* from) noexcept {
     return __atomic_load_n(from, __ATOMIC_ACQUIRE);
@@ -70,4 +72,6 @@ class side_memory {
     std::vector<std::uint64_t> free_map_;
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -17,7 +17,9 @@
 #include "filters/broom/derive_key.hpp"
 #include "filters/broom/fingerprint.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 class mixer {
   public:
@@ -43,4 +45,6 @@ class mixer {
     hasher cipher_;
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -5,7 +5,9 @@
 
 #include "filters/broom/derive_key.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first)
     : cipher_{derive_key(key, "broom salt key")}, unsalted_first_{unsalted_first}, generations_{{0, secret}} {
@@ -88,8 +90,11 @@ salt_book::image salt_book::save() const {
 }
 
 result<void> salt_book::restore(const image& saved, std::span<const std::uint32_t> users, std::uint64_t secret) {
-    const auto broken = [](const char* what) { return error::make(error_code::corrupt, "broom snapshot: salts: %s", what); };
-    if (saved.next_number == 0 || saved.next_number >> salt_number_bits != 0) return broken("the next number is out of range");
+    const auto broken = [](const char* what) {
+        return error::make(error_code::corrupt, "broom snapshot: salts: %s", what);
+    };
+    if (saved.next_number == 0 || saved.next_number >> salt_number_bits != 0)
+        return broken("the next number is out of range");
     if (saved.generations.empty() || saved.generations[0].first_number != 0) return broken("no first generation");
     for (std::size_t i = 1; i < saved.generations.size(); ++i) {
         if (saved.generations[i - 1].first_number >= saved.generations[i].first_number ||
@@ -121,4 +126,6 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
     return {};
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

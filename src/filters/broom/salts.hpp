@@ -27,7 +27,9 @@
 #include "genista/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 inline constexpr unsigned salt_codes = 255;
 inline constexpr unsigned long_salt = 255;
@@ -51,6 +53,10 @@ class salt_book {
     salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first);
 
     [[nodiscard]] bool is_unsalted(const salt& s) const noexcept { return unsalted_first_ && s.number == 0; }
+    // Drawn before this book was restored from a snapshot.
+    [[nodiscard]] bool is_of_former_life(const salt& s) const noexcept {
+        return s.number < first_own_number_ && !faults.load_keeps_salts;
+    }
     [[nodiscard]] bool unsalted_first() const noexcept { return unsalted_first_; }
     [[nodiscard]] const std::uint64_t* words() const noexcept { return words_.data(); }
     [[nodiscard]] salt of_code(std::uint8_t code) const noexcept {
@@ -71,9 +77,7 @@ class salt_book {
     [[nodiscard]] std::uint64_t oldest_quarter() const noexcept;
     void relieved() noexcept { crowded_.store(false, std::memory_order_relaxed); }
 
-    [[nodiscard]] std::uint64_t local_bytes() const noexcept {
-        return generations_.capacity() * sizeof(generation);
-    }
+    [[nodiscard]] std::uint64_t local_bytes() const noexcept { return generations_.capacity() * sizeof(generation); }
 
     // While a freezer lives no code changes its number: what lines say then is what the book says.
     class freezer {
@@ -119,4 +123,6 @@ class salt_book {
     std::atomic<bool> crowded_ = false;
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -9,16 +9,18 @@
 // signature, the tail lies beside it and is read only after a signature has matched.
 #pragma once
 
-#include "genista/filters/broom/faults.hpp"
 #include <cmath>
 #include <cstdint>
+#include "genista/filters/broom/faults.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 inline constexpr unsigned most_tail_bits = 16;
 inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch without salt (mix.hpp)
-inline constexpr unsigned backyard_per_bin = 64;  // K
-inline constexpr unsigned bins_per_group = 16;    // bins that share a side block and a lock
+inline constexpr unsigned backyard_per_bin = 64;        // K
+inline constexpr unsigned bins_per_group = 16;          // bins that share a side block and a lock
 
 // B: extended slots a bin may have before it is renewed instead. Each costs a side note of 20 bits; broom-space measures
 // what an endless attack then costs, broom-replay that repeated workloads still settle.
@@ -38,4 +40,6 @@ struct shape {
     [[nodiscard]] constexpr unsigned tail_bytes_per_bin() const noexcept { return 6 * tail_bits; }  // 48 slots
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

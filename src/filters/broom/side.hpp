@@ -19,11 +19,13 @@
 #include "filters/broom/line.hpp"
 #include "filters/broom/shape.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 enum class note_kind : unsigned { extension = 0, dead = 1 };
 
-inline constexpr unsigned note_bits = 20;         // bin 4, kind 2, payload 14
+inline constexpr unsigned note_bits = 20;          // bin 4, kind 2, payload 14
 inline constexpr unsigned note_payload_bits = 14;  // slot 6, then up to 7 bits below a leading one
 inline constexpr unsigned bits_per_note = note_payload_bits - 6 - 1;
 inline constexpr unsigned most_extension_bits = 60;  // beyond that the bin is renewed
@@ -155,8 +157,7 @@ struct side_list {
     static std::span<const Entry> part(const std::vector<Entry>& all, unsigned bin) noexcept {
         const auto first =
             std::lower_bound(all.begin(), all.end(), bin, [](const Entry& e, unsigned b) { return e.bin < b; });
-        const auto last =
-            std::upper_bound(first, all.end(), bin, [](unsigned b, const Entry& e) { return b < e.bin; });
+        const auto last = std::upper_bound(first, all.end(), bin, [](unsigned b, const Entry& e) { return b < e.bin; });
         return {first, last};
     }
     static void add(std::vector<side_item>& to, const side_item& e) {
@@ -181,4 +182,6 @@ struct side_list {
     }
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -21,7 +21,9 @@
 #include "filters/broom/salts.hpp"
 #include "filters/broom/side.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 inline constexpr unsigned most_backyard = bins_per_group * backyard_per_bin;
 inline constexpr unsigned most_notes = bins_per_group * most_notes_per_bin;
@@ -73,7 +75,8 @@ class side_block {
         return {first, end};
     }
     [[nodiscard]] std::uint32_t tag(unsigned i) const noexcept {
-        const auto low = static_cast<std::uint32_t>(bits_at(words_, low_tags_at(backyard_) + 16 * std::uint64_t{i}, 16));
+        const auto low =
+            static_cast<std::uint32_t>(bits_at(words_, low_tags_at(backyard_) + 16 * std::uint64_t{i}, 16));
         return low | high_tag(words_, backyard_, i, tail_bits_);
     }
     [[nodiscard]] side_note note(unsigned i) const noexcept {
@@ -214,4 +217,6 @@ class side_block {
 static_assert(side_block::granules(most_backyard, most_notes, bins_per_group, shape{most_tail_bits}) <=
               side_memory::most_granules);
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -6,7 +6,9 @@
 
 #include "filters/broom/shape.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 // Share of the slots in use at capacity, in percent. More saves line bits and costs backyard entries (17 bits each): at 92 %
 // 2.6 % of the keys lie there, at 94 % 3.3 %, at 96 % 4.1 %. Measured in docs/filters/broom.md.
@@ -20,4 +22,6 @@ inline constexpr std::uint64_t load_percent = 94;
     return bins * load_percent * 48 / 100;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -6,7 +6,9 @@
 
 #include "filters/broom/side_block.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 namespace {
 
 // Tails are read a word at a time: one word more than the bits need.
@@ -105,8 +107,8 @@ bin_image table::read(std::uint64_t bin) const {
         side_block{memory_.words(block), shape_}.read(image.sides);
     }
     const std::uint8_t code = image.slots.salt();
-    image.now = code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_group()))
-                                  : book_->of_code(code);
+    image.now =
+        code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_group())) : book_->of_code(code);
     return image;
 }
 
@@ -179,4 +181,6 @@ void table::retire() noexcept {
     memory_.release();
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

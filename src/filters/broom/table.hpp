@@ -25,7 +25,9 @@
 #include "genista/filters/broom.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 // A bin taken out for a change.
 struct bin_image {
@@ -192,8 +194,10 @@ class table {
     side_memory memory_;
     std::unique_ptr<salt_book> book_;
     std::atomic<std::uint64_t> notes_ = 0;
-    std::atomic<std::uint64_t> tidied_ = 0;       // bins visited by the present round of tidy()
+    std::atomic<std::uint64_t> tidied_ = 0;      // bins visited by the present round of tidy()
     std::atomic<std::uint64_t> tidy_limit_ = 0;  // salts up to this number are the ones left behind
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -2,7 +2,9 @@
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
     line slots = load_line(bin);
@@ -34,4 +36,6 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
     return true;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

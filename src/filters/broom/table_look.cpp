@@ -4,7 +4,9 @@
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 bool table::contains(const digest& d, broom_trace& touched) const noexcept {
     const std::uint64_t bin = bin_of(d);
@@ -77,4 +79,6 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
     return false;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

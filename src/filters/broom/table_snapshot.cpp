@@ -8,7 +8,9 @@
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 namespace {
 
 void put_word(std::vector<std::byte>& to, std::uint64_t word) {
@@ -82,7 +84,8 @@ result<void> table::load_sides(std::span<const std::byte> bytes) {
         const std::uint64_t granules = word_at(bytes, at);
         at += 8;
         if (granules == 0) continue;
-        if (granules > most || granules > (bytes.size() - at) / 8) return broken("a side block is longer than it can be");
+        if (granules > most || granules > (bytes.size() - at) / 8)
+            return broken("a side block is longer than it can be");
         const side_memory::handle block = memory_.take(granules);
         if (block == 0) throw std::bad_alloc{};
         for (std::uint64_t i = 0; i < granules; ++i) store_word(memory_.words(block) + i, word_at(bytes, at + 8 * i));
@@ -131,4 +134,6 @@ std::uint64_t table::keys(std::uint64_t first, std::uint64_t end) const {
     return all;
 }
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

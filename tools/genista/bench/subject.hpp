@@ -57,7 +57,9 @@ class subject : public reader {
     [[nodiscard]] virtual bool can_adapt() const noexcept { return false; }
     // How many of the keys, all absent, are false positives no longer. Only if can_adapt().
     [[nodiscard]] virtual std::uint64_t adapt(std::span<const std::uint64_t>) { return 0; }
-    [[nodiscard]] virtual std::vector<std::uint64_t> false_positives(std::span<const std::uint64_t>) const { return {}; }
+    [[nodiscard]] virtual std::vector<std::uint64_t> false_positives(std::span<const std::uint64_t>) const {
+        return {};
+    }
 
     // Time spent in a remote map so far: the caller takes it off.
     [[nodiscard]] virtual std::chrono::steady_clock::duration remote_time() const noexcept { return {}; }

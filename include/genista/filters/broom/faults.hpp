@@ -11,19 +11,20 @@
 #define GENISTA_BROOM_VARIANT whole_broom
 #endif
 
-namespace genista::inline GENISTA_BROOM_VARIANT {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
 
 struct broom_faults {
     // Rules of the law dropped (docs/filters/broom.md says which attack then wins).
-    bool salts_wrap = false;               // L1: a counter of 8 bits
-    bool salts_of_16_bits = false;         // L1: random salts from a small range
-    bool growth_keeps_salts = false;       // L1: a grown table starts with the salts of its predecessor
-    bool load_keeps_salts = false;         // L1: a loaded snapshot draws the salts that its twin has drawn
-    bool erase_forgets = false;            // L2: an erased slot is gone at once, and so is a backyard entry
-    bool insert_extends = false;           // L3: a colliding insert extends both keys and renews nothing
-    bool overflow_hides_collision = false; // L3: a colliding key may go to the backyard; erasing it just removes it
-    bool adapt_does_nothing = false;       // L4
-    bool backyard_unsalted = false;        // L6: tags that no renewal changes
+    bool salts_wrap = false;                // L1: a counter of 8 bits
+    bool salts_of_16_bits = false;          // L1: random salts from a small range
+    bool growth_keeps_salts = false;        // L1: a grown table starts with the salts of its predecessor
+    bool load_keeps_salts = false;          // L1: a loaded snapshot draws the salts that its twin has drawn
+    bool erase_forgets = false;             // L2: an erased slot is gone at once, and so is a backyard entry
+    bool insert_extends = false;            // L3: a colliding insert extends both keys and renews nothing
+    bool overflow_hides_collision = false;  // L3: a colliding key may go to the backyard; erasing it just removes it
+    bool adapt_does_nothing = false;        // L4
+    bool backyard_unsalted = false;         // L6: tags that no renewal changes
 
     // Bugs to be planted.
     bool insert_trusts_remote = false;     // "R holds x" taken for presence
@@ -33,14 +34,14 @@ struct broom_faults {
     bool erase_buries_twin = false;        // another key with the same digest loses its slot
     bool adapt_extends_wrong_key = false;  // the first candidate is the owner
     bool growth_skips_a_bin = false;
-    bool reader_without_recheck = false;   // a look-up torn by a writer stands
-    bool writer_without_recheck = false;   // what R held before somebody changed the bin decides
-    bool salt_repeats = false;             // a renewal draws the salt that the bin has
+    bool reader_without_recheck = false;  // a look-up torn by a writer stands
+    bool writer_without_recheck = false;  // what R held before somebody changed the bin decides
+    bool salt_repeats = false;            // a renewal draws the salt that the bin has
     bool dead_slot_matches = false;
-    bool extension_ignored = false;        // an extended slot matches everything with its base
-    bool slot_names_stay = false;          // side entries do not follow slots that move
-    bool error_is_absent = false;          // a failed range read taken for an empty range
-    bool load_forgets_backyard = false;    // a snapshot without side entries
+    bool extension_ignored = false;      // an extended slot matches everything with its base
+    bool slot_names_stay = false;        // side entries do not follow slots that move
+    bool error_is_absent = false;        // a failed range read taken for an empty range
+    bool load_forgets_backyard = false;  // a snapshot without side entries
 };
 
 #if defined(GENISTA_BROOM_FAULTS)
@@ -49,4 +50,5 @@ inline broom_faults faults{};  // set before the filter is shared between thread
 inline constexpr broom_faults faults{};
 #endif
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

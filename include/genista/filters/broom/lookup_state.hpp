@@ -9,7 +9,8 @@
 #include "genista/filters/broom/faults.hpp"
 #include "genista/hash/hash_state.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
 
 namespace broom {
 class core;
@@ -35,4 +36,5 @@ struct broom_lookup_state {
     const broom::core* core = nullptr;  // who answers what a kernel leaves open
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -12,7 +12,9 @@
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
 
-namespace genista::inline GENISTA_BROOM_VARIANT::broom {
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
 
 // What R holds in a range, read for an operation on one key.
 struct population {
@@ -81,4 +83,6 @@ class remote_source final : public range_source {
     bool has_key_ = false;
 };
 
-}  // namespace genista::inline GENISTA_BROOM_VARIANT::broom
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

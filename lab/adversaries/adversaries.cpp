@@ -1,0 +1,69 @@
+// Every adversary of the lab. A new one needs a line here and a declaration in attacks.hpp.
+#include <algorithm>
+#include <array>
+
+#include "lab/adversaries/attacks.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr std::array adversaries{
+    adversary{"fresh", "a new stranger every time", many_bins, ask_fresh},
+    adversary{"fresh-crowded", "the same where the bound is tight: a bin and its backyard, both full", crowded_bin,
+              ask_fresh},
+    adversary{"repeat-one", "a false positive, again and again", one_bin, repeat_one},
+    adversary{"pool-replay", "collects false positives and asks for all of them in every pass", many_bins, replay_pool},
+    adversary{"rounds", "as many strangers as members, then in each round what got through in the last", many_bins,
+              play_rounds},
+    adversary{"adapt-exhaustion", "false positives without end: those of yesterday after those of today", one_bin,
+              exhaust_adapts},
+    adversary{"swap", "x hits y: everybody leaves, x comes in, is y a false positive?", one_bin, swap_with_members},
+    adversary{"pool-cross", "everybody leaves, half of the false positives come in, what of the other half?", one_bin,
+              cross_pool},
+    adversary{"frontier-cross", "the same without a deletion, after every key has got a new hash", half_empty_bin,
+              cross_frontier},
+    adversary{"delete-and-reinsert", "all members leave and come back: do the false positives?", one_bin,
+              delete_and_reinsert},
+    adversary{"toggle-two", "two members in and out in turn: does a former state return?", one_bin, toggle_two},
+    adversary{"known-members", "members that have just left, and relatives of members", few_bins, ask_known_members},
+    adversary{"insert-probing", "an insert that costs a read has collided: asks for who hit the same key before",
+              half_empty_bin, probe_by_inserts},
+    adversary{"chosen-inserts",
+              "learns which strangers share a bin, fills that bin with half of them, asks for the others", few_bins,
+              pollute_one_bin},
+    adversary{"exclusion", "tests strangers and members against many keys that have left", one_bin,
+              exclude_by_departed},
+    adversary{"backyard-toggle", "toggles members of an overfull bin, asks for those outside and for old mistakes",
+              crowded_bin, toggle_backyard},
+    adversary{"backyard-probing",
+              "a key that collided with a visible read and overflowed leaves: is it still let through?", crowded_bin,
+              probe_backyard},
+    adversary{"lasting-tags", "false positives of an overfull bin that came back once should come back again",
+              crowded_bin, hunt_lasting_tags},
+    adversary{"renewal-replay", "collects false positives, renews the bin, asks again", one_bin,
+              replay_across_renewals},
+    adversary{"salt-cycling", "renews a bin for ever and recognises an epoch that returns by its false positives",
+              one_bin, cycle_salts},
+    adversary{"growth-replay", "collects false positives, makes the filter grow, asks again", one_bin,
+              replay_across_growth},
+    adversary{"restart-replay",
+              "false positives of renewals after a snapshot; then a restart from it, and the same renewals", one_bin,
+              replay_across_restart},
+};
+
+}  // namespace
+
+void fill(arena& at, std::uint64_t keys) {
+    for (std::uint64_t key = 0; key < keys; ++key) at.insert(key);
+}
+
+std::span<const adversary> all_adversaries() noexcept {
+    return adversaries;
+}
+
+const adversary* find_adversary(std::string_view name) noexcept {
+    const auto* const found = std::ranges::find(adversaries, name, &adversary::name);
+    return found == adversaries.end() ? nullptr : found;
+}
+
+}  // namespace genista::lab

@@ -1,0 +1,13 @@
+// The plainest adversary, who asks for something new every time. Ordinary filters withstand this one too: it is the
+// yardstick for the others, and it measures the rate that the members present make.
+#include "lab/adversaries/attacks.hpp"
+#include "lab/adversaries/hunter.hpp"
+
+namespace genista::lab {
+
+void ask_fresh(arena& at, const budget& may_spend) {
+    hunter me{at, may_spend};
+    while (!me.spent()) at.guess(me.stranger());
+}
+
+}  // namespace genista::lab

@@ -1,0 +1,65 @@
+// Asking again: what a filter that does not learn, or forgets what it has learnt, loses to. No member moves.
+#include <deque>
+#include <utility>
+
+#include "lab/adversaries/attacks.hpp"
+#include "lab/adversaries/hunter.hpp"
+
+namespace genista::lab {
+
+void repeat_one(arena& at, const budget& may_spend) {
+    constexpr int repetitions = 32;
+    hunter me{at, may_spend};
+    while (const auto x = me.catch_one()) {
+        for (int i = 0; i < repetitions; ++i) at.guess(*x);
+    }
+}
+
+void replay_pool(arena& at, const budget& may_spend) {
+    constexpr std::size_t pool_size = 1000;
+    constexpr int passes = 16;
+    hunter me{at, may_spend};
+    while (!me.spent()) {
+        const auto pool = me.catch_some(pool_size, may_spend.queries / 4 + 1);
+        for (int pass = 0; pass < passes; ++pass) {
+            for (const std::uint64_t x : pool) at.guess(x);
+        }
+    }
+}
+
+// [broom18 §6.1]: a set Q of n strangers; then in each round the false positives of the round before, until there are
+// none. The lower bound for local filters rests on it: what a filter cannot fix comes through in every round.
+void play_rounds(arena& at, const budget& may_spend) {
+    constexpr int most_rounds = 64;  // a filter that never learns would play for ever
+    hunter me{at, may_spend};
+    while (!me.spent()) {
+        std::vector<std::uint64_t> asked;
+        for (std::uint64_t i = 0; i < at.size() && !me.spent(); ++i) {
+            const std::uint64_t x = me.stranger();
+            if (at.query(x).false_positive()) asked.push_back(x);
+        }
+        for (int round = 2; round <= most_rounds && !asked.empty(); ++round) {
+            std::vector<std::uint64_t> through;
+            for (const std::uint64_t x : asked) {
+                if (at.guess(x).false_positive()) through.push_back(x);
+            }
+            asked = std::move(through);
+        }
+    }
+}
+
+// Adaptivity room is finite. If a filter that runs out of it drops a fix, the newest (the key just fixed) or an older
+// one, then one of these guesses finds it. (The law renews the bin instead [L4].)
+void exhaust_adapts(arena& at, const budget& may_spend) {
+    constexpr std::size_t remembered = 32;
+    hunter me{at, may_spend};
+    std::deque<std::uint64_t> old;
+    while (const auto x = me.catch_one()) {
+        at.guess(*x);
+        for (const std::uint64_t former : old) at.guess(former);
+        old.push_front(*x);
+        if (old.size() > remembered) old.pop_back();
+    }
+}
+
+}  // namespace genista::lab

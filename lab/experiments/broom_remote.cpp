@@ -1,0 +1,197 @@
+// broom-remote: what the broom filter asks of R [broom18 Thm 6], counted call by call.
+//
+//     a negative                  no range read
+//     a repaired false positive   exactly one; asking it again none, as long as it stays repaired
+//     an erase                    exactly one
+//     an insert of a new key      at most one, with probability at most ε (the one rule for rates)
+//     a buried key coming back    exactly one: its own dead slot is in its way
+//
+// First a freshly built filter, then 3 n replacements (one key out, one new key in), after which all is counted again,
+// together with the share of look-ups that leave the line: that is what churn costs. The filter does not grow meanwhile.
+//
+// Controls: a Bloom filter pays one read for a known false positive every time it is asked; inserts into a filter of 2^-8
+// judged by 2^-10 must fail.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/broom.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "lab/workloads/broom_workload.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double rate = 0x1p-8;
+constexpr double control_rate = 0x1p-10;
+
+using workload = broom_workload<broom_filter>;
+
+// How often an operation cost 0, 1 or more range reads.
+struct tally {
+    std::uint64_t none = 0, one = 0, more = 0;
+    void add(std::uint64_t reads) { ++(reads == 0 ? none : reads == 1 ? one : more); }
+    [[nodiscard]] std::uint64_t all() const { return none + one + more; }
+    [[nodiscard]] double share() const { return static_cast<double>(one + more) / static_cast<double>(all()); }
+    [[nodiscard]] bool always_none() const { return one + more == 0; }
+    [[nodiscard]] bool always_one() const { return none + more == 0; }
+    [[nodiscard]] nlohmann::json json() const { return {{"none", none}, {"one", one}, {"more", more}}; }
+};
+
+struct remote_tallies {
+    tally negatives, adapts, asked_again, erases, strangers_erased, new_inserts, buried_again, renewed_again;
+    line_use lines;
+
+    [[nodiscard]] bool inserts_within(double judged_as) const {
+        return new_inserts.more == 0 && new_inserts.one <= most_plausible_hits(new_inserts.all(), judged_as);
+    }
+    [[nodiscard]] bool kept() const {
+        return negatives.always_none() && adapts.always_one() && erases.always_one() && strangers_erased.more == 0 &&
+               inserts_within(rate) && buried_again.always_one() && renewed_again.more == 0;
+    }
+    [[nodiscard]] nlohmann::json row(const char* when) const {
+        return {{"when", when},
+                {"negatives", negatives.json()},
+                {"adapts", adapts.json()},
+                {"known_false_positives_asked_again", asked_again.json()},
+                {"erases", erases.json()},
+                {"erases_of_strangers", strangers_erased.json()},
+                {"inserts_of_new_keys", new_inserts.json()},
+                {"insert_read_share", new_inserts.share()},
+                {"inserts_of_buried_keys", buried_again.json()},
+                {"inserts_after_an_erase_that_renewed", renewed_again.json()},
+                {"negatives_leaving_the_line", lines.leaving_share()},
+                {"lines_per_negative", lines.mean_lines()}};
+    }
+};
+
+class remote_run {
+  public:
+    remote_run(const run_options& options, std::uint64_t n)
+        : n_{n}, w_{seeded<broom_options>(n, rate, options.seed)}, next_{n} {}
+
+    remote_tallies queries_and_adapts(remote_tallies into, std::uint64_t queries) {
+        std::vector<std::uint64_t> found;
+        for (std::uint64_t key = w_.fresh_strangers(queries), end = key + queries; key < end; ++key) {
+            const std::uint64_t before = w_.reads();
+            if (w_.query_stranger(key)) {
+                found.push_back(key);
+                into.adapts.add(w_.reads() - before);
+            } else {
+                into.negatives.add(w_.reads() - before);
+            }
+        }
+        for (int again = 0; again < 10; ++again) {
+            for (const std::uint64_t key : found) {
+                const std::uint64_t before = w_.reads();
+                (void)w_.query_stranger(key);
+                into.asked_again.add(w_.reads() - before);
+            }
+        }
+        into.lines = trace_strangers(w_.filter(), w_.fresh_strangers(queries), queries);
+        return into;
+    }
+    // The oldest key leaves, a new one comes.
+    void replace(remote_tallies& into) {
+        into.erases.add(w_.erase(oldest_++));
+        into.new_inserts.add(w_.insert(next_++));
+    }
+    // A key leaves and comes back. It was buried if its erase did not renew the bin.
+    void bring_back(remote_tallies& into) {
+        const std::uint64_t key = oldest_ + key_of_chance_++ * 7919 % (next_ - oldest_);
+        const std::uint64_t renewals = w_.filter().stats().renewals;
+        into.erases.add(w_.erase(key));
+        const bool buried = w_.filter().stats().renewals == renewals;
+        (buried ? into.buried_again : into.renewed_again).add(w_.insert(key));
+        into.strangers_erased.add(w_.erase(first_stranger + key));
+    }
+    void load() { w_.load(0, n_); }
+    [[nodiscard]] workload& work() { return w_; }
+
+  private:
+    std::uint64_t n_;
+    workload w_;
+    std::uint64_t oldest_ = 0, next_, key_of_chance_ = 1;
+};
+
+// A Bloom filter of the same rate behind the same guard: reads for a known false positive that is asked ten times more.
+tally bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64_t queries) {
+    bloom_filter bloom = must(bloom_filter::make(
+        {.capacity = n, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(options.seed)}}));
+    for (std::uint64_t key = 0; key < n; ++key) (void)bloom.insert(key);
+    tally seen;
+    scan(bloom, first_stranger, queries, [&](std::uint64_t key) {
+        for (int again = 0; again < 10; ++again) seen.add(bloom.may_contain(key) ? 1 : 0);
+        return true;
+    });
+    return seen;
+}
+
+outcome measure(const run_options& options) {
+    const std::uint64_t n = options.quick ? 100'000 : 1'000'000;
+    const std::uint64_t queries = options.quick ? 500'000 : 4'000'000;
+    const std::uint64_t returns = options.quick ? 20'000 : 200'000;
+    remote_run run{options, n};
+    run.load();
+    remote_tallies fresh = run.queries_and_adapts({}, queries);
+    for (std::uint64_t i = 0; i < n / 10; ++i) run.replace(fresh);
+    options.progress(0.2);
+
+    remote_tallies churn;
+    for (std::uint64_t i = 0; i < 3 * n; ++i) {
+        run.replace(churn);
+        if (i % 65536 == 0) options.progress(0.2 + 0.6 * static_cast<double>(i) / static_cast<double>(3 * n));
+    }
+    churn = run.queries_and_adapts(churn, queries);
+    const broom_details parts = run.work().filter().details();
+    const double bits_per_key = run.work().bits_per_key();
+    for (std::uint64_t i = 0; i < returns; ++i) run.bring_back(churn);
+    if (!run.work().sound()) throw workload_error{"the filter fails its audit after the churn"};
+    options.progress(0.95);
+
+    const tally bloom = bloom_asked_again(options, n, queries);
+    const bool controls_failed = bloom.share() == 1 && !churn.inserts_within(control_rate);
+
+    outcome out;
+    out.promised =
+        "range reads of R: none on a negative, one for a repaired false positive and for an erase, and for at most ε "
+        "of the "
+        "inserts of new keys; a buried key that comes back costs one";
+    out.measured = std::string{fresh.kept() && churn.kept() ? "exactly so" : "NOT so"} + "; " +
+                   shown(100 * churn.new_inserts.share(), 3) + " % of " + std::to_string(churn.new_inserts.all()) +
+                   " inserts during 3 n replacements read R (ε = " + shown(100 * rate, 3) +
+                   " %); negatives leaving the line: " + shown(100 * fresh.lines.leaving_share(), 3) + " % before, " +
+                   shown(100 * churn.lines.leaving_share(), 3) + " % after; a repaired one asked again reads R with " +
+                   shown(100 * churn.asked_again.share(), 2) + " %";
+    out.control = {{"what", "a Bloom filter asked again for known false positives; inserts at 2^-8 judged by 2^-10"},
+                   {"bloom_asked_again", bloom.json()},
+                   {"insert_reads", churn.new_inserts.one},
+                   {"allowed_at_2^-10", most_plausible_hits(churn.new_inserts.all(), control_rate)},
+                   {"failed_as_they_must", controls_failed}};
+    out.kept = fresh.kept() && churn.kept() && controls_failed;
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"keys", n},
+                      {"rate", rate},
+                      {"queries", queries},
+                      {"replacements", 3 * n},
+                      {"keys_brought_back", returns},
+                      {"grows", false},
+                      {"history", "bury"}};
+    out.series = {fresh.row("built at once, n/10 replacements"), churn.row("3 n replacements")};
+    out.series.back()["dead_slots"] = parts.dead_slots;
+    out.series.back()["backyard_keys"] = parts.backyard_keys;
+    out.series.back()["fullest_backyard"] = parts.fullest_backyard;
+    out.series.back()["bits_per_key"] = bits_per_key;
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_broom_remote(const run_options& options) {
+    return run_on_broom("broom-remote", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab

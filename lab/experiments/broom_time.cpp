@@ -1,0 +1,287 @@
+// broom-time: look-up, insert and erase do a constant amount of local work, independent of n and ε [broom18 Thm 6].
+//
+// Work is counted in instructions, one by one (workloads/instruction_counter.hpp), not timed: caches and neighbours make times
+// grow with n, and that is the machine's doing. R's own work is left out; what the filter does with the keys that a range read
+// brings is in. Filters at their capacity, n = 10^4 to 10^7, ε = 2^-8, 2^-16, 2^-24:
+//
+//     negative, positive   look-ups of strangers and of members
+//     insert               of a new key, into a bin of 44 keys, without renewal
+//     erase                of a key that is buried, in a bin of 45 keys (the mean)
+//     renewal              an erase in a bin of 50 keys, which is full: the bin is laid anew
+//     renewals             how many of them an ordinary replacement (one key out, one new key in) costs on average
+//
+// Bins of one size, because populations are Poisson with the same mean for every n and a step takes its time: samples are
+// small. Look-ups are judged by their mean, writes by their median: now and then a write joins the free blocks of the side
+// memory, which is constant only on average, and the dearest write is told. From any n to a larger one a figure may grow by
+// `flat_over_sizes` at most, from any ε to a smaller one by `flat_over_rates`: filters with tails keep one array more up to
+// date. (Small filters may do more: their free blocks seldom fit.)
+//
+// Controls: binary search in a sorted array grows with n, a Bloom filter's inserts grow with log(1/ε).
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/broom.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/instruction_counter.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double flat_over_sizes = 1.25;
+constexpr double flat_over_rates = 2;
+
+using workload = broom_workload<broom_filter>;
+
+struct samples {
+    std::uint64_t lookups, inserts, erases, renewals;
+};
+
+// One filter, in instructions: means of look-ups, medians of writes.
+struct means {
+    double negative = 0, positive = 0, insert = 0, erase = 0, renewal = 0;
+    double renewals = 0;  // a replacement
+    double dearest = 0;   // write of the sample
+    double control_search = 0, control_bloom_insert = 0;
+};
+
+struct quantity {
+    const char* name;
+    double means::*value;
+};
+constexpr std::array judged = {
+    quantity{"negative", &means::negative}, quantity{"positive", &means::positive},
+    quantity{"insert", &means::insert},     quantity{"erase", &means::erase},
+    quantity{"renewal", &means::renewal},   quantity{"renewals_per_replacement", &means::renewals}};
+
+template <class Operation>
+std::vector<double> count_each(instruction_counter& counter, const std::vector<std::uint64_t>& keys,
+                               Operation operation) {
+    std::vector<double> counts;
+    for (const std::uint64_t key : keys) counts.push_back(static_cast<double>(counter.of([&] { operation(key); })));
+    return counts;
+}
+
+double mean_of(const std::vector<double>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
+}
+
+// The lower one of two.
+double median_of(std::vector<double> counts) {
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    return *middle;
+}
+
+std::vector<std::uint64_t> keys_from(std::uint64_t first, std::uint64_t count) {
+    std::vector<std::uint64_t> keys(count);
+    for (std::uint64_t i = 0; i < count; ++i) keys[i] = first + i;
+    return keys;
+}
+
+// Keys in bins of one population, one of each bin.
+class chosen_by_population {
+  public:
+    chosen_by_population(const broom_filter& filter, std::uint64_t n)
+        : filter_{filter}, bins_{filter.details().bins}, population_(bins_) {
+        for (std::uint64_t key = 0; key < n; ++key) ++population_[bin_of(key)];
+    }
+    std::vector<std::uint64_t> keys(std::uint64_t first, unsigned population, std::uint64_t count) {
+        std::vector<std::uint64_t> found;
+        for (std::uint64_t key = first; found.size() < count; ++key) {
+            if (population_[bin_of(key)] != population) continue;
+            population_[bin_of(key)] = 0;
+            found.push_back(key);
+        }
+        return found;
+    }
+
+  private:
+    [[nodiscard]] std::uint64_t bin_of(std::uint64_t key) const { return scale(filter_.hash()(key).position, bins_); }
+
+    const broom_filter& filter_;
+    std::uint64_t bins_;
+    std::vector<unsigned> population_;
+};
+
+// Ordinary replacements, not counted step by step: an equal share of the keys at every size.
+double renewals_per_replacement(std::uint64_t n, double rate, std::uint64_t seed) {
+    std::uint64_t replacements = 0, renewals = 0;
+    for (std::uint64_t filters = 0; replacements < 5'000; ++filters) {
+        workload w{seeded<broom_options>(n, rate, seed + filters)};
+        w.load(0, n);
+        const std::uint64_t before = w.filter().stats().renewals;
+        for (std::uint64_t i = 0; i < n / 50; ++i) {
+            w.erase(i);
+            w.insert(n + i);
+        }
+        renewals += w.filter().stats().renewals - before;
+        replacements += n / 50;
+    }
+    return static_cast<double>(renewals) / static_cast<double>(replacements);
+}
+
+struct erase_kind {
+    unsigned population;
+    bool renews;  // erases of the other kind are left out: a bin of 45 keys may have a full half
+    std::uint64_t count;
+};
+
+std::vector<double> count_erases(workload& w, instruction_counter& counter, chosen_by_population& choose,
+                                 const erase_kind& kind) {
+    uncounted_map<memory_map> remote{w.store()};
+    std::vector<double> counts;
+    for (std::uint64_t next = 0; counts.size() < kind.count;) {
+        const std::uint64_t key = choose.keys(next, kind.population, 1).front();
+        next = key + 1;
+        const std::uint64_t before = w.filter().stats().renewals;
+        volatile bool sink = false;
+        const std::uint64_t instructions = counter.of([&] { sink = w.filter().erase(key, remote).has_value(); });
+        if ((w.filter().stats().renewals != before) != kind.renews) continue;
+        counts.push_back(static_cast<double>(instructions));
+    }
+    return counts;
+}
+
+means measure_one(std::uint64_t n, double rate, const samples& sample, std::uint64_t seed) {
+    means seen;
+    seen.renewals = renewals_per_replacement(n, rate, seed);
+    workload w{seeded<broom_options>(n, rate, seed)};
+    w.load(0, n);
+    broom_filter& filter = w.filter();
+    uncounted_map<memory_map> remote{w.store()};
+    chosen_by_population choose{filter, n};
+    instruction_counter counter;
+    volatile bool sink = false;
+    const auto ask = [&](std::uint64_t key) { sink = filter.may_contain(key); };
+    seen.negative = mean_of(count_each(counter, keys_from(first_stranger, sample.lookups), ask));
+    seen.positive = mean_of(count_each(counter, keys_from(0, sample.lookups), ask));
+    const std::vector<std::uint64_t> fresh = choose.keys(n, 44, sample.inserts);
+    for (const std::uint64_t key : fresh) (void)must(w.store().put(filter.hash()(key), key_bytes{key}.view()));
+    const auto inserts =
+        count_each(counter, fresh, [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
+    const auto erases = count_erases(w, counter, choose, {.population = 45, .renews = false, .count = sample.erases});
+    const auto renewals =
+        count_erases(w, counter, choose, {.population = 50, .renews = true, .count = sample.renewals});
+    seen.insert = median_of(inserts);
+    seen.erase = median_of(erases);
+    seen.renewal = median_of(renewals);
+    for (const auto* counts : {&inserts, &erases, &renewals})
+        seen.dearest = std::max(seen.dearest, *std::max_element(counts->begin(), counts->end()));
+
+    std::vector<std::uint64_t> sorted(n);
+    for (std::uint64_t i = 0; i < n; ++i) sorted[i] = filter.hash()(i).position;
+    std::sort(sorted.begin(), sorted.end());
+    const auto search = [&](std::uint64_t key) {
+        sink = std::binary_search(sorted.begin(), sorted.end(), filter.hash()(key).position);
+    };
+    seen.control_search = mean_of(count_each(counter, keys_from(first_stranger, sample.inserts), search));
+    bloom_filter bloom = must(bloom_filter::make({.capacity = n, .false_positive_rate = rate, .hash = filter.hash()}));
+    const auto insert = [&](std::uint64_t key) { sink = bloom.insert(key) == insert_outcome::full; };
+    seen.control_bloom_insert = mean_of(count_each(counter, keys_from(0, sample.inserts), insert));
+    return seen;
+}
+
+struct cell {
+    std::uint64_t keys;
+    double rate;
+    means seen{};
+};
+
+// By what factor a quantity grows at most from a smaller n to a larger one at the same ε …
+double growth_over_sizes(const std::vector<cell>& cells, double means::*value) {
+    double worst = 0;
+    for (const cell& a : cells) {
+        for (const cell& b : cells) {
+            if (a.rate == b.rate && a.keys < b.keys) worst = std::max(worst, b.seen.*value / (a.seen.*value));
+        }
+    }
+    return worst;
+}
+
+// … and from a larger ε to a smaller one at the same n.
+double growth_over_rates(const std::vector<cell>& cells, double means::*value) {
+    double worst = 0;
+    for (const cell& a : cells) {
+        for (const cell& b : cells) {
+            if (a.keys == b.keys && a.rate > b.rate) worst = std::max(worst, b.seen.*value / (a.seen.*value));
+        }
+    }
+    return worst;
+}
+
+std::vector<cell> cells_of(const run_options& options) {
+    if (options.quick) {  // a cross: over n at one ε, over ε at one n
+        return {{10'000, 0x1p-8}, {100'000, 0x1p-8}, {1'000'000, 0x1p-8}, {100'000, 0x1p-16}, {100'000, 0x1p-24}};
+    }
+    std::vector<cell> cells;
+    for (const double rate : {0x1p-8, 0x1p-16, 0x1p-24}) {
+        for (std::uint64_t n = 10'000; n <= 10'000'000; n *= 10) cells.push_back({n, rate});
+    }
+    return cells;
+}
+
+outcome measure(const run_options& options) {
+    if (!instruction_counter::available())
+        throw workload_error{"broom-time counts instructions by single steps: Linux on x86-64, without a debugger"};
+    const samples sample = options.quick ? samples{50, 15, 3, 2} : samples{100, 41, 5, 3};
+    outcome out;
+    std::vector<cell> cells = cells_of(options);
+    double dearest = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        cells[i].seen = measure_one(cells[i].keys, cells[i].rate, sample, options.seed);
+        nlohmann::json row{{"keys", cells[i].keys}, {"rate", cells[i].rate}};
+        for (const quantity& each : judged) row[each.name] = cells[i].seen.*each.value;
+        row["dearest_write"] = cells[i].seen.dearest;
+        dearest = std::max(dearest, cells[i].seen.dearest);
+        row["control_binary_search"] = cells[i].seen.control_search;
+        row["control_bloom_insert"] = cells[i].seen.control_bloom_insert;
+        out.series.push_back(std::move(row));
+        options.progress(static_cast<double>(i + 1) / static_cast<double>(cells.size()));
+    }
+    bool flat = true;
+    std::string told;
+    nlohmann::json factors;
+    for (const quantity& each : judged) {
+        const double by_size = growth_over_sizes(cells, each.value), by_rate = growth_over_rates(cells, each.value);
+        flat = flat && by_size <= flat_over_sizes && by_rate <= flat_over_rates;
+        factors[each.name] = {{"over_sizes", by_size}, {"over_rates", by_rate}};
+        told += (told.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) + " (" +
+                shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
+    }
+    const double search = growth_over_sizes(cells, &means::control_search);
+    const double bloom = growth_over_rates(cells, &means::control_bloom_insert);
+    const bool controls_failed = search > flat_over_sizes && bloom > flat_over_rates;
+    out.promised = "look-ups (mean) and writes (median) take the same number of instructions for every n (within " +
+                   shown(flat_over_sizes) + "×) and every ε (within " + shown(flat_over_rates) + "×)";
+    out.measured =
+        "instructions at n = 10^4 and ε = 2^-8: " + told + "; the dearest write of all samples " + shown(dearest);
+    out.control = {{"what", "binary search over n; inserts into a Bloom filter over ε"},
+                   {"binary_search_over_sizes", search},
+                   {"bloom_insert_over_rates", bloom},
+                   {"failed_as_they_must", controls_failed}};
+    out.kept = flat && controls_failed;
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"measure", "instructions, by single steps, without R's own"},
+                      {"lookups_each", sample.lookups},
+                      {"inserts_each", sample.inserts},
+                      {"erases_each", sample.erases},
+                      {"renewals_each", sample.renewals},
+                      {"flat_over_sizes", flat_over_sizes},
+                      {"flat_over_rates", flat_over_rates},
+                      {"factors", factors}};
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_broom_time(const run_options& options) {
+    return run_on_broom("broom-time", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab

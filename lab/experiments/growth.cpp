@@ -1,0 +1,81 @@
+// growth: a broom filter grows past its capacity bin by bin, with no false negative and no pause longer than one bin. Ours.
+//
+// A filter made for 1,000 keys takes many times as many, with erases in between. Members are asked all the while, all of them
+// at each stage of a doubling; the range reads of every insert are counted: one if its base is taken, one for the bin that
+// the sweep moves, no more. The audit goes through every bin at the end.
+//
+// Control: a sweep that leaves one bin of each table behind must lose keys.
+#include <string>
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "lab/controls/growth_control.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/workloads/growth_run.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr std::uint64_t most_reads = 2;
+constexpr std::uint64_t capacity = 1'000;
+
+nlohmann::json as_json(const growth_seen& seen) {
+    return {{"inserts", seen.inserts},
+            {"erases", seen.erases},
+            {"doublings", seen.doublings},
+            {"bins_at_the_end", seen.bins},
+            {"members_asked", seen.asked},
+            {"times_all_were_asked", seen.full_checks},
+            {"false_negatives", seen.false_negatives},
+            {"most_range_reads_of_an_insert", seen.most_reads},
+            {"most_keys_read_by_an_insert", seen.most_keys_read},
+            {"range_reads_per_insert", seen.reads_per_insert},
+            {"audit_sound", seen.sound}};
+}
+
+outcome measure(const run_options& options) {
+    const std::uint64_t keys = options.quick ? 150'000 : 3'000'000;
+    const std::vector<double> rates = {0x1p-8, 0x1p-12};
+    outcome out;
+    bool kept = true;
+    growth_seen total;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        const growth_seen seen = grow_and_watch<broom_filter>(
+            seeded<broom_options>(capacity, rates[i], options.seed, true), keys, options.seed, [&](double share) {
+                options.progress((static_cast<double>(i) + share) * 0.95 / static_cast<double>(rates.size()));
+            });
+        out.series.push_back(as_json(seen));
+        out.series.back()["rate"] = rates[i];
+        kept = kept && seen.kept(most_reads) && seen.doublings >= 5;
+        total.doublings += seen.doublings;
+        total.asked += seen.asked;
+        total.false_negatives += seen.false_negatives;
+        total.most_reads = std::max(total.most_reads, seen.most_reads);
+        total.most_keys_read = std::max(total.most_keys_read, seen.most_keys_read);
+        total.sound = (i == 0 || total.sound) && seen.sound;
+    }
+    const growth_seen control = grow_and_watch_skipping_a_bin(capacity, 20'000, options.seed);
+    const bool control_failed = control.false_negatives > 0 && !control.sound;
+    out.promised = "no false negative while growing, and at most " + std::to_string(most_reads) +
+                   " range reads an insert: its own, and one for the bin that is moved";
+    out.measured = std::to_string(total.false_negatives) + " false negatives in " + std::to_string(total.asked) +
+                   " questions over " + std::to_string(total.doublings) + " doublings from " +
+                   std::to_string(capacity) + " to " + std::to_string(keys) + " keys; an insert reads at most " +
+                   std::to_string(total.most_reads) + " ranges and " + std::to_string(total.most_keys_read) +
+                   " keys; the audit " + (total.sound ? "finds nothing" : "FAILS");
+    out.control = as_json(control);
+    out.control["what"] = "a sweep that leaves one bin behind";
+    out.control["failed_as_it_must"] = control_failed;
+    out.kept = kept && control_failed;
+    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"capacity", capacity},
+                      {"keys", keys},         {"rates", rates},         {"erase_after_inserts", 8}};
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_growth(const run_options& options) {
+    return run_on_broom("growth", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab

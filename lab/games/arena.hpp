@@ -1,0 +1,86 @@
+// arena: one filter under attack, as its attacker sees it. The ADAPTIVITY-GAME of [broom18, Fig. 1] is played here.
+//
+// The adversary chooses every operation, knows every answer and who is a member, and sees how many remote range reads
+// each operation cost. It does not see the filter's memory or its hash key. Whenever the filter lets an absent key
+// through, the guard's read finds out and adapts, as it would in a store.
+//
+// What is counted, following the one rule of claims.hpp: every query of an absent key is a trial, for the guarantee
+// holds given the past; `guess` marks those on which an adversary stakes its claim, which are judged by themselves as
+// well.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace genista::lab {
+
+struct reply {
+    bool maybe = false;   // the filter let it through
+    bool member = false;  // R holds it
+    unsigned reads = 0;   // remote range reads
+    [[nodiscard]] bool false_positive() const noexcept { return maybe && !member; }
+};
+
+struct score {
+    std::uint64_t negatives = 0;        // queries of absent keys, guesses included
+    std::uint64_t false_positives = 0;  // of those
+    std::uint64_t guesses = 0;
+    std::uint64_t right_guesses = 0;
+    std::uint64_t false_negatives = 0;  // must stay 0
+    std::uint64_t operations = 0;
+    std::uint64_t reads = 0;  // remote range reads
+
+    score& operator+=(const score& more) noexcept {
+        negatives += more.negatives;
+        false_positives += more.false_positives;
+        guesses += more.guesses;
+        right_guesses += more.right_guesses;
+        false_negatives += more.false_negatives;
+        operations += more.operations;
+        reads += more.reads;
+        return *this;
+    }
+};
+
+class arena {
+  public:
+    arena() = default;
+    arena(const arena&) = delete;
+    arena& operator=(const arena&) = delete;
+    virtual ~arena() = default;
+
+    [[nodiscard]] virtual std::string_view filter_name() const noexcept = 0;
+    [[nodiscard]] virtual double rate() const noexcept = 0;  // the ε promised
+    [[nodiscard]] virtual std::uint64_t bins()
+        const noexcept = 0;  // public: sizes are no secret; 0 where there are none
+
+    virtual reply query(std::uint64_t key) = 0;
+    // Queries of first, first + 1, … until one is let through, `most` at the most; none of them was ever a member. The
+    // same as asking one by one, which is what it does unless an arena knows a faster way: hunting is what adversaries
+    // do most.
+    struct hunt {
+        std::uint64_t asked = 0;
+        bool caught = false;  // the last one asked
+    };
+    virtual hunt query_run(std::uint64_t first, std::uint64_t most) {
+        hunt now;
+        while (now.asked < most && !now.caught) now.caught = query(first + now.asked++).false_positive();
+        return now;
+    }
+    // A query on which the adversary stakes its claim.
+    virtual reply guess(std::uint64_t key) = 0;
+    // Remote range reads they cost. Inserting a member or erasing a stranger is allowed and harmless.
+    virtual unsigned insert(std::uint64_t key) = 0;
+    virtual unsigned erase(std::uint64_t key) = 0;
+    [[nodiscard]] virtual bool is_member(std::uint64_t key) const = 0;
+    [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+
+    // Things that happen to a filter in the course of its life. A filter that cannot throws std::runtime_error.
+    virtual void grow() = 0;
+    virtual void save() = 0;     // remembers a snapshot
+    virtual void restart() = 0;  // goes on from the remembered snapshot; the members must be those it was saved with
+
+    [[nodiscard]] virtual const score& counted() const noexcept = 0;
+};
+
+}  // namespace genista::lab

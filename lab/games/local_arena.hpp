@@ -1,0 +1,89 @@
+// local_arena: a filter that never learns, in the same game. A control: whatever it lets through once it lets through
+// again.
+//
+// There is no remote range to read. A filter that cannot erase keeps the key and the arena alone knows that it has
+// gone, which is what happens to such filters in a store: their departed members are false positives for good.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "genista/filters/filter.hpp"
+#include "genista/format/sink.hpp"
+#include "lab/games/arena.hpp"
+
+namespace genista::lab {
+
+template <local_filter Filter>
+class local_arena final : public arena {
+  public:
+    explicit local_arena(const filter_options& options)
+        : filter_{must(Filter::make(options))}, rate_{options.false_positive_rate} {}
+
+    [[nodiscard]] std::string_view filter_name() const noexcept override { return Filter::name; }
+    [[nodiscard]] double rate() const noexcept override { return rate_; }
+    [[nodiscard]] std::uint64_t bins() const noexcept override { return 0; }
+
+    reply query(std::uint64_t key) override {
+        const reply seen{.maybe = filter_.may_contain(key), .member = members_.contains(key), .reads = 0};
+        ++score_.operations;
+        if (seen.member) {
+            score_.false_negatives += seen.maybe ? 0u : 1u;
+        } else {
+            ++score_.negatives;
+            score_.false_positives += seen.maybe ? 1u : 0u;
+        }
+        return seen;
+    }
+    reply guess(std::uint64_t key) override {
+        const reply seen = query(key);
+        if (!seen.member) {
+            ++score_.guesses;
+            score_.right_guesses += seen.maybe ? 1u : 0u;
+        }
+        return seen;
+    }
+    unsigned insert(std::uint64_t key) override {
+        ++score_.operations;
+        if (!members_.insert(key).second) return 0;
+        if (filter_.insert(key) == insert_outcome::full) throw std::runtime_error{"local_arena: full"};
+        return 0;
+    }
+    unsigned erase(std::uint64_t key) override {
+        ++score_.operations;
+        if (members_.erase(key) == 0) return 0;
+        if constexpr (locally_erasable_filter<Filter>) (void)filter_.erase(key);
+        return 0;
+    }
+    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
+    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
+
+    void grow() override { throw std::runtime_error{std::string{Filter::name} + " does not grow"}; }
+    void save() override {
+        vector_sink out;
+        if (const auto saved = filter_.save(out); !saved)
+            throw std::runtime_error{std::string{saved.error().message()}};
+        saved_.assign(out.bytes().begin(), out.bytes().end());
+    }
+    void restart() override { filter_ = must(Filter::load(saved_)); }
+
+    [[nodiscard]] const score& counted() const noexcept override { return score_; }
+    [[nodiscard]] Filter& filter() noexcept { return filter_; }
+
+  private:
+    static Filter must(result<Filter> made) {
+        if (!made) throw std::runtime_error{std::string{made.error().message()}};
+        return *std::move(made);
+    }
+
+    Filter filter_;
+    double rate_;
+    std::unordered_set<std::uint64_t> members_;
+    std::vector<std::byte> saved_;
+    score score_;
+};
+
+}  // namespace genista::lab

@@ -1,0 +1,25 @@
+// The checks of tests/support/broom_checks.hpp on the filter proper. tests/planted shows that each of them can fail.
+#include "support/broom_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace genista {
+namespace {
+
+class broom_checked : public testing::TestWithParam<test::broom_check> {};
+
+TEST_P(broom_checked, nothing_is_wrong) {
+    EXPECT_EQ(GetParam().run(), "") << GetParam().name;
+}
+
+INSTANTIATE_TEST_SUITE_P(all, broom_checked, testing::ValuesIn(test::broom_checks<broom_filter>),
+                         [](const auto& tried) {
+                             std::string name{tried.param.name};
+                             for (char& c : name) c = c == ' ' ? '_' : c;
+                             return name;
+                         });
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,263 @@
+// A store that fails, lies or does not answer inside insert, erase, adapt, grow and rebuild: the error comes back,
+// the filter is as it was, no key is lost, and the operation succeeds when the store has recovered.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/broom_effort.hpp"
+#include "support/broom_world.hpp"
+
+namespace genista {
+namespace {
+
+using test::integer_key;
+
+// Every kind but the lagging replica, which would be no R (remote.hpp, "Order").
+std::vector<fault_kind> kinds_of_faults() {
+    std::vector<fault_kind> kinds;
+    for (const fault_kind kind : all_fault_kinds) {
+        if (kind != fault_kind::stale) kinds.push_back(kind);
+    }
+    return kinds;
+}
+
+enum class call : unsigned char { insert, erase, adapt, grow, rebuild };
+
+struct step {
+    call what;
+    std::uint64_t key = 0;
+};
+
+// A filter of three bins, fuller than its lines, that has learnt and buried; and what is done to it while the store
+// is bad.
+class bad_store : public test::broom_world<broom_filter> {
+  public:
+    explicit bad_store(bool grows = true)
+        : broom_world{{.capacity = 130, .grows = grows, .seed = 12, .universe = 400}} {
+        for (std::uint64_t key = 0; key < 170; ++key) (void)insert(key);
+        for (std::uint64_t key = 0; key < 170; key += 13) erase(key);
+        for (int i = 0; i < 4; ++i) adapt(*find_false_positive(1'000'000));
+        std::vector<std::uint64_t> strangers;
+        while (strangers.size() < 6) strangers.push_back(*find_false_positive(1'000'000));
+        script_ = {{call::adapt, strangers[0]}, {call::insert, strangers[1]},
+                   {call::erase, 40},           {call::erase, 1},
+                   {call::insert, 13},          {call::insert, 300},
+                   {call::adapt, strangers[2]}, {call::erase, 14},
+                   {call::insert, 301},         {call::grow, 0},
+                   {call::insert, 302},         {call::erase, 41},
+                   {call::rebuild, 0},          {call::erase, 42},
+                   {call::insert, 303}};
+    }
+
+    // Through the store as it is at the moment. An insert that failed is taken back.
+    [[nodiscard]] result<void> perform(const step& s) {
+        const digest where = filter.hash()(s.key);
+        const integer_key bytes{s.key};
+        const auto done = [](const auto& outcome) -> result<void> {
+            if (!outcome) return outcome.error();
+            return {};
+        };
+        switch (s.what) {
+            case call::insert: {
+                const bool held = *plain.contains(where, bytes.view());
+                EXPECT_TRUE(plain.put(where, bytes.view()));
+                const auto outcome = filter.insert(s.key, remote);
+                if (!outcome && !held) {
+                    EXPECT_TRUE(plain.erase(where, bytes.view()));
+                }
+                if (outcome) {
+                    EXPECT_NE(*outcome, insert_outcome::full);
+                    EXPECT_TRUE(filter.may_contain(s.key)) << "false negative";
+                }
+                return done(outcome);
+            }
+            case call::erase:
+                return done(filter.erase(s.key, remote));
+            case call::adapt:
+                return done(filter.adapt(s.key, remote));
+            case call::grow:
+                return filter.grow(remote);
+            case call::rebuild:
+                return filter.rebuild(remote);
+        }
+        return {};
+    }
+    // Performs it; after an error all that R holds is still answered, and nothing has changed but how far a sweep has
+    // come.
+    [[nodiscard]] bool attempt(const step& s, const std::string& when) {
+        const auto before = draw_portrait();
+        const auto outcome = perform(s);
+        if (outcome) return true;
+        EXPECT_TRUE(outcome.error().code() == error_code::io || outcome.error().code() == error_code::timeout ||
+                    outcome.error().code() == error_code::corrupt)
+            << outcome.error().message();
+        const auto after = draw_portrait();
+        const bool swept = s.what == call::grow || s.what == call::rebuild || before[2] != after[2];
+        if (!swept) {
+            EXPECT_EQ(before, after) << when << ": a failed call has changed the filter";
+        }
+        const auto sound = filter.audit(plain);
+        EXPECT_TRUE(sound) << when << ": " << sound.error().message();
+        return false;
+    }
+    [[nodiscard]] const std::vector<step>& script() const noexcept { return script_; }
+
+  private:
+    std::vector<step> script_;
+};
+
+std::string told(const char* how, fault_kind kind, std::uint64_t number) {
+    return std::string{how} + " " + std::string{to_string(kind)} + " in call " + std::to_string(number);
+}
+
+TEST(broom_faults, every_call_of_a_script_fails_once) {
+    std::uint64_t struck = 0;
+    for (const fault_kind kind : kinds_of_faults()) {
+        std::uint64_t calls = 1;
+        for (std::uint64_t number = 0; number < calls; ++number) {
+            bad_store w;
+            const std::string when = told("once", kind, number);
+            ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::once(kind, number, fault_scope::every_call, 2)}}));
+            for (const step& s : w.script()) {
+                if (w.attempt(s, when)) continue;
+                EXPECT_TRUE(w.perform(s)) << when << ": failed again after the store recovered";
+            }
+            calls = w.remote.counts().calls;
+            struck += w.remote.counts().injected();
+            const auto sound = w.filter.audit(w.plain);
+            ASSERT_TRUE(sound) << when << ": " << sound.error().message();
+            ASSERT_TRUE(w.wrong.none()) << w.wrong.text();
+            if (HasFailure()) return;
+        }
+        EXPECT_GE(calls, 15u);
+    }
+    test::record_figure("store_faults_once", struck);
+}
+
+TEST(broom_faults, from_any_call_of_a_script_on_everything_fails) {
+    std::uint64_t struck = 0;
+    for (const fault_kind kind : kinds_of_faults()) {
+        for (std::uint64_t number = 0; number < 30; number += test::effort(1, 5, 1)) {
+            bad_store w;
+            const std::string when = told("from then on", kind, number);
+            ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::from(kind, number, fault_scope::every_call, 2)}}));
+            std::vector<step> left;
+            for (const step& s : w.script()) {
+                if (!w.attempt(s, when)) left.push_back(s);
+            }
+            struck += w.remote.counts().injected();
+            ASSERT_TRUE(w.remote.set_plan({}));
+            for (const step& s : left) EXPECT_TRUE(w.perform(s)) << when << ": failed again after the store recovered";
+            const auto sound = w.filter.audit(w.plain);
+            ASSERT_TRUE(sound) << when << ": " << sound.error().message();
+            if (HasFailure()) return;
+        }
+    }
+    test::record_figure("store_faults_from_then_on", struck);
+}
+
+TEST(broom_faults, an_erase_whose_reply_is_lost_leaves_a_maybe_that_adapt_repairs) {
+    for (const fault_kind kind : {fault_kind::error_after, fault_kind::hang_after}) {
+        bad_store w;
+        ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::once(kind, 0, fault_scope::writes)}}));
+        const auto outcome = w.filter.erase(std::uint64_t{50}, w.remote);
+        ASSERT_FALSE(outcome);
+        EXPECT_FALSE(*w.plain.contains(w.filter.hash()(std::uint64_t{50}), integer_key{50}.view()));
+        EXPECT_TRUE(w.filter.may_contain(std::uint64_t{50}));
+        const auto adapted = w.filter.adapt(std::uint64_t{50}, w.remote);
+        ASSERT_TRUE(adapted) << adapted.error().message();
+        EXPECT_EQ(*adapted, adapt_outcome::fixed);
+        EXPECT_FALSE(w.filter.may_contain(std::uint64_t{50}));
+        EXPECT_TRUE(w.filter.audit(w.plain));
+    }
+}
+
+// Records in the wrong order: two neighbours change places. No kind of faulty_map.
+class disordered_map {
+  public:
+    explicit disordered_map(memory_map& wrapped) noexcept : inner_{wrapped} {}
+    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        std::vector<std::pair<digest, std::string>> records;
+        const auto read = inner_.for_each(first, last, [&](const digest& where, key_view key) {
+            records.emplace_back(where, key.text());
+            return true;
+        });
+        if (records.size() > 3) std::swap(records[1], records[2]);
+        for (const auto& [where, key] : records) {
+            if (!visit(where, key_view{key})) break;
+        }
+        return read;
+    }
+
+  private:
+    memory_map& inner_;
+};
+
+TEST(broom_faults, records_out_of_order_are_an_error) {
+    bad_store w;
+    disordered_map liar{w.plain};
+    const auto before = w.draw_portrait();
+    const auto stranger = *w.find_false_positive(1'000'000);
+    const auto expect_corrupt = [](const auto& outcome) {
+        ASSERT_FALSE(outcome);
+        EXPECT_EQ(outcome.error().code(), error_code::corrupt);
+    };
+    expect_corrupt(w.filter.adapt(stranger, liar));
+    expect_corrupt(w.filter.erase(std::uint64_t{60}, liar));
+    expect_corrupt(w.filter.rebuild(liar));
+    expect_corrupt(w.filter.audit(liar));
+    EXPECT_EQ(w.draw_portrait(), before);
+    EXPECT_TRUE(w.filter.audit(w.plain));
+}
+
+TEST(broom_faults, faults_inside_adapt_change_nothing) {
+    bad_store w{false};
+    std::vector<std::uint64_t> strangers;
+    while (strangers.size() < 64) strangers.push_back(*w.find_false_positive(1'000'000));
+    const auto kinds = kinds_of_faults();
+    const auto before = w.draw_portrait();
+    const std::uint64_t faults_wanted = test::effort(100'000, 20'000, 10'000'000);
+    std::uint64_t struck = 0;
+    for (std::size_t i = 0; struck < faults_wanted; ++i) {
+        const fault_kind kind = kinds[i % kinds.size()];
+        ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::from(kind, 0, fault_scope::ranges, i % 70)}}));
+        for (const std::uint64_t key : strangers) {
+            const auto outcome = w.filter.adapt(key, w.remote);
+            ASSERT_FALSE(outcome) << to_string(kind);
+            ASSERT_TRUE(w.filter.may_contain(key)) << to_string(kind);
+        }
+        struck += w.remote.counts().injected();
+        ASSERT_EQ(w.draw_portrait(), before) << to_string(kind);
+    }
+    ASSERT_TRUE(w.remote.set_plan({}));
+    for (const std::uint64_t key : strangers) w.adapt(key);
+    w.scan();
+    w.audit();
+    EXPECT_TRUE(w.wrong.none()) << w.wrong.text();
+    test::record_figure("store_faults_in_adapt", struck);
+}
+
+TEST(broom_faults, a_filter_that_the_store_has_outrun_is_built_from_it) {
+    for (const std::uint64_t keys : {90u, 150u, 300u, 1000u, 20'000u}) {
+        const hasher hash{hash_key::from_seed(1)};
+        memory_map remote;
+        for (std::uint64_t key = 0; key < keys; ++key) {
+            const integer_key bytes{key};
+            ASSERT_TRUE(remote.put(hash(key), bytes.view()));
+        }
+        const auto built = broom_filter::build({.capacity = 100, .hash = hash, .repeatable = 1}, remote);
+        ASSERT_TRUE(built) << keys << " keys: " << built.error().message();
+        EXPECT_EQ(built->stats().keys, keys);
+        const auto sound = built->audit(remote);
+        EXPECT_TRUE(sound) << sound.error().message();
+    }
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,83 @@
+// Planted bugs: every switch in the second block of genista/filters/broom/faults.hpp, one at a time. The checks that
+// the suite runs on the filter proper (tests/support/broom_checks.hpp) must catch each, and find nothing when none is
+// switched on.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "support/broom_checks.hpp"
+
+namespace genista {
+namespace {
+
+struct planted_bug {
+    std::string_view name;
+    bool broom_faults::*on;
+    std::string_view caught_by;  // the check that is made for it
+};
+
+constexpr planted_bug bugs[] = {
+    {"insert_trusts_remote", &broom_faults::insert_trusts_remote, "a colliding insert"},
+    {"insert_takes_dead_slot", &broom_faults::insert_takes_dead_slot, "an erased key comes back"},
+    {"insert_keeps_quiet", &broom_faults::insert_keeps_quiet, "an erase while its key is inserted again"},
+    {"erase_guesses", &broom_faults::erase_guesses, "rolling back a commit that collides"},
+    {"erase_buries_twin", &broom_faults::erase_buries_twin, "twins of one digest"},
+    {"adapt_extends_wrong_key", &broom_faults::adapt_extends_wrong_key, "adapting beside a key on its way in"},
+    {"growth_skips_a_bin", &broom_faults::growth_skips_a_bin, "growth"},
+    {"reader_without_recheck", &broom_faults::reader_without_recheck, "the history of threads"},
+    {"writer_without_recheck", &broom_faults::writer_without_recheck, "an erase while a neighbour is inserted"},
+    {"writer_without_recheck", &broom_faults::writer_without_recheck, "growth while a key is inserted"},
+    {"salt_repeats", &broom_faults::salt_repeats, "renewals forget no salt"},
+    {"dead_slot_matches", &broom_faults::dead_slot_matches, "the model"},
+    {"extension_ignored", &broom_faults::extension_ignored, "the model"},
+    {"slot_names_stay", &broom_faults::slot_names_stay, "the model"},
+    {"error_is_absent", &broom_faults::error_is_absent, "a range read that fails"},
+    {"load_forgets_backyard", &broom_faults::load_forgets_backyard, "snapshots"},
+};
+
+const test::broom_check& check_named(std::string_view name) {
+    for (const test::broom_check& each : test::broom_checks<broom_filter>) {
+        if (each.name == name) return each;
+    }
+    ADD_FAILURE() << "no check is called " << name;
+    return test::broom_checks<broom_filter>[0];
+}
+
+std::string with_underscores(std::string_view text) {
+    std::string name{text};
+    for (char& c : name) c = c == ' ' ? '_' : c;
+    return name;
+}
+
+class planted : public testing::TestWithParam<planted_bug> {
+  protected:
+    void SetUp() override { faults = {}; }
+    void TearDown() override { faults = {}; }
+};
+
+TEST_P(planted, is_caught) {
+    const test::broom_check& check = check_named(GetParam().caught_by);
+    faults.*GetParam().on = true;
+    const std::string complaint = check.run();
+    std::printf("complaint: %s: %s\n", GetParam().name.data(), complaint.substr(0, 200).c_str());
+    EXPECT_NE(complaint, "") << GetParam().name << " went unnoticed by \"" << check.name << "\"";
+}
+
+INSTANTIATE_TEST_SUITE_P(bugs, planted, testing::ValuesIn(bugs), [](const auto& tried) {
+    return std::string{tried.param.name} + "__" + with_underscores(tried.param.caught_by);
+});
+
+class planted_control : public testing::TestWithParam<test::broom_check> {};
+
+TEST_P(planted_control, finds_nothing_without_a_bug) {
+    faults = {};
+    EXPECT_EQ(GetParam().run(), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(checks, planted_control, testing::ValuesIn(test::broom_checks<broom_filter>),
+                         [](const auto& tried) { return with_underscores(tried.param.name); });
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,112 @@
+// The checks that a broom filter must pass, each a function from nothing to what went wrong ("" if nothing did).
+//
+// tests/filters/broom_checks_test.cpp runs them on the filter proper, tests/planted/planted_test.cpp on the filter
+// with one bug switched on, where at least one must complain. Templates over the filter: the two never meet in one
+// program.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/broom_history.hpp"
+#include "support/broom_model.hpp"
+#include "support/broom_races.hpp"
+
+namespace genista::test {
+
+template <class Filter>
+std::string check_model() {
+    findings wrong;
+    for (unsigned history = 0; history < 3 && wrong.none(); ++history) {
+        drive_small_filters<Filter>(0x1p-8, history, 50, 8, sanitized ? 120 : 1200, wrong);
+        drive_small_filters<Filter>(0x1p-11, history, 90, 4, sanitized ? 120 : 1200, wrong);
+    }
+    return wrong.text();
+}
+
+// Growth at several loads, in one sweep and by inserts.
+template <class Filter>
+std::string check_growth() {
+    for (const std::uint64_t keys : {30u, 200u, 700u}) {
+        broom_world<Filter> w{{.capacity = 700, .grows = true, .seed = keys, .universe = 3000}};
+        for (std::uint64_t key = 0; key < keys; ++key) (void)w.insert(key);
+        w.grow();
+        w.audit();
+        for (std::uint64_t key = keys; key < 3000; ++key) (void)w.insert(key);
+        w.scan();
+        w.audit();
+        if (!w.wrong.none()) return w.wrong.text();
+    }
+    return {};
+}
+
+// A snapshot of a filter whose bins overflow, and that has learnt and buried.
+template <class Filter>
+std::string check_snapshot() {
+    for (const double rate : {0x1p-8, 0x1p-13}) {
+        broom_world<Filter> w{{.capacity = 430, .rate = rate, .seed = 5, .universe = 800}};
+        for (std::uint64_t key = 0; key < 700; ++key) (void)w.insert(key);
+        for (std::uint64_t key = 0; key < 40; ++key) w.erase(key * 7);
+        for (int i = 0; i < 30; ++i) {
+            if (const auto found = w.find_false_positive(20'000); found) w.adapt(*found);
+        }
+        for (int life = 0; life < 3; ++life) {
+            if (!w.save_and_load()) return {};  // not yet
+            w.audit();
+        }
+        for (std::uint64_t key = 0; key < 40; ++key) (void)w.insert(key * 7);
+        w.scan();
+        w.audit();
+        if (!w.wrong.none()) return w.wrong.text();
+    }
+    return {};
+}
+
+// Adapted false positives come back with probability ε after their bin was renewed, not with certainty [law L1]. All
+// bins are renewed by erases; of about 500 false positives 2 may return, and 40 would be luck of less than 10^-30.
+template <class Filter>
+std::string check_renewal_forgets_no_salt() {
+    broom_world<Filter> w{{.capacity = 4500, .history = 1, .seed = 3, .universe = 4000}};
+    for (std::uint64_t key = 0; key < 4000; ++key) (void)w.insert(key);
+    std::vector<std::uint64_t> fixed;
+    while (fixed.size() < 500) {
+        const auto found = w.find_false_positive(1'000'000);
+        if (!found) return "no false positives at all";
+        w.adapt(*found);
+        fixed.push_back(*found);
+    }
+    for (std::uint64_t key = 0; key < 4000; key += 4) w.erase(key);
+    std::uint64_t back = 0;
+    for (const std::uint64_t key : fixed) back += w.filter.may_contain(key) ? 1u : 0u;
+    if (back >= 40) w.wrong.note("false positives came back with their old salt: " + std::to_string(back) + " of 500");
+    return w.wrong.text();
+}
+
+struct broom_check {
+    std::string_view name;
+    std::string (*run)();
+};
+
+template <class Filter>
+inline constexpr std::array<broom_check, 15> broom_checks = {{
+    {"an erased key comes back", check_own_dead_slot<Filter>},
+    {"a colliding insert", check_colliding_insert<Filter>},
+    {"a range read that fails", check_failed_range<Filter>},
+    {"twins of one digest", check_twins<Filter>},
+    {"adapting beside a key on its way in", check_adapt_beside_commit<Filter>},
+    {"rolling back a commit that collides", check_roll_back<Filter>},
+    {"an erase while its key is inserted again", check_erase_against_insert<Filter>},
+    {"an erase while a neighbour is inserted", check_erase_against_neighbour<Filter>},
+    {"an adapt while a neighbour is inserted", check_adapt_against_neighbour<Filter>},
+    {"growth while a key is inserted", check_growth_against_insert<Filter>},
+    {"renewals forget no salt", check_renewal_forgets_no_salt<Filter>},
+    {"growth", check_growth<Filter>},
+    {"snapshots", check_snapshot<Filter>},
+    {"the model", check_model<Filter>},
+    {"the history of threads", check_history<Filter>},
+}};
+
+}  // namespace genista::test

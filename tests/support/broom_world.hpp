@@ -1,0 +1,389 @@
+// broom_world: a broom filter, its remote map and the truth, driven one operation at a time, each compared with the
+// truth.
+//
+// A template over the filter, so that tests/filters drives the filter proper and tests/planted the same filter with a
+// bug switched on, by the very same code. It uses no test framework: what goes wrong is noted in `wrong`.
+//
+//   The truth is a bitmap over the keys 0 .. universe-1; keys beyond are strangers. The store may fail (set_faults):
+//   then the filter must be as it was, and the operation is tried again or given up. A store that committed an erase
+//   and lost the reply leaves a key behind that the filter still answers "maybe", which is allowed (broom.hpp, I3);
+//   from then on counts are not compared until a rebuild.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista::test {
+
+// What went wrong; the first few are enough.
+class findings {
+  public:
+    void note(std::string what) {
+        ++count_;
+        if (texts_.size() < 4) texts_.push_back(std::move(what));
+    }
+    void expect(bool holds, const char* what) {
+        if (!holds) note(what);
+    }
+    [[nodiscard]] bool none() const noexcept { return count_ == 0; }
+    [[nodiscard]] std::string text() const {
+        std::string all;
+        for (const std::string& each : texts_) all += (all.empty() ? "" : "; ") + each;
+        return all;
+    }
+
+  private:
+    std::uint64_t count_ = 0;
+    std::vector<std::string> texts_;
+};
+
+// The bytes of an integer key, as the filter sees them on a little-endian machine.
+struct integer_key {
+    std::uint64_t value;
+    [[nodiscard]] key_view view() const noexcept { return {reinterpret_cast<const std::byte*>(&value), sizeof value}; }
+};
+
+struct world_setup {
+    std::uint64_t capacity = 400;
+    double rate = 0x1p-8;
+    unsigned history = 0;  // as broom_history
+    bool grows = false;
+    std::uint64_t seed = 1;
+    std::uint64_t universe = 500;
+    std::optional<hasher> hash = std::nullopt;
+};
+
+// An operation is an insert, an erase, an adapt, or one key of a query that is compared with the truth.
+struct world_tally {
+    std::uint64_t inserts = 0, erases = 0, adapts = 0, queries = 0;
+    std::uint64_t audits = 0, sweeps = 0, saves = 0, store_failures = 0, fixed = 0, full = 0;
+
+    [[nodiscard]] std::uint64_t operations() const noexcept { return inserts + erases + adapts + queries; }
+    void add(const world_tally& other) noexcept {
+        inserts += other.inserts, erases += other.erases, adapts += other.adapts, queries += other.queries;
+        audits += other.audits, sweeps += other.sweeps, saves += other.saves;
+        store_failures += other.store_failures, fixed += other.fixed, full += other.full;
+    }
+};
+
+template <class Filter>
+class broom_world {
+  public:
+    explicit broom_world(const world_setup& setup)
+        : setup_{setup},
+          remote{plain, {.sleep = [](std::chrono::nanoseconds) {}}},
+          filter{*Filter::make(broom_options{.capacity = setup.capacity,
+                                             .false_positive_rate = setup.rate,
+                                             .hash = setup.hash ? *setup.hash : hasher{hash_key::from_seed(setup.seed)},
+                                             .history = static_cast<broom_history>(setup.history),
+                                             .grows = setup.grows,
+                                             .repeatable = setup.seed})},
+          bitmap_(words_for(setup.universe)),
+          chance{setup.seed ^ 0x6e6f6e65},
+          next_stranger_{setup.universe + 64} {}
+    broom_world(const broom_world&) = delete;
+    broom_world& operator=(const broom_world&) = delete;
+    ~broom_world() = default;
+
+    // Every kind of failure but a lagging replica, which would be no R (remote.hpp, "Order").
+    void set_faults(double share) {
+        fault_plan plan;
+        plan.seed = setup_.seed;
+        for (const fault_kind kind : all_fault_kinds) {
+            if (kind != fault_kind::stale) plan.rates.push_back({kind, share / 9});
+        }
+        if (share == 0) plan = {};
+        wrong.expect(remote.set_plan(plan).has_value(), "the plan of faults is no plan");
+        faulty_ = share > 0;
+    }
+
+    [[nodiscard]] bool is_member(std::uint64_t key) const noexcept {
+        return key < setup_.universe && (bitmap_[key / 64] >> (key % 64) & 1) != 0;
+    }
+    [[nodiscard]] std::uint64_t members() const noexcept { return members_; }
+    [[nodiscard]] std::uint64_t universe() const noexcept { return setup_.universe; }
+
+    // ---- operations -------------------------------------------------------------------------------------------------
+
+    // False: the filter has no room, or the store failed and the caller gave up; R then does not hold the key.
+    bool insert(std::uint64_t key) {
+        ++tally.inserts;
+        const bool was_member = is_member(key);
+        const integer_key bytes{key};
+        const digest where = filter.hash()(key);
+        while (!remote.put(where, bytes.view())) ++tally.store_failures;
+        for (bool first = true;; first = false) {
+            const auto before = portrait();
+            const auto outcome = filter.insert(key, remote);
+            if (!outcome) {
+                failed_operation(before, "an insert");
+                if (chance.below(2) == 0) continue;
+                if (!was_member) take_back(where, bytes);
+                return was_member;
+            }
+            if (*outcome == insert_outcome::full) {
+                ++tally.full;
+                wrong.expect(!was_member, "full for a member");
+                if (!was_member) take_back(where, bytes);
+                return false;
+            }
+            set_member(key, true);
+            if (first && !setup_.grows && !orphans_)
+                wrong.expect((*outcome == insert_outcome::inserted) != was_member, "an insert with a wrong outcome");
+            wrong.expect(filter.may_contain(key), "a false negative right after an insert");
+            return true;
+        }
+    }
+
+    void erase(std::uint64_t key) {
+        ++tally.erases;
+        const bool was_member = is_member(key);
+        while (true) {
+            const auto before = portrait();
+            const auto outcome = filter.erase(key, remote);
+            if (outcome) {
+                wrong.expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                set_member(key, false);
+                erased_ += was_member ? 1u : 0u;
+                answered_after_erase_ += was_member && filter.may_contain(key) ? 1u : 0u;
+                return;
+            }
+            failed_operation(before, "an erase");
+            if (was_member && !*plain.contains(filter.hash()(key), integer_key{key}.view())) {
+                set_member(key, false);  // committed, and the reply lost
+                orphans_ = true;
+                return;
+            }
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    // Asks, and adapts after a false positive, as a guard would. True if it was one.
+    bool query(std::uint64_t key) {
+        ++tally.queries;
+        const bool maybe = filter.may_contain(key);
+        if (is_member(key)) {
+            wrong.expect(maybe, "a false negative");
+            return false;
+        }
+        if (maybe) adapt(key);
+        return maybe;
+    }
+
+    void adapt(std::uint64_t key) {
+        ++tally.adapts;
+        const bool maybe = filter.may_contain(key);
+        while (true) {
+            const auto before = portrait();
+            const auto outcome = filter.adapt(key, remote);
+            if (!outcome) {
+                failed_operation(before, "an adapt");
+                if (chance.below(2) == 0) return;
+                continue;
+            }
+            if (is_member(key)) {
+                wrong.expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+                wrong.expect(filter.may_contain(key), "a false negative after an adapt");
+            } else if (maybe) {
+                ++tally.fixed;
+                wrong.expect(*outcome == adapt_outcome::fixed, "a false positive that adapt denies");
+                wrong.expect(!filter.may_contain(key), "adapted, and still a false positive");
+            } else {
+                wrong.expect(*outcome == adapt_outcome::was_negative, "a negative that adapt takes for a positive");
+            }
+            return;
+        }
+    }
+
+    // All keys of the universe at once: every member is answered maybe.
+    void scan() {
+        std::vector<std::uint64_t> keys(std::min<std::uint64_t>(setup_.universe, 4096));
+        std::vector<std::uint64_t> answers(words_for(keys.size()));
+        for (std::uint64_t from = 0; from < setup_.universe; from += keys.size()) {
+            const std::uint64_t count = std::min<std::uint64_t>(keys.size(), setup_.universe - from);
+            for (std::uint64_t i = 0; i < count; ++i) keys[i] = from + i;
+            filter.may_contain(std::span<const std::uint64_t>{keys.data(), count}, answers);
+            for (std::uint64_t w = 0; w < words_for(count); ++w) {
+                if ((bitmap_[from / 64 + w] & ~answers[w]) != 0) wrong.note("a false negative in a batch");
+            }
+            tally.queries += count;
+        }
+    }
+
+    // The next stranger, among `most` at the most, whom the filter lets through.
+    std::optional<std::uint64_t> find_false_positive(std::uint64_t most) {
+        std::vector<std::uint64_t> keys(1024);
+        std::vector<std::uint64_t> answers(words_for(keys.size()));
+        for (std::uint64_t asked = 0; asked < most; asked += keys.size()) {
+            for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = next_stranger_ + i;
+            filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+            for (std::uint64_t i = 0; i < keys.size(); ++i) {
+                if ((answers[i / 64] >> (i % 64) & 1) == 0) continue;
+                next_stranger_ += i + 1;
+                return keys[i];
+            }
+            next_stranger_ += keys.size();
+        }
+        return std::nullopt;
+    }
+
+    // Asks 1024 strangers at once and adapts whoever is let through.
+    void attack() {
+        std::array<std::uint64_t, 1024> keys{};
+        std::array<std::uint64_t, words_for(keys.size())> answers{};
+        for (std::uint64_t& key : keys) key = next_stranger_++;
+        filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if ((answers[i / 64] >> (i % 64) & 1) != 0) adapt(keys[i]);
+        }
+    }
+
+    // The store took a key that collides, and then nobody told the filter; the caller takes it back through erase().
+    void commit_and_roll_back(std::uint64_t stranger) {
+        if (faulty_) return;
+        ++tally.erases;
+        const integer_key bytes{stranger};
+        wrong.expect(remote.put(filter.hash()(stranger), bytes.view()).has_value(), "a put that failed");
+        const auto outcome = filter.erase(stranger, remote);
+        wrong.expect(outcome && *outcome == erase_outcome::erased, "an erase of what only R holds failed");
+    }
+
+    void grow() {
+        ++tally.sweeps;
+        if (retry([&] { return filter.grow(remote).has_value(); }, "a growth")) scan();
+    }
+
+    void rebuild() {
+        ++tally.sweeps;
+        if (!retry([&] { return filter.rebuild(remote).has_value(); }, "a rebuild")) return;
+        orphans_ = false;
+        wrong.expect(filter.stats().keys == members_, "a rebuilt filter with another number of keys");
+        scan();
+    }
+
+    // True if snapshots work; the filter is then the loaded one.
+    bool save_and_load() {
+        vector_sink out;
+        if (const auto saved = filter.save(out); !saved) {
+            if (saved.error().code() != error_code::unsupported) wrong.note(std::string{saved.error().message()});
+            return false;
+        }
+        ++tally.saves;
+        auto loaded = Filter::load(out.bytes());
+        if (!loaded) {
+            wrong.note("a snapshot that does not load: " + std::string{loaded.error().message()});
+            return true;
+        }
+        wrong.expect(loaded->stats().keys == filter.stats().keys, "a loaded filter with another number of keys");
+        wrong.expect(loaded->hash() == filter.hash(), "a loaded filter with another hash");
+        filter = *std::move(loaded);
+        scan();
+        return true;
+    }
+
+    void audit() {
+        ++tally.audits;
+        if (const auto sound = filter.audit(plain); !sound) wrong.note(std::string{sound.error().message()});
+        if (!orphans_) wrong.expect(filter.stats().keys == members_, "a count of keys that is not the truth's");
+    }
+
+    // A dead slot matches nothing; only a key whose bin was renewed by its erase may match again, with probability ε.
+    void judge_erases() {
+        if (!orphans_ && answered_after_erase_ > 8 + erased_ / 40) wrong.note("erased keys are still answered maybe");
+    }
+
+    // What a failed operation must leave alone: the counts of every kind of slot, answers, and the bytes of a snapshot.
+    // (A call that ran out of memory may have spent salts [law L1], which a snapshot shows: then without bytes.)
+    [[nodiscard]] std::vector<std::uint64_t> draw_portrait(bool with_bytes = true) const {
+        const auto d = filter.details();
+        const auto stats = filter.stats();
+        std::vector<std::uint64_t> drawn = {
+            d.bins,       d.growths,       static_cast<std::uint64_t>(d.growth_done * 1e6),
+            stats.keys,   stats.renewals,  stats.adapts,
+            d.slots_used, d.dead_slots,    d.backyard_keys,
+            d.long_salts, d.extended_slots};
+        std::uint64_t sum = 0;
+        const auto add = [&sum](std::uint64_t word) {
+            sum = (sum ^ word) * 0x9e3779b97f4a7c15;
+            sum ^= sum >> 29;
+        };
+        for (std::uint64_t key = 0; key < 256; ++key)
+            add(filter.may_contain(setup_.universe / 256 * key + key) ? 1 : 0);
+        if (vector_sink out; with_bytes && filter.save(out)) {
+            for (const std::byte each : out.bytes()) add(std::to_integer<std::uint64_t>(each));
+        }
+        drawn.push_back(sum);
+        return drawn;
+    }
+
+  private:
+    world_setup setup_;
+
+  public:
+    memory_map plain;               // the truth as R has it
+    faulty_map<memory_map> remote;  // what the filter is given
+    Filter filter;
+    findings wrong;
+    world_tally tally;
+
+  private:
+    [[nodiscard]] std::vector<std::uint64_t> portrait() const {
+        return faulty_ ? draw_portrait() : std::vector<std::uint64_t>{};
+    }
+    void set_member(std::uint64_t key, bool now) noexcept {
+        const bool before = is_member(key);
+        if (before == now) return;
+        bitmap_[key / 64] ^= std::uint64_t{1} << (key % 64);
+        members_ += now ? 1u : ~std::uint64_t{0};
+    }
+    void take_back(const digest& where, const integer_key& bytes) {
+        wrong.expect(plain.erase(where, bytes.view()).has_value(), "a store that cannot take back");
+        orphans_ = true;  // a renewal in between may have given it a slot
+    }
+    // An error came back. Growth may have moved on: each bin that moved is whole, so only answers and counts stay.
+    void failed_operation(const std::vector<std::uint64_t>& before, const char* what) {
+        ++tally.store_failures;
+        if (!faulty_) return wrong.note(std::string{what} + " failed although the store did not");
+        const auto after = draw_portrait();
+        const bool grew = !std::equal(before.begin(), before.begin() + 3, after.begin());
+        const bool same = grew ? before[3] == after[3] : before == after;
+        if (!same) wrong.note(std::string{what} + " failed, and the filter has changed");
+    }
+    template <class Call>
+    bool retry(Call&& call, const char* what) {
+        for (int attempt = 0; attempt < 1000; ++attempt) {
+            if (call()) return true;
+            ++tally.store_failures;
+            if (!faulty_) break;
+        }
+        wrong.note(std::string{what} + " never succeeded");
+        return false;
+    }
+
+    std::vector<std::uint64_t> bitmap_;
+    std::uint64_t members_ = 0;
+    bool faulty_ = false;
+    bool orphans_ = false;
+    std::uint64_t erased_ = 0;
+    std::uint64_t answered_after_erase_ = 0;
+
+  public:
+    splitmix chance;
+
+  private:
+    std::uint64_t next_stranger_;
+};
+
+}  // namespace genista::test
