@@ -68,7 +68,10 @@ TEST(broom_experiments, without_repairs_every_replayed_key_is_wrong_again) {
 [[gnu::noinline]] std::uint64_t steps_of_a_loop(instruction_counter& counter, unsigned count) {
     volatile unsigned sum = 0;
     return counter.of([&] {
-        for (unsigned i = 0; i < count; ++i) sum = sum + i;
+        for (unsigned i = 0; i < count; ++i) {
+            asm volatile("" : "+r"(i));  // a compiler that cannot count the rounds does not unroll them
+            sum = sum + i;
+        }
     });
 }
 

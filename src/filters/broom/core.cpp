@@ -72,6 +72,7 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
 }
 
 result<insert_outcome> core::insert(const digest& d, range_source& source) noexcept try {
+    hold_back();
     auto outcome = insert_into_bin(d, source);
     if (outcome && options_.grows && wants_to_grow()) grow_a_little(source);
     return outcome;
@@ -163,6 +164,7 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
 }
 
 result<erase_outcome> core::erase(const digest& d, range_source& source) noexcept try {
+    hold_back();
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
     if (!taken.r.holds_key) return erase_outcome::absent;  // a stranger never hurts a member
@@ -233,6 +235,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
 }
 
 result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcept try {
+    hold_back();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         reading taken;
         if (!contains(d)) return attempt == 0 ? adapt_outcome::was_negative : adapt_outcome::fixed;

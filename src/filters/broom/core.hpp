@@ -107,6 +107,8 @@ class core {
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 
     // growth.cpp
+    class calm;
+    void hold_back() const noexcept;
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
     [[nodiscard]] result<void> begin_growth(unsigned doublings) noexcept;    // under growing_
@@ -129,7 +131,8 @@ class core {
     std::atomic<std::uint64_t> renewals_ = 0;
     std::atomic<std::uint64_t> remote_reads_ = 0;
     std::atomic<std::uint64_t> growths_ = 0;
-    std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
+    std::atomic<unsigned> hold_back_ = 0;  // sweeps that writers have kept from getting on
+    std::atomic<bool> crowded_ = false;    // some bin's backyard is nearly full
     mutable std::mutex growing_;
     std::vector<std::unique_ptr<table>> tables_;    // all that ever were; under growing_
     std::vector<std::unique_ptr<layout>> layouts_;  // all that ever were; under growing_

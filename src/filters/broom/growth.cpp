@@ -1,7 +1,9 @@
 // Growth by sweep, and rebuilding. See core.hpp for how layouts change under readers and writers.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <new>
+#include <thread>
 
 #include "filters/broom/core.hpp"
 
@@ -15,11 +17,34 @@ constexpr std::uint64_t growth_load = 124;
 // A single bin that overflows makes a table grow only if a quarter of its slots are used: else whoever can aim at one bin could make
 // the table double for ever.
 constexpr std::uint64_t least_load = 32;
-// Reading R without the lock, so often; if writers change the bin every time, once with it. Growth must get on: in the end they
-// all wait for it.
+// If writers change the bin during so many readings of R, they are asked to hold back for a moment. R is never read under a
+// lock: a store may well hold locks of its own around its calls to the filter.
 constexpr int patient_attempts = 4;
 
 }  // namespace
+
+// While it lives writers wait a little before they begin; they never wait for long, so nobody can be locked out by it.
+class core::calm {
+  public:
+    calm(core& of, bool wanted) noexcept : of_{of}, wanted_{wanted} {
+        if (wanted_) of_.hold_back_.fetch_add(1, std::memory_order_relaxed);
+    }
+    calm(const calm&) = delete;
+    calm& operator=(const calm&) = delete;
+    ~calm() {
+        if (wanted_) of_.hold_back_.fetch_sub(1, std::memory_order_relaxed);
+    }
+
+  private:
+    core& of_;
+    bool wanted_;
+};
+
+void core::hold_back() const noexcept {
+    constexpr int most_naps = 20;
+    for (int nap = 0; nap < most_naps && hold_back_.load(std::memory_order_relaxed) != 0; ++nap)
+        std::this_thread::sleep_for(std::chrono::microseconds{250});
+}
 
 bool core::wants_to_grow() const noexcept {
     const layout& l = *layout_.load(std::memory_order_acquire);
@@ -69,7 +94,12 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
     const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
     if (bin == l.now->bins()) return false;
     population r;
-    const auto move = [&](table::lock& held) -> result<bool> {
+    for (int attempt = 0;; ++attempt) {
+        const calm quiet{*this, attempt >= patient_attempts};
+        const std::uint32_t version = l.now->version(bin);
+        if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
+        table::lock held{*l.now, bin};
+        if (held.version() != version && !faults.writer_without_recheck) continue;
         const bool skipped = faults.growth_skips_a_bin && bin == l.now->bins() / 2;
         if (!skipped) {
             if (const auto laid = lay_moved(l, bin, r); !laid) return laid.error();
@@ -77,16 +107,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
         l.front.store(bin + 1, std::memory_order_release);
         held.touch();
         return true;
-    };
-    for (int attempt = 0; attempt < patient_attempts; ++attempt) {
-        const std::uint32_t version = l.now->version(bin);
-        if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
-        table::lock held{*l.now, bin};
-        if (held.version() == version || faults.writer_without_recheck) return move(held);
     }
-    table::lock held{*l.now, bin};
-    if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
-    return move(held);
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to move a bin");
 }
@@ -224,18 +245,12 @@ result<bool> core::rebuild_groups(table& in, range_source& source) {
     for (std::uint64_t first = 0; first < in.bins();) {
         if (options_.grows && wants_to_grow()) return false;
         const std::uint64_t end = std::min(first + bins_per_group, in.bins());
-        const position_range range = {in.range_of(first).first, in.range_of(end - 1).last};
-        const bool patient = attempts++ < patient_attempts;
+        const calm quiet{*this, attempts++ >= patient_attempts};
         const std::uint32_t version = in.version(first);
-        if (patient) {
-            if (const auto got = fetch(range, source, r); !got) return got.error();
-        }
+        if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
+            return got.error();
         table::lock held{in, first};
-        if (!patient) {
-            if (const auto got = fetch(range, source, r); !got) return got.error();
-        } else if (held.version() != version) {
-            continue;
-        }
+        if (held.version() != version) continue;
         auto from = r.members.begin();
         for (std::uint64_t bin = first; bin < end; ++bin) {
             const std::uint64_t last = in.range_of(bin).last;

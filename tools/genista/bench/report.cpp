@@ -96,7 +96,7 @@ std::string rate_table(const report& run) {
 }
 
 std::string time_table(const report& run) {
-    std::vector<table::column> columns{{"ns: min (median)"}};
+    std::vector<table::column> columns{{"ns min (median)"}};
     for (const std::string_view name : operation_names) columns.push_back({std::string{name}, align::right});
     table page{std::move(columns)};
     for (const figures& each : run.filters) {
