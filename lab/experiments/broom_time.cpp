@@ -90,7 +90,10 @@ class chosen_by_population {
         : filter_{filter}, bins_{filter.details().bins}, population_(bins_) {
         for (std::uint64_t key = 0; key < n; ++key) ++population_[bin_of(key)];
     }
+    // Fewer than `count` where so many bins of that population are not left: small filters have few bins.
     std::vector<std::uint64_t> keys(std::uint64_t first, unsigned population, std::uint64_t count) {
+        const auto left = std::count(population_.begin(), population_.end(), population);
+        count = std::min(count, static_cast<std::uint64_t>(left));
         std::vector<std::uint64_t> found;
         for (std::uint64_t key = first; found.size() < count; ++key) {
             if (population_[bin_of(key)] != population) continue;
@@ -135,15 +138,17 @@ std::vector<double> count_erases(workload& w, instruction_counter& counter, chos
                                  const erase_kind& kind) {
     uncounted_map<memory_map> remote{w.store()};
     std::vector<double> counts;
-    for (std::uint64_t next = 0; counts.size() < kind.count;) {
-        const std::uint64_t key = choose.keys(next, kind.population, 1).front();
-        next = key + 1;
+    while (counts.size() < kind.count) {
+        const std::vector<std::uint64_t> chosen = choose.keys(0, kind.population, 1);
+        if (chosen.empty()) break;
+        const std::uint64_t key = chosen.front();
         const std::uint64_t before = w.filter().stats().renewals;
         volatile bool sink = false;
         const std::uint64_t instructions = counter.of([&] { sink = w.filter().erase(key, remote).has_value(); });
         if ((w.filter().stats().renewals != before) != kind.renews) continue;
         counts.push_back(static_cast<double>(instructions));
     }
+    if (counts.empty()) throw workload_error{"broom-time: no bin of the population wanted"};
     return counts;
 }
 
@@ -161,6 +166,7 @@ means measure_one(std::uint64_t n, double rate, const samples& sample, std::uint
     seen.negative = mean_of(count_each(counter, keys_from(first_stranger, sample.lookups), ask));
     seen.positive = mean_of(count_each(counter, keys_from(0, sample.lookups), ask));
     const std::vector<std::uint64_t> fresh = choose.keys(n, 44, sample.inserts);
+    if (fresh.empty()) throw workload_error{"broom-time: no bin of the population wanted"};
     for (const std::uint64_t key : fresh) (void)must(w.store().put(filter.hash()(key), key_bytes{key}.view()));
     const auto inserts =
         count_each(counter, fresh, [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
