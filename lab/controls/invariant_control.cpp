@@ -9,7 +9,7 @@ invariant_seen drive_and_audit_extending_inserts(double rate, std::uint64_t step
     faults = {};
     faults.insert_extends = true;
     try {
-        const auto seen = drive_and_audit<broom_filter>(seeded<broom_options>(180, rate, seed), steps, seed);
+        auto seen = drive_and_audit<broom_filter>(seeded<broom_options>(180, rate, seed), steps, seed);
         faults = {};
         return seen;
     } catch (...) {

@@ -10,8 +10,8 @@ replay_seen find_and_replay_without_adapting(std::uint64_t capacity, double load
     faults = {};
     faults.adapt_does_nothing = true;
     try {
-        const auto seen = find_and_replay<broom_filter>(seeded<broom_options>(capacity, 0x1p-8, seed), load, wanted,
-                                                        rounds, [](double) {});
+        auto seen = find_and_replay<broom_filter>(seeded<broom_options>(capacity, 0x1p-8, seed), load, wanted, rounds,
+                                                  [](double) {});
         faults = {};
         return seen;
     } catch (...) {

@@ -62,6 +62,7 @@ template <class Operation>
 std::vector<double> count_each(instruction_counter& counter, const std::vector<std::uint64_t>& keys,
                                Operation operation) {
     std::vector<double> counts;
+    counts.reserve(keys.size());
     for (const std::uint64_t key : keys) counts.push_back(static_cast<double>(counter.of([&] { operation(key); })));
     return counts;
 }

@@ -114,6 +114,7 @@ struct record_leaf {
 
     // The record at `slot` against (where, key), in the order of R.
     [[nodiscard]] std::strong_ordering compare(std::size_t slot, const digest& where, key_view key) const noexcept {
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero of an ordering for a pointer
         if (const auto order = digest_at(slot) <=> where; order != 0) return order;
         return compare_keys(key_at(slot), key);
     }
@@ -124,6 +125,7 @@ struct record_leaf {
         std::size_t high = count;
         while (low < high) {
             const std::size_t middle = (low + high) / 2;
+            // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero of an ordering for a pointer
             if (compare(middle, where, key) < 0) {
                 low = middle + 1;
             } else {
@@ -140,6 +142,7 @@ struct record_leaf {
     }
 
     [[nodiscard]] bool holds(std::size_t slot, const digest& where, key_view key) const noexcept {
+        // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero of an ordering for a pointer
         return slot < count && compare(slot, where, key) == 0;
     }
 

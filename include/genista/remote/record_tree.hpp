@@ -135,6 +135,7 @@ class record_tree {
             const std::uint64_t separator = node.positions[middle];
             const bool at_or_after = separator < where.position ||
                                      (separator == where.position &&
+                                      // NOLINTNEXTLINE(modernize-use-nullptr): as in record_leaf.hpp
                                       first_leaf(node.children[middle], level - 1)->compare(0, where, key) <= 0);
             if (at_or_after) {
                 low = middle + 1;
