@@ -101,12 +101,9 @@ bool epoch::join_by_extending(unsigned slot, const present& owner, const present
     const bool mirrored = joining.print.key.mirrored();
     if (!image_.slots.has_room(mirrored) || image_.sides.extended_slots(bin_) + 2 > extensions_per_bin) return false;
     if (!extend(slot, owner, joining)) return false;
-    const unsigned before = image_.slots.used(mirrored);
     const unsigned rank = image_.slots.ranks(joining.print.key).end;
     if (!join(joining.print)) return false;
-    const unsigned own_slot = line::slot_of(mirrored, rank);
-    (void)before;
-    return extend(own_slot, joining, owner);
+    return extend(line::slot_of(mirrored, rank), joining, owner);
 }
 
 const char* epoch::broken_rule() const {

@@ -221,19 +221,22 @@ result<unsigned> core::doublings_for(range_source& source) noexcept try {
 }
 
 result<void> core::rebuild(range_source& source) noexcept try {
+    bool under_way = false;
     {
         const std::lock_guard only_one{growing_};
-        if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+        under_way = layout_.load(std::memory_order_relaxed)->next != nullptr;
+        if (!under_way) {
             const auto fits = rebuild_groups(*layout_.load(std::memory_order_relaxed)->now, source);
             if (!fits) return fits.error();
             if (*fits) return {};
         }
     }
-    // A sweep lays every bin from R just as well, and R has outrun this table or a sweep is under way.
+    // R has outrun this table, and a sweep lays every bin from R just as well; or one is under way, of which some bins were
+    // laid before anybody asked.
     if (!options_.grows)
         return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
     if (const auto grown = grow(source); !grown) return grown.error();
-    return rebuild(source);
+    return under_way ? rebuild(source) : result<void>{};
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
 }
