@@ -67,9 +67,13 @@ json run_json(const report& run) {
             {"interval_confidence", lab::interval_confidence}};
 }
 
-// Three digits or more, so that slow machines do not widen the table.
+// Four characters at most, so that slow machines do not widen the table; the JSON has every digit.
 std::string rounded(double ns) {
-    return fmt::format("{:.{}f}", ns, ns < 100 ? 2 : ns < 1000 ? 1 : 0);
+    if (ns < 9.995) return fmt::format("{:.2f}", ns);
+    if (ns < 99.95) return fmt::format("{:.1f}", ns);
+    if (ns < 9999.5) return fmt::format("{:.0f}", ns);
+    if (ns < 999.5e3) return fmt::format("{:.0f}k", ns / 1e3);
+    return fmt::format("{:.{}f}M", ns / 1e6, ns < 9.95e6 ? 1 : 0);
 }
 
 std::string minimum_and_median(const samples& times) {
