@@ -1,6 +1,9 @@
 # `cmake --install`: headers, the library, and what find_package(genista) and pkg-config look for.
 include(CMakePackageConfigHelpers)
 install(TARGETS genista EXPORT genista_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET genista_rocksdb)
+    install(TARGETS genista_rocksdb EXPORT genista_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY include/genista DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT genista_targets NAMESPACE genista:: FILE genista-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)

@@ -13,6 +13,8 @@ packages_to_build=(
     libcli11-dev        # tools/: arguments
     libfmt-dev          # tools/: printed tables
     nlohmann-json3-dev  # tools/ and lab/: --json
+    librocksdb-dev      # stores/rocksdb
+    zlib1g-dev          # tools/: gzip files of keys
     libxxhash-dev       # hash/: XXH3-128 for trusted keys
     libsodium-dev       # tests: an independent SipHash-2-4 to compare with
     libgtest-dev        # tests

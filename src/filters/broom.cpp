@@ -81,6 +81,9 @@ result<insert_outcome> broom_filter::insert_from(const digest& d, broom::range_s
 result<erase_outcome> broom_filter::erase_from(const digest& d, broom::range_source& source) noexcept {
     return core_->erase(d, source);
 }
+result<erase_outcome> broom_filter::forget_from(const digest& d, broom::range_source& source) noexcept {
+    return core_->forget(d, source);
+}
 result<adapt_outcome> broom_filter::adapt_from(const digest& d, broom::range_source& source) noexcept {
     return core_->adapt(d, source);
 }
@@ -93,8 +96,8 @@ result<void> broom_filter::rebuild_from(broom::range_source& source) noexcept {
 result<void> broom_filter::audit_from(broom::range_source& source) const noexcept {
     return core_->audit(source);
 }
-result<void> broom_filter::save(sink& out) const noexcept {
-    return core_->save(out);
+result<void> broom_filter::save(sink& out, const store_mark& store) const noexcept {
+    return core_->save(out, store);
 }
 
 result<std::uint64_t> broom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {

@@ -147,8 +147,8 @@ result<snapshot_view> open_snapshot(std::span<const std::byte> bytes) noexcept {
     view.info.kind_version = load_little_endian<std::uint16_t>(at + detail::kind_version_at);
     view.info.hash_id = load_little_endian<std::uint16_t>(at + detail::hash_id_at);
     view.info.key_id = load_little_endian<std::uint64_t>(at + detail::key_id_at);
-    std::copy_n(at + detail::store_identity_at, view.info.store_identity.size(), view.info.store_identity.begin());
-    view.info.sequence = load_little_endian<std::uint64_t>(at + detail::sequence_at);
+    std::copy_n(at + detail::store_identity_at, view.info.store.identity.size(), view.info.store.identity.begin());
+    view.info.store.sequence = load_little_endian<std::uint64_t>(at + detail::sequence_at);
     return view;
 }
 

@@ -24,8 +24,8 @@ snapshot_info some_info() {
                        .kind_version = 3,
                        .hash_id = 2,
                        .key_id = 0x0123456789abcdef,
-                       .sequence = 77};
-    for (std::size_t i = 0; i < 16; ++i) info.store_identity[i] = static_cast<std::byte>(0xf0 + i);
+                       .store = {.sequence = 77}};
+    for (std::size_t i = 0; i < 16; ++i) info.store.identity[i] = static_cast<std::byte>(0xf0 + i);
     return info;
 }
 
@@ -56,8 +56,8 @@ bytes by_the_book(const snapshot_info& info, const bytes& parameters, const std:
     test::put_little_endian(made, 12, 2, info.kind_version);
     test::put_little_endian(made, 14, 2, info.hash_id);
     test::put_little_endian(made, 16, 8, info.key_id);
-    std::copy(info.store_identity.begin(), info.store_identity.end(), made.begin() + 24);
-    test::put_little_endian(made, 40, 8, info.sequence);
+    std::copy(info.store.identity.begin(), info.store.identity.end(), made.begin() + 24);
+    test::put_little_endian(made, 40, 8, info.store.sequence);
     test::put_little_endian(made, 56, 4, parameters.size());
     test::put_little_endian(made, 60, 4, sections.size());
     const auto append = [&](const bytes& part) {
@@ -82,7 +82,7 @@ TEST(snapshot, has_exactly_the_bytes_of_the_book_and_opens_to_what_was_written) 
         info.kind_version = static_cast<std::uint16_t>(chance());
         info.hash_id = static_cast<std::uint16_t>(chance());
         info.key_id = chance();
-        info.sequence = chance();
+        info.store.sequence = chance();
         const bytes parameters = chance.bytes(edges[chance.below(std::size(edges))]);
         std::vector<bytes> sections(chance.below(max_snapshot_sections + 1));
         std::vector<std::uint64_t> lengths;

@@ -91,7 +91,7 @@ struct broom_check {
 };
 
 template <class Filter>
-inline constexpr std::array<broom_check, 15> broom_checks = {{
+inline constexpr std::array<broom_check, 16> broom_checks = {{
     {"an erased key comes back", check_own_dead_slot<Filter>},
     {"a colliding insert", check_colliding_insert<Filter>},
     {"a range read that fails", check_failed_range<Filter>},
@@ -99,6 +99,7 @@ inline constexpr std::array<broom_check, 15> broom_checks = {{
     {"adapting beside a key on its way in", check_adapt_beside_commit<Filter>},
     {"rolling back a commit that collides", check_roll_back<Filter>},
     {"an erase while its key is inserted again", check_erase_against_insert<Filter>},
+    {"a forget while its key is inserted again", check_forget_against_insert<Filter>},
     {"an erase while a neighbour is inserted", check_erase_against_neighbour<Filter>},
     {"an adapt while a neighbour is inserted", check_adapt_against_neighbour<Filter>},
     {"growth while a key is inserted", check_growth_against_insert<Filter>},

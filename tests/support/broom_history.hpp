@@ -110,13 +110,21 @@ class history_check {
                 ++mine;
             } else {
                 ++mine;
-                const auto outcome = filter_.erase(key, remote_);
+                const auto outcome = erase(key, step % 2 == 0);
                 if (!outcome || *outcome != erase_outcome::erased) fail("erase: ", outcome);
             }
             ++done;
         }
         writes_ += done;
         --writing_;
+    }
+
+    // In one call, or as a store does it whose batches commit on their own.
+    result<erase_outcome> erase(std::uint64_t key, bool in_one_call) {
+        if (in_one_call) return filter_.erase(key, remote_);
+        const integer_key bytes{key};
+        if (const auto gone = remote_.erase(filter_.hash()(key), bytes.view()); !gone) return gone.error();
+        return filter_.forget(key, remote_);
     }
 
     template <class Outcome>

@@ -186,6 +186,25 @@ std::string check_erase_against_insert() {
     return {};
 }
 
+// The store has erased x, and forget(x) has read a range without it; before it reaches the bin somebody commits and inserts
+// x again. The slot it finds is then the new x's.
+template <class Filter>
+std::string check_forget_against_insert() {
+    for (unsigned history = 0; history < 3; ++history) {
+        broom_world<Filter> w{one_bin(4, history)};
+        for (std::uint64_t key = 0; key < 20; ++key) (void)w.insert(key);
+        scripted_map<memory_map> remote{w.plain};
+        const integer_key seven{7};
+        (void)w.plain.erase(w.filter.hash()(std::uint64_t{7}), seven.view());
+        remote.after_range = [&] { insert_beside(w, 7); };
+        w.wrong.expect(w.filter.forget(std::uint64_t{7}, remote).has_value(), "a forget failed");
+        w.scan();
+        w.audit();
+        if (!w.wrong.none()) return w.wrong.text();
+    }
+    return {};
+}
+
 // erase(x) has read its range; before it comes to the bin somebody else's key joins it. A renewal from the old reading
 // would lose that key.
 template <class Filter>

@@ -148,6 +148,7 @@ class broom_world {
     }
 
     void erase(std::uint64_t key) {
+        if (chance.below(4) == 0) return erase_by_halves(key);
         ++tally.erases;
         const bool was_member = is_member(key);
         while (true) {
@@ -166,6 +167,32 @@ class broom_world {
                 orphans_ = true;
                 return;
             }
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    void erase_by_halves(std::uint64_t key) {
+        ++tally.erases;
+        const bool was_member = is_member(key);
+        if (was_member) {
+            const auto gone = plain.erase(filter.hash()(key), integer_key{key}.view());
+            wrong.expect(gone.has_value(), "a store that cannot erase");
+        }
+        set_member(key, false);
+        while (true) {
+            const auto before = portrait();
+            const auto outcome = filter.forget(key, remote);
+            if (outcome) {
+                const bool missed = was_member && *outcome == erase_outcome::absent;
+                wrong.expect(!missed || faulty_, "a forget that took the store's past for its present");
+                orphans_ = orphans_ || missed;
+                erased_ += was_member ? 1u : 0u;
+                answered_after_erase_ += was_member && filter.may_contain(key) ? 1u : 0u;
+                return;
+            }
+            failed_operation(before, "a forget");
+            orphans_ = orphans_ || was_member;
             if (chance.below(2) == 0) return;
         }
     }

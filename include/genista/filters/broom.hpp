@@ -35,6 +35,7 @@
 #include "genista/filters/broom/range_source.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/filters/kernel_table.hpp"
+#include "genista/format/snapshot.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
@@ -129,6 +130,19 @@ class broom_filter : public filter_surface<broom_filter> {
         const integer_bytes bytes{key};
         return erase(bytes.view(), remote);
     }
+    // The second half of an erase, for a store that has committed it already (a batch of writes, say): R no longer holds the
+    // key. `absent`: there was nothing to forget, or the key is back.
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        const digest d = hash()(key);
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return forget_from(d, source);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
+        const integer_bytes bytes{key};
+        return forget(bytes.view(), remote);
+    }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
@@ -169,7 +183,7 @@ class broom_filter : public filter_surface<broom_filter> {
 
     // A loaded filter never draws a salt that its former life may have drawn. It continues the epochs of the moment it was
     // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed.
-    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept;
     [[nodiscard]] static result<broom_filter> load(std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
@@ -194,6 +208,7 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] const broom_lookup_state& state() const noexcept;
     [[nodiscard]] result<insert_outcome> insert_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase_from(const digest& d, broom::range_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;
     [[nodiscard]] result<void> rebuild_from(broom::range_source& source) noexcept;

@@ -50,15 +50,22 @@ enum class snapshot_kind : std::uint16_t { bloom = 1, blocked_bloom = 2, cuckoo_
 // The name of the filter's header, or "unknown".
 [[nodiscard]] std::string_view to_string(snapshot_kind kind) noexcept;
 
-// What can be said of a snapshot without knowing its kind. `store_identity` and `sequence` tie a filter to
-// the state of the store it mirrors, zero where there is none.
+// Ties a filter to the state of the store it mirrors: it knows at least every write up to `sequence`. Zeros where there is
+// none.
+struct store_mark {
+    std::array<std::byte, 16> identity{};
+    std::uint64_t sequence = 0;
+
+    friend bool operator==(const store_mark&, const store_mark&) = default;
+};
+
+// What can be said of a snapshot without knowing its kind.
 struct snapshot_info {
     snapshot_kind kind{};
     std::uint16_t kind_version = 0;
     std::uint16_t hash_id = 0;
     std::uint64_t key_id = 0;
-    std::array<std::byte, 16> store_identity{};
-    std::uint64_t sequence = 0;
+    store_mark store{};
 
     friend bool operator==(const snapshot_info&, const snapshot_info&) = default;
 };

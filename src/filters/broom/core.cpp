@@ -169,6 +169,25 @@ result<erase_outcome> core::erase(const digest& d, range_source& source) noexcep
     if (const auto got = read(d, source, taken); !got) return got.error();
     if (!taken.r.holds_key) return erase_outcome::absent;  // a stranger never hurts a member
     if (const auto gone = source.erase(); !gone) return gone.error();
+    return drop(d, taken, source);
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+// A stranger is safe here too: a slot that matches it has an owner among the members, so nothing is buried.
+result<erase_outcome> core::forget(const digest& d, range_source& source) noexcept try {
+    hold_back();
+    if (!contains(d)) return erase_outcome::absent;
+    reading taken;
+    if (const auto got = read(d, source, taken); !got) return got.error();
+    if (taken.r.holds_key) return erase_outcome::absent;
+    return drop(d, taken, source);
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+// R has lost the key, after `taken` was read or before.
+result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         switch (erase_with(d, taken)) {
             case step::done:
@@ -188,8 +207,6 @@ result<erase_outcome> core::erase(const digest& d, range_source& source) noexcep
         if (taken.r.holds_key) return erase_outcome::erased;
     }
     return kept_changing();
-} catch (const std::bad_alloc&) {
-    return no_memory();
 }
 
 core::step core::erase_with(const digest& d, const reading& taken) {

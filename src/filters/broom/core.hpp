@@ -57,6 +57,7 @@ class core {
     // R holds the key already: the store commits first.
     [[nodiscard]] result<insert_outcome> insert(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
     // Lays every bin anew from R.
     [[nodiscard]] result<void> rebuild(range_source& source) noexcept;
@@ -70,7 +71,7 @@ class core {
     [[nodiscard]] std::uint64_t keys() const noexcept { return keys_.load(std::memory_order_relaxed); }
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;
-    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] result<void> save(sink& out, const store_mark& store) const noexcept;
     [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes) noexcept;
 
     // For tests: the table in use, when nobody is growing.
@@ -103,6 +104,7 @@ class core {
 
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, insert_outcome& outcome);
+    [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 

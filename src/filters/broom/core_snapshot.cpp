@@ -16,9 +16,10 @@ constexpr std::size_t parts_per_table = 4;  // lines, tails, sides, salts
 
 }  // namespace
 
-result<void> core::save(sink& out) const noexcept try {
-    const auto info = describe(snapshot_kind::broom, kind_version, hash_);
+result<void> core::save(sink& out, const store_mark& store) const noexcept try {
+    auto info = describe(snapshot_kind::broom, kind_version, hash_);
     if (!info) return info.error();
+    info->store = store;
     const std::lock_guard nobody_grows{growing_};
     const layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);

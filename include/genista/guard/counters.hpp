@@ -1,0 +1,87 @@
+// guard_counters: what a guard saw and did; guard_tally: the same while it happens, from many threads.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "genista/filters/filter.hpp"
+#include "genista/guard/latency_histogram.hpp"
+
+namespace genista {
+
+struct guard_counters {
+    std::uint64_t queries = 0;
+    std::uint64_t local_negatives = 0;  // answered without the store
+    std::uint64_t reads = 0;            // point reads of the store
+    std::uint64_t wasted_reads = 0;     // those that found nothing
+    std::uint64_t repeated_wasted_reads =
+        0;  // for a key that wasted a read before, among the last few thousand (a lower bound)
+    std::uint64_t failed_reads = 0;
+    std::uint64_t puts = 0;
+    std::uint64_t erases = 0;
+    std::uint64_t adapts = 0;          // mistakes repaired
+    std::uint64_t adapts_dropped = 0;  // the queue was full: the next mistake on that key tries again
+    std::uint64_t failed_adapts = 0;   // the store failed meanwhile: the mistake is still there
+    std::uint64_t late_inserts = 0;    // keys the filter could not take at once: their doors were jammed
+    std::uint64_t jammed_doors = 0;    // now
+    std::uint64_t local_bytes = 0;     // filter, doors, counters and queues
+    filter_stats filter{};             // of the filter alone
+};
+
+class guard_tally {
+  public:
+    enum event : unsigned {
+        query,
+        local_negative,
+        read,
+        wasted_read,
+        repeated_wasted_read,
+        failed_read,
+        put,
+        erase,
+        adapt,
+        adapt_dropped,
+        failed_adapt,
+        late_insert,
+        number_of_events
+    };
+
+    void count(event what) noexcept { mine().of[what].fetch_add(1, std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t sum(event what) const noexcept;
+
+    // True for one query in 64 of a thread: timing each would cost more than answering it.
+    [[nodiscard]] static bool is_timed() noexcept {
+        thread_local unsigned turn = 0;
+        return turn++ % 64 == 0;
+    }
+    latency_histogram query_times;  // of the timed queries
+    latency_histogram read_times;   // of every read of the store
+
+    // Remembers the key, and says whether it was there already. A table of fingerprints: the newest of those that share an
+    // entry stays, so a repetition may be missed, and one in 2^32 strangers is taken for one.
+    bool wasted_before(const digest& d) noexcept;
+
+    [[nodiscard]] guard_counters counters() const noexcept;
+    [[nodiscard]] static constexpr std::size_t size_bytes() noexcept { return sizeof(guard_tally); }
+
+  private:
+    static constexpr unsigned shards = 8;
+    static constexpr unsigned remembered = 4096;
+    struct alignas(128) shard {
+        std::array<std::atomic<std::uint64_t>, number_of_events> of{};
+    };
+    shard& mine() noexcept;
+
+    std::array<shard, shards> shards_{};
+    std::array<std::atomic<std::uint32_t>, remembered> wasted_{};
+};
+
+// In the text format that Prometheus scrapes. `labels` goes into every sample's braces, for example store="users".
+[[nodiscard]] std::string metrics_text(const guard_counters& counters, const guard_tally& times,
+                                       std::string_view labels = {});
+
+}  // namespace genista

@@ -1,0 +1,243 @@
+// Ask, read, adapt: any filter before any store, with stores that fail in between.
+#include "genista/guard/guarded.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/broom.hpp"
+#include "genista/filters/cuckoo_partial.hpp"
+#include "genista/guard/memory_store.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "tests/support/splitmix.hpp"
+
+namespace genista::test {
+namespace {
+
+static_assert(guarded_store<memory_store>);
+
+hasher test_hash() {
+    return hasher{hash_key{}, hash_kind::keyed};
+}
+
+template <class Filter>
+Filter empty_filter(std::uint64_t capacity) {
+    if constexpr (std::is_same_v<Filter, broom_filter>)
+        return *broom_filter::make({.capacity = capacity, .hash = test_hash(), .repeatable = 7});
+    else
+        return *Filter::make({.capacity = capacity, .hash = test_hash()});
+}
+
+std::string key_number(std::uint64_t number) {
+    return "key-" + std::to_string(number);
+}
+
+// A store whose R can be told to fail; the store itself goes on.
+class failing_store {
+  public:
+    failing_store() : store_{test_hash()}, remote_{store_.remote(), {.sleep = [](auto) {}}} {}
+    const hasher& hash() const noexcept { return store_.hash(); }
+    faulty_map<memory_map>& remote() noexcept { return remote_; }
+    memory_store& inside() noexcept { return store_; }
+
+    result<bool> read(const digest& d, key_view key, std::string& value) {
+        if (reads_fail) return error::make(error_code::io, "read failed");
+        return store_.read(d, key, value);
+    }
+    result<void> write(const digest& d, key_view key, std::string_view value) {
+        if (write_fails_before) return error::make(error_code::io, "write failed");
+        const auto done = store_.write(d, key, value);
+        if (write_fails_after) return error::make(error_code::io, "reply lost");
+        return done;
+    }
+    result<void> remove(const digest& d, key_view key) { return store_.remove(d, key); }
+
+    bool reads_fail = false;
+    bool write_fails_before = false;
+    bool write_fails_after = false;
+
+  private:
+    memory_store store_;
+    faulty_map<memory_map> remote_;
+};
+
+static_assert(guarded_store<failing_store>);
+
+TEST(guarded, what_was_put_is_found_and_what_was_erased_is_not) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<broom_filter>(1000), store};
+    ASSERT_TRUE(guard.put("ada", "1815"));
+    ASSERT_TRUE(guard.put("ada", "countess"));
+    EXPECT_EQ(guard.filter().stats().keys, 1u);
+    EXPECT_EQ(**guard.get("ada"), "countess");
+    EXPECT_FALSE(guard.get("nobody")->has_value());
+    ASSERT_TRUE(guard.erase("ada"));
+    ASSERT_TRUE(guard.erase("ada"));
+    ASSERT_TRUE(guard.erase("never there"));
+    EXPECT_FALSE(guard.get("ada")->has_value());
+    EXPECT_EQ(guard.filter().stats().keys, 0u);
+}
+
+TEST(guarded, the_counters_add_up_and_a_mistake_costs_one_read) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<broom_filter>(2000), store};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    for (int round = 0; round < 4; ++round) {
+        for (std::uint64_t i = 2000; i < 22000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
+    }
+    for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
+    const guard_counters seen = guard.counters();
+    EXPECT_EQ(seen.puts, 2000u);
+    EXPECT_EQ(seen.queries, 82000u);
+    EXPECT_EQ(seen.queries, seen.local_negatives + seen.reads);
+    EXPECT_EQ(seen.reads, 2000 + seen.wasted_reads);
+    EXPECT_EQ(seen.repeated_wasted_reads, 0u);
+    EXPECT_GT(seen.wasted_reads, 10u);
+    EXPECT_EQ(seen.adapts, seen.wasted_reads);
+    EXPECT_GT(seen.local_bytes, seen.filter.local_bytes);
+}
+
+TEST(guarded, without_adapting_every_repetition_is_wasted_again) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<broom_filter>(2000), store, {.adapt = adapting::off}};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    const auto ask_all = [&] {
+        for (std::uint64_t i = 2000; i < 22000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
+        return guard.counters();
+    };
+    const std::uint64_t once = ask_all().wasted_reads;
+    const guard_counters twice = ask_all();
+    EXPECT_EQ(twice.wasted_reads, 2 * once);
+    EXPECT_EQ(twice.repeated_wasted_reads, once);
+    EXPECT_EQ(twice.adapts, 0u);
+}
+
+TEST(guarded, background_adapting_repairs_the_same_mistakes) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<broom_filter>(2000), store, {.adapt = adapting::in_background, .queued_adapts = 4096}};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    for (std::uint64_t i = 2000; i < 42000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
+    guard.inner_gate().drain();
+    const guard_counters seen = guard.counters();
+    EXPECT_GT(seen.wasted_reads, 20u);
+    // One repair may mend a mistake that waits behind it, and a renewed bin may make a new one.
+    EXPECT_LE(seen.adapts, seen.wasted_reads);
+    EXPECT_GE(seen.adapts * 10, seen.wasted_reads * 9);
+    std::uint64_t still_maybe = 0;
+    for (std::uint64_t i = 2000; i < 42000; ++i) still_maybe += guard.may_contain(key_number(i)) ? 1u : 0u;
+    EXPECT_LE(still_maybe * 10, seen.wasted_reads);
+}
+
+TEST(guarded, filters_that_do_not_learn_may_stand_before_a_store_too) {
+    memory_store store{test_hash()};
+    guarded bloom{empty_filter<bloom_filter>(2000), store};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(bloom.put(key_number(i), "v"));
+    for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(bloom.get(key_number(i))->has_value());
+    ASSERT_TRUE(bloom.erase(key_number(3)));
+    EXPECT_FALSE(bloom.get(key_number(3))->has_value());
+    EXPECT_TRUE(bloom.may_contain(key_number(3)));  // it cannot forget
+}
+
+TEST(guarded, a_full_filter_denies_no_key) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<cuckoo_partial_filter>(64), store};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
+    EXPECT_GT(guard.counters().late_inserts, 0u);
+    EXPECT_GT(guard.counters().jammed_doors, 0u);
+}
+
+TEST(guarded, a_put_whose_filter_step_failed_is_found_and_repaired_later) {
+    failing_store store;
+    guarded guard{empty_filter<broom_filter>(300), store};
+    std::uint64_t next = 0;
+    for (; next < 300; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
+    ASSERT_TRUE(store.remote().set_plan({.rules = {fault_rule::from(fault_kind::error_before, 0)}}));
+    while (guard.counters().late_inserts < 5 && next < 20000) ASSERT_TRUE(guard.put(key_number(next++), "v"));
+    ASSERT_GE(guard.counters().late_inserts, 5u);
+    for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
+    EXPECT_FALSE(guard.repair());
+    EXPECT_GT(guard.counters().jammed_doors, 0u);
+    ASSERT_TRUE(store.remote().set_plan({}));
+    ASSERT_TRUE(guard.repair());
+    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
+    EXPECT_TRUE(guard.filter().audit(store.inside().remote()));
+}
+
+TEST(guarded, a_write_whose_reply_was_lost_is_found) {
+    failing_store store;
+    guarded guard{empty_filter<broom_filter>(300), store};
+    store.write_fails_after = true;
+    EXPECT_FALSE(guard.put("lost reply", "v"));
+    store.write_fails_after = false;
+    store.write_fails_before = true;
+    EXPECT_FALSE(guard.put("never written", "v"));
+    EXPECT_TRUE(guard.get("lost reply")->has_value());
+    EXPECT_FALSE(guard.get("never written")->has_value());
+    EXPECT_FALSE(guard.may_contain("never written"));  // the wasted read repaired it
+}
+
+TEST(guarded, an_error_of_the_store_reaches_the_caller_and_is_no_absence) {
+    failing_store store;
+    guarded guard{empty_filter<broom_filter>(300), store};
+    ASSERT_TRUE(guard.put("ada", "v"));
+    store.reads_fail = true;
+    const auto answer = guard.get("ada");
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code(), error_code::io);
+    EXPECT_EQ(guard.counters().failed_reads, 1u);
+    EXPECT_EQ(guard.counters().wasted_reads, 0u);
+}
+
+// A key seen in the store by any way is never denied afterwards, though its put has not returned.
+TEST(guarded, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<broom_filter>(4000), store};
+    constexpr std::uint64_t keys = 4000;
+    std::atomic<std::uint64_t> denied{0};
+    std::atomic<bool> done{false};
+    std::thread reader{[&] {
+        std::string value;
+        while (!done.load()) {
+            for (std::uint64_t i = 0; i < keys; ++i) {
+                const std::string key = key_number(i);
+                const auto there = store.read({}, key, value);
+                if (there && *there && !guard.get(key)->has_value()) ++denied;
+            }
+        }
+    }};
+    std::vector<std::thread> writers;
+    for (unsigned w = 0; w < 2; ++w) {
+        writers.emplace_back([&, w] {
+            for (std::uint64_t i = w; i < keys; i += 2) ASSERT_TRUE(guard.put(key_number(i), "v"));
+        });
+    }
+    for (std::thread& each : writers) each.join();
+    done = true;
+    reader.join();
+    EXPECT_EQ(denied.load(), 0u);
+    EXPECT_TRUE(guard.filter().audit(store.remote()));
+}
+
+TEST(guarded, metrics_are_in_the_exposition_format) {
+    memory_store store{test_hash()};
+    guarded guard{empty_filter<broom_filter>(300), store};
+    ASSERT_TRUE(guard.put("ada", "v"));
+    (void)guard.get("ada");
+    const std::string text = guard.metrics_text("store=\"users\"");
+    for (const char* line :
+         {"# TYPE genista_guard_queries_total counter\n", "genista_guard_queries_total{store=\"users\"} 1\n",
+          "genista_guard_reads_total{store=\"users\"} 1\n", "genista_guard_keys{store=\"users\"} 1\n",
+          "genista_guard_read_seconds_bucket{store=\"users\",le=\"+Inf\"} 1\n",
+          "genista_guard_read_seconds_count{store=\"users\"} 1\n"}) {
+        EXPECT_NE(text.find(line), std::string::npos) << line << text;
+    }
+    EXPECT_NE(guard.metrics_text().find("genista_guard_queries_total 1\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace genista::test
