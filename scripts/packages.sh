@@ -14,6 +14,7 @@ packages_to_build=(
     libfmt-dev          # tools/: printed tables
     nlohmann-json3-dev  # tools/ and lab/: --json
     librocksdb-dev      # stores/rocksdb
+    libjs-chart.js      # lab/report: the chart library inside a report
     zlib1g-dev          # tools/: gzip files of keys
     libxxhash-dev       # hash/: XXH3-128 for trusted keys
     libsodium-dev       # tests: an independent SipHash-2-4 to compare with
@@ -28,6 +29,7 @@ packages_to_check=(
     llvm                # llvm-symbolizer: names instead of addresses in a finding
     clang-format
     clang-tidy
+    chromium-headless-shell  # opens the reports
 )
 
 # Runs "$@" as root, or says in words why it cannot.

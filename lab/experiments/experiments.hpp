@@ -18,6 +18,7 @@ result<outcome> run_broom_words(const run_options& options);
 result<outcome> run_ppr_reduction(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);
+result<outcome> run_sustained_guard(const run_options& options);
 result<outcome> run_growth(const run_options& options);
 
 }  // namespace genista::lab

@@ -21,6 +21,7 @@ constexpr std::array experiments{
     experiment{"ppr-reduction", run_ppr_reduction},
     experiment{"one-line", run_one_line},
     experiment{"broom-replay", run_broom_replay},
+    experiment{"sustained-guard", run_sustained_guard},
     experiment{"growth", run_growth},
 };
 

@@ -124,7 +124,9 @@ class history_check {
         if (in_one_call) return filter_.erase(key, remote_);
         const integer_key bytes{key};
         if (const auto gone = remote_.erase(filter_.hash()(key), bytes.view()); !gone) return gone.error();
-        return filter_.forget(key, remote_);
+        const auto forgotten = filter_.forget(key, remote_);
+        if (!forgotten) return forgotten.error();
+        return erase_outcome::erased;  // `absent`: somebody renewed the bin in between
     }
 
     template <class Outcome>

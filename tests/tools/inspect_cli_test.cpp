@@ -120,7 +120,8 @@ TEST(inspect_cli, a_valid_envelope_around_nonsense_is_refused) {
 
 TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
     const scratch_folder scratch;
-    const snapshot_info info{.kind = static_cast<snapshot_kind>(4711), .kind_version = 3, .hash_id = 1, .store = {.sequence = 99}};
+    const snapshot_info info{
+        .kind = static_cast<snapshot_kind>(4711), .kind_version = 3, .hash_id = 1, .store = {.sequence = 99}};
     ASSERT_TRUE(save_file(scratch / "new", [&](sink& out) { return write_snapshot(out, info, {}, {}); }));
     const tool_run run = run_tool({"inspect", scratch / "new", "--json"});
     ASSERT_EQ(run.status, 0) << run.err;

@@ -1,5 +1,6 @@
 // genista: the command line of the library. It parses, calls one command, and maps whatever happened to an exit status.
 //
+//     guard     the main job: filters before a store on disk, and what absent keys cost
 //     bench     how fast, how small and how wrong each filter is, measured in one interleaved run
 //     inspect   what a snapshot file holds
 //     lab       the papers' promises as experiments
@@ -55,8 +56,8 @@ exit_status run(int argument_count, char** arguments) {
     root.require_subcommand(0, 1);
     root.footer(
         "Exit status: 0 done, 1 a broken claim or failed work, 2 bad input.\n"
-        "Example:\n  genista bench --filters bloom,blocked_bloom --keys 1e6 --error-rate 1%");
-    std::vector<command> commands{add_bench_command(root), add_inspect_command(root)};
+        "Example:\n  genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html");
+    std::vector<command> commands{add_guard_command(root), add_bench_command(root), add_inspect_command(root)};
     for (command& each : add_lab_commands(root)) commands.push_back(std::move(each));
     try {
         root.parse(argument_count, arguments);

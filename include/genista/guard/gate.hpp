@@ -151,6 +151,14 @@ class gate {
         return error::make(error_code::out_of_memory, "guard: no memory to repair a jammed door");
     }
 
+    // A key waits behind some door: what is saved now would deny it.
+    [[nodiscard]] bool any_jammed() const noexcept {
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
+            if (doors_.is_jammed(door)) return true;
+        }
+        return false;
+    }
+
     // Waits until every mistake seen so far has been looked at.
     void drain() noexcept {
         std::unique_lock held{queue_mutex_};

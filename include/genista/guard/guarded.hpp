@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "genista/base/fail_point.hpp"
 #include "genista/guard/gate.hpp"
 #include "genista/guard/store.hpp"
 
@@ -45,8 +46,11 @@ class guarded {
     result<void> put(key_view key, std::string_view value) {
         const digest d = gate_->hash()(key);
         const typename gate_type::entering in{*gate_, d};
+        fail_point("guard.entered");
         const auto written = store_->write(d, key, value);
+        fail_point("store.committed");
         gate_->settle(key);  // after an error too: it may have happened
+        fail_point("guard.settled");
         return written;
     }
 
@@ -55,7 +59,9 @@ class guarded {
         const digest d = gate_->hash()(key);
         if (!gate_->may_contain(d)) return {};
         if (const auto gone = store_->remove(d, key); !gone) return gone;
+        fail_point("store.removed");
         gate_->forget(key);
+        fail_point("guard.forgotten");
         return {};
     }
 

@@ -1,0 +1,25 @@
+// fail_point: places with a name at which a test may stop the process, as a crash would.
+//
+// Each is one relaxed load, in code that has just been to the store or the disk. The names, in the order in which a write
+// and a snapshot pass them:
+//
+//     guard.entered  store.committed  guard.settled           a put
+//     store.removed  guard.forgotten                          an erase
+//     keeper.marked  keeper.saved  keeper.log_synced  keeper.written  keeper.renamed  keeper.pruned       a snapshot
+//     index.started  index.batch  index.filled  index.ready   an existing database being indexed
+//     ingest.announced  ingest.done                           files taken in
+#pragma once
+
+#include <atomic>
+
+namespace genista {
+
+using fail_point_hook = void (*)(const char* name);
+
+inline std::atomic<fail_point_hook> at_fail_point{nullptr};
+
+inline void fail_point(const char* name) {
+    if (const fail_point_hook hook = at_fail_point.load(std::memory_order_relaxed); hook != nullptr) hook(name);
+}
+
+}  // namespace genista

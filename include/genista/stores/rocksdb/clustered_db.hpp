@@ -1,0 +1,79 @@
+// clustered_db: the clustered layout ready to use. A store, a broom filter before it, and the filter's snapshots beside
+// it.
+//
+//     auto users = genista::rocks::clustered_db::open("/data/users");
+//     (*users)->put("ada", "1815");
+//     (*users)->get("nobody");                 // answered from RAM; if not, the filter learns from the wasted read
+//
+// A write is applied when the store has committed it and the filter knows: both lie inside the writers' lock, so that a
+// snapshot of the filter can name a moment of the store (filter_keeper.hpp). Threads: any number. For another filter,
+// or none: guarded<Filter, clustered_store>.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "genista/guard/guarded.hpp"
+#include "genista/stores/rocksdb/clustered_store.hpp"
+#include "genista/stores/rocksdb/filter_keeper.hpp"
+
+namespace genista::rocks {
+
+struct clustered_db_options {
+    clustered_options store{};
+    broom_options filter{};  // its hash is the store's
+    guard_options guard{};
+    keeper_options keeper{};
+    progress_report progress{};  // while the filter is built, if no snapshot serves
+};
+
+class clustered_db {
+  public:
+    [[nodiscard]] static result<std::unique_ptr<clustered_db>> open(const std::string& path,
+                                                                    clustered_db_options options = {});
+    clustered_db(const clustered_db&) = delete;
+    clustered_db& operator=(const clustered_db&) = delete;
+    ~clustered_db();
+
+    // The value, or nothing if there is no such key.
+    [[nodiscard]] result<std::optional<std::string>> get(key_view key) { return guarded_.get(key); }
+    result<void> put(key_view key, std::string_view value);
+    result<void> erase(key_view key);
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return guarded_.may_contain(key); }
+
+    // Retries what failed: brings in the keys of jammed doors.
+    result<void> repair() noexcept { return guarded_.repair(); }
+    // Compares the filter with the store. Nobody writes meanwhile: they wait.
+    [[nodiscard]] result<void> audit();
+    [[nodiscard]] guard_counters counters() const noexcept { return guarded_.counters(); }
+    [[nodiscard]] std::string metrics_text(std::string_view labels = {}) const { return guarded_.metrics_text(labels); }
+
+    // A last snapshot, if the options say so; then nothing else may be called. An error of the snapshot is reported
+    // after everything has been closed: it costs time at the next opening, not keys.
+    [[nodiscard]] result<void> close();
+
+    [[nodiscard]] clustered_store& store() noexcept { return *store_; }
+    [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
+    // What a keeper of filters asks of either layout (guarded_db has the same).
+    [[nodiscard]] rocks_gate& inner_gate() noexcept { return guarded_.inner_gate(); }
+    [[nodiscard]] ordered_records& records() noexcept { return store_->remote(); }
+    [[nodiscard]] writers_lock& writers() noexcept { return writers_; }
+    [[nodiscard]] filter_keeper& keeper() noexcept { return *keeper_; }
+    [[nodiscard]] rocksdb::DB& base() noexcept { return store_->db(); }
+    [[nodiscard]] const store_id& identity() const noexcept { return store_->identity(); }
+    [[nodiscard]] std::uint64_t generation() const noexcept { return store_->generation(); }
+
+  private:
+    clustered_db(std::unique_ptr<clustered_store> store, found_filter found, const clustered_db_options& options);
+
+    std::unique_ptr<clustered_store> store_;
+    filter_origin origin_;
+    bool snapshot_on_close_;
+    guarded<broom_filter, clustered_store> guarded_;
+    writers_lock writers_;
+    std::unique_ptr<filter_keeper> keeper_;
+};
+
+}  // namespace genista::rocks

@@ -1,0 +1,74 @@
+// clustered_store: RocksDB with the values under their record_keys, so that R is the data itself: the records a filter
+// learns from lie in the blocks of the values, and keeping R costs no write and no space but 16 bytes a key. Iterators
+// see hash order; who needs the order of keys takes the indexed layout (guarded_db.hpp).
+//
+//     auto store = genista::rocks::clustered_store::open("/data/users");
+//     auto filter = genista::broom_filter::build({.hash = (*store)->hash()}, (*store)->remote());
+//     genista::guarded users{*std::move(filter), **store};
+//
+// Models guarded_store (guard/store.hpp). clustered_db.hpp puts store, filter and the filter's snapshots together.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "genista/guard/store.hpp"
+#include "genista/stores/rocksdb/database.hpp"
+#include "genista/stores/rocksdb/ordered_records.hpp"
+
+namespace genista::rocks {
+
+struct clustered_options {
+    bool create_if_missing = true;
+    bool read_only = false;
+    rocksdb::Options rocksdb = default_rocksdb_options();
+    rocksdb::WriteOptions writes{};                   // sync, say. disableWAL is refused.
+    std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
+    std::optional<hash_key> key = std::nullopt;       // of a new database; none: random. For tests.
+};
+
+class clustered_store {
+  public:
+    [[nodiscard]] static result<std::unique_ptr<clustered_store>> open(const std::string& path,
+                                                                       clustered_options options = {});
+
+    [[nodiscard]] result<bool> read(const digest& where, key_view key, std::string& value);
+    [[nodiscard]] result<void> write(const digest& where, key_view key, std::string_view value);
+    [[nodiscard]] result<void> remove(const digest& where, key_view key);
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] ordered_records& remote() noexcept { return records_; }
+
+    [[nodiscard]] rocksdb::DB& db() noexcept { return database_.base(); }
+    [[nodiscard]] rocksdb::ColumnFamilyHandle& family() noexcept { return records_.family(); }
+    [[nodiscard]] const store_id& identity() const noexcept { return identity_; }
+    [[nodiscard]] std::uint64_t generation() const noexcept { return meta_.generation; }
+    [[nodiscard]] std::uint64_t sequence() const { return database_.base().GetLatestSequenceNumber(); }
+    [[nodiscard]] bool is_new() const noexcept { return is_new_; }
+    [[nodiscard]] std::uint64_t estimated_keys() const;  // RocksDB's guess
+
+    // Tables for everything that is in memory.
+    [[nodiscard]] result<void> flush();
+    // What the log of the moment holds survives a loss of power.
+    [[nodiscard]] result<void> sync();
+    // Nothing else may be called afterwards.
+    [[nodiscard]] result<void> close();
+
+    clustered_store(const clustered_store&) = delete;
+    clustered_store& operator=(const clustered_store&) = delete;
+
+  private:
+    clustered_store(database opened, const store_meta& meta, const store_id& identity, bool is_new,
+                    const rocksdb::WriteOptions& writes);
+
+    database database_;
+    store_meta meta_;
+    hasher hash_;
+    store_id identity_;
+    bool is_new_;
+    rocksdb::WriteOptions writes_;
+    ordered_records records_;
+};
+
+}  // namespace genista::rocks

@@ -1,0 +1,118 @@
+// filter_keeper: keeps a guard's filter across restarts, in files beside the database: <database>/genista/filter-<sequence>.
+//
+// The truth is the store: a filter can always be built again from it in one scan. A snapshot makes reopening fast, and keeps
+// what the filter has learnt. It is taken while others write:
+//
+//     mark     with no write half done: S, the store's sequence number. Every write up to S is in the filter
+//     save     the filter's bytes, which may show writes after S already
+//     sync     the store's log. Else power loss could undo a delete that the saved filter shows, and a key would be denied
+//     publish  temporary file, sync, rename, sync of the folder; the last two snapshots stay, older ones go
+//
+// Reopening takes the newest snapshot that is whole, of this database and not newer than it, and repeats the log from S on
+// (the database keeps its log for that: WAL_size_limit_MB); inserting and forgetting twice does no harm. Where that is not
+// possible it tries the one before, and else builds the filter anew. A snapshot that was refused is removed: the store may
+// grow past its sequence number later, with another history.
+//
+// All files go through the database's own FileSystem, so that whoever makes that fail makes this fail too.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "genista/filters/broom.hpp"
+#include "genista/guard/gate.hpp"
+#include "genista/stores/rocksdb/meta.hpp"
+#include "genista/stores/rocksdb/ordered_records.hpp"
+#include "genista/stores/rocksdb/writers_lock.hpp"
+
+namespace genista::rocks {
+
+// done of all, in keys; all is an estimate. Called now and then, from the thread that opens.
+using progress_report = std::function<void(std::uint64_t done, std::uint64_t all)>;
+
+using rocks_gate = gate<broom_filter, ordered_records>;
+
+struct keeper_options {
+    std::chrono::milliseconds every{std::chrono::minutes{5}};  // between snapshots in the background; 0: none
+    bool on_close = true;                                      // one more when the store is closed
+};
+
+// The database a filter belongs to.
+struct keeper_place {
+    rocksdb::DB* db = nullptr;
+    rocksdb::ColumnFamilyHandle* records = nullptr;  // R
+    store_id identity{};                             // meta.hpp
+    std::uint64_t generation = 0;
+
+    // What a snapshot carries: one of an older generation is another store's.
+    [[nodiscard]] store_id identity_now() const noexcept {
+        store_id mixed = identity;
+        for (std::size_t i = 0; i < 8; ++i) mixed[8 + i] ^= static_cast<std::byte>(generation >> (8 * i) & 0xff);
+        return mixed;
+    }
+    [[nodiscard]] std::string folder() const { return db->GetName() + "/genista"; }
+};
+
+enum class filter_origin : unsigned char {
+    snapshot,  // loaded, and the log repeated
+    rebuilt,   // from R in one scan
+};
+
+struct found_filter {
+    broom_filter filter;
+    filter_origin origin = filter_origin::rebuilt;
+    std::uint64_t replayed = 0;  // records of R put or deleted in the log since the snapshot
+};
+
+// While nobody writes. `options.hash` is the store's, `key_is_new` says that the store was made just now; the capacity is
+// raised to the number of keys there are.
+[[nodiscard]] result<found_filter> find_filter(const keeper_place& place, const broom_options& options,
+                                               const progress_report& progress = {});
+
+class filter_keeper {
+  public:
+    filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers, const keeper_options& options);
+    filter_keeper(const filter_keeper&) = delete;
+    filter_keeper& operator=(const filter_keeper&) = delete;
+    // Stops the thread. Takes no snapshot: close() of the store does, while it still can say that it failed.
+    ~filter_keeper();
+
+    // One snapshot now. An error leaves the snapshots before it.
+    result<void> save();
+    void stop() noexcept;
+
+    // R changes past the log (files are taken in): snapshots of older generations are void. By whoever excludes writers.
+    void set_generation(std::uint64_t generation) noexcept { generation_.store(generation, std::memory_order_relaxed); }
+
+    [[nodiscard]] std::uint64_t snapshots() const noexcept { return saved_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t failures() const noexcept { return failed_.load(std::memory_order_relaxed); }
+
+  private:
+    void work();
+    result<void> write(const store_mark& mark);
+
+    keeper_place place_;
+    rocks_gate& gate_;
+    writers_lock& writers_;
+    keeper_options options_;
+    std::atomic<std::uint64_t> generation_;
+    std::mutex saving_;  // one snapshot at a time
+    std::optional<store_mark> last_;
+    std::atomic<std::uint64_t> saved_{0}, failed_{0};
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    bool stopping_ = false;
+    std::thread worker_;
+};
+
+}  // namespace genista::rocks

@@ -1,0 +1,253 @@
+// guarded_db: a rocksdb::DB that answers for most absent keys without reading. The indexed layout: the user's data stay
+// in the column family `default` under their own keys, and a record of R for each key rides in genista.index, in the
+// same atomic batch.
+//
+//     auto users = genista::rocks::guarded_db::open("/data/users");     // a plain database is indexed first
+//     rocksdb::DB* db = users->get();                                   // existing code goes on with this
+//
+//   I1  A key that is in `default` is never answered NotFound: from the moment its commit is visible until its removal
+//       is.
+//   I2  genista.index holds a record for exactly the keys of `default`, after every crash too.
+//
+// Guarded is the family `default`; other families pass through untouched. What RocksDB 7.8 can be asked, and what
+// becomes of it:
+//
+//   guarded        Get, GetEntity, GetMergeOperands, MultiGet (all), KeyMayExist: the filter is asked first, and learns
+//                  from reads that found nothing. Reads of another moment or of a part go by it: a snapshot, a
+//                  timestamp, the tiers kPersistedTier and kMemtableTier, ignore_range_deletions. A MultiGet stays one
+//                  moment of the database. Put, PutEntity, Merge, Delete, SingleDelete: data and record in one batch.
+//                  Write: a copy of the batch, with the records behind it; log data and save points stay. DeleteRange,
+//                  also in a batch: alone; the keys of the range are read, and their records deleted one by one.
+//                  IngestExternalFile(s): alone; a table with the records is made and taken in with the user's. Close:
+//                  also saves the filter. DestroyColumnFamilyHandle: also for the handles of family().
+//   refused        writes to `default` with disableWAL (a log with gaps cannot be caught up from), with timestamps,
+//                  with a WAL termination point; batches with marks of transactions or blob references; ingest_behind,
+//                  and files with deletions, merges or no keys; DeleteFile and NewDefaultReplayer: they change data
+//                  past everybody; families whose names begin with "genista.": to create, import, drop, write, ingest
+//                  into, SetOptions. At opening: what check_guardable (database.hpp) names.
+//   passed on      everything else: iterators and snapshots, properties and statistics, flushes and compactions, log
+//                  and live files, checksums, traces, options, other families, GetUpdatesSince (it shows the index's
+//                  records too).
+//
+// RocksDB has back doors: GetRootDB and GetBaseDB give the database without its guard (TransactionDB::WrapDB,
+// DeleteFilesInRange and ldb use them). Reading there is fine; after writing there, or after RepairDB, open with
+// rebuild_index.
+//
+// The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads: any number.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/utilities/stackable_db.h>
+#include <rocksdb/wide_columns.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "genista/stores/rocksdb/database.hpp"
+#include "genista/stores/rocksdb/filter_keeper.hpp"
+#include "genista/stores/rocksdb/ordered_records.hpp"
+#include "genista/stores/rocksdb/put_clock.hpp"
+#include "genista/stores/rocksdb/writers_lock.hpp"
+
+namespace genista::rocks {
+
+class batch_plan;
+
+enum class opening_stage : unsigned char {
+    indexing,   // an existing database: its keys are read and their records written
+    filtering,  // the filter is built from the records
+};
+// done of all, in keys; all is an estimate.
+using opening_progress = std::function<void(opening_stage stage, std::uint64_t done, std::uint64_t all)>;
+
+struct guarded_db_options {
+    rocksdb::Options rocksdb = default_rocksdb_options();  // the database and the family `default`
+    std::vector<rocksdb::ColumnFamilyDescriptor>
+        families{};  // other families; those not named here are opened like `default`
+    std::optional<rocksdb::ColumnFamilyOptions> index = std::nullopt;  // of genista.index; none: made from `rocksdb`
+    bool create_if_missing = true;
+    bool index_existing = true;  // else a database without an index is refused
+    bool rebuild_index = false;  // throw the index away and make it anew
+    broom_options filter{};      // its hash is the database's
+    guard_options guard{};
+    keeper_options keeper{};
+    opening_progress progress{};
+    std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
+    std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
+};
+
+class guarded_db final : public rocksdb::StackableDB {
+  public:
+    [[nodiscard]] static result<std::unique_ptr<guarded_db>> open(const std::string& path,
+                                                                  guarded_db_options options = {});
+    ~guarded_db() override;
+
+    // A family that was there when the database was opened, `default` included; null if there is none, or it is
+    // genista's.
+    [[nodiscard]] rocksdb::ColumnFamilyHandle* family(std::string_view name) const;
+
+    [[nodiscard]] bool may_contain(const rocksdb::Slice& key) const noexcept;
+    // Retries what failed: brings in the keys of jammed doors.
+    result<void> repair() noexcept { return gate_->repair(); }
+    // I2, and the filter against the index. Writers wait; two scans of everything.
+    [[nodiscard]] result<void> audit();
+    [[nodiscard]] guard_counters counters() const noexcept { return gate_->counters(); }
+    [[nodiscard]] std::string metrics_text(std::string_view labels = {}) const;
+
+    [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
+    // What a keeper of filters asks of either layout (clustered_db has the same).
+    [[nodiscard]] rocks_gate& inner_gate() noexcept { return *gate_; }
+    [[nodiscard]] ordered_records& records() noexcept { return records_; }
+    [[nodiscard]] writers_lock& writers() noexcept { return writers_; }
+    [[nodiscard]] filter_keeper& keeper() noexcept { return *keeper_; }
+    [[nodiscard]] rocksdb::DB& base() noexcept { return *db_; }
+    [[nodiscard]] const store_id& identity() const noexcept { return identity_; }
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
+
+    // rocksdb::DB, in the order of the table above. The short forms without a family come from DB and lead here.
+    using Slice = rocksdb::Slice;
+    using Status = rocksdb::Status;
+    using Family = rocksdb::ColumnFamilyHandle;
+    using StackableDB::Get;
+    using StackableDB::GetEntity;
+    using StackableDB::GetMergeOperands;
+    using StackableDB::KeyMayExist;
+    using StackableDB::MultiGet;
+    Status Get(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+               rocksdb::PinnableSlice* value) override;
+    Status Get(const rocksdb::ReadOptions& options, Family* family, const Slice& key, rocksdb::PinnableSlice* value,
+               std::string* timestamp) override;
+    Status GetEntity(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+                     rocksdb::PinnableWideColumns* columns) override;
+    Status GetMergeOperands(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+                            rocksdb::PinnableSlice* operands, rocksdb::GetMergeOperandsOptions* how,
+                            int* number_of_operands) override;
+    std::vector<Status> MultiGet(const rocksdb::ReadOptions& options, const std::vector<Family*>& families,
+                                 const std::vector<Slice>& keys, std::vector<std::string>* values) override;
+    std::vector<Status> MultiGet(const rocksdb::ReadOptions& options, const std::vector<Family*>& families,
+                                 const std::vector<Slice>& keys, std::vector<std::string>* values,
+                                 std::vector<std::string>* timestamps) override;
+    void MultiGet(const rocksdb::ReadOptions& options, Family* family, std::size_t count, const Slice* keys,
+                  rocksdb::PinnableSlice* values, Status* statuses, bool sorted = false) override;
+    void MultiGet(const rocksdb::ReadOptions& options, Family* family, std::size_t count, const Slice* keys,
+                  rocksdb::PinnableSlice* values, std::string* timestamps, Status* statuses,
+                  bool sorted = false) override;
+    void MultiGet(const rocksdb::ReadOptions& options, std::size_t count, Family** families, const Slice* keys,
+                  rocksdb::PinnableSlice* values, Status* statuses, bool sorted = false) override;
+    void MultiGet(const rocksdb::ReadOptions& options, std::size_t count, Family** families, const Slice* keys,
+                  rocksdb::PinnableSlice* values, std::string* timestamps, Status* statuses,
+                  bool sorted = false) override;
+    bool KeyMayExist(const rocksdb::ReadOptions& options, Family* family, const Slice& key, std::string* value,
+                     bool* value_found = nullptr) override;
+    bool KeyMayExist(const rocksdb::ReadOptions& options, Family* family, const Slice& key, std::string* value,
+                     std::string* timestamp, bool* value_found = nullptr) override;
+
+    using StackableDB::Delete;
+    using StackableDB::DeleteRange;
+    using StackableDB::Merge;
+    using StackableDB::Put;
+    using StackableDB::PutEntity;
+    using StackableDB::SingleDelete;
+    Status Put(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& value) override;
+    Status Put(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& timestamp,
+               const Slice& value) override;
+    Status PutEntity(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
+                     const rocksdb::WideColumns& columns) override;
+    Status Merge(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& value) override;
+    Status Merge(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& timestamp,
+                 const Slice& value) override;
+    Status Delete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) override;
+    Status Delete(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
+                  const Slice& timestamp) override;
+    Status SingleDelete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) override;
+    Status SingleDelete(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
+                        const Slice& timestamp) override;
+    Status DeleteRange(const rocksdb::WriteOptions& options, Family* family, const Slice& begin,
+                       const Slice& end) override;
+    Status DeleteRange(const rocksdb::WriteOptions& options, Family* family, const Slice& begin, const Slice& end,
+                       const Slice& timestamp) override;
+    Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) override;
+
+    using StackableDB::IngestExternalFile;
+    Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
+                              const rocksdb::IngestExternalFileOptions& options) override;
+    Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& arguments) override;
+
+    using StackableDB::SetOptions;
+    Status Close() override;
+    Status Resume() override { return db_->Resume(); }
+    Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                              Family** handle) override;
+    Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options, const std::vector<std::string>& names,
+                                std::vector<Family*>* handles) override;
+    Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                std::vector<Family*>* handles) override;
+    Status CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                                        const rocksdb::ImportColumnFamilyOptions& how,
+                                        const rocksdb::ExportImportFilesMetaData& metadata, Family** handle) override;
+    Status DropColumnFamily(Family* family) override;
+    Status DropColumnFamilies(const std::vector<Family*>& families) override;
+    Status DestroyColumnFamilyHandle(Family* family) override;
+    Status SetOptions(Family* family, const std::unordered_map<std::string, std::string>& options) override;
+    Status DeleteFile(std::string name) override;
+    Status NewDefaultReplayer(const std::vector<Family*>& handles, std::unique_ptr<rocksdb::TraceReader>&& reader,
+                              std::unique_ptr<rocksdb::Replayer>* replayer) override;
+    // StackableDB of 7.8 forgets to pass these on.
+    void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override {
+        db_->GetAllColumnFamilyMetaData(metadata);
+    }
+    Status GetStatsHistory(std::uint64_t start_time, std::uint64_t end_time,
+                           std::unique_ptr<rocksdb::StatsHistoryIterator>* iterator) override {
+        return db_->GetStatsHistory(start_time, end_time, iterator);
+    }
+
+  private:
+    guarded_db(database opened, rocksdb::DB* base, const store_meta& meta, found_filter found,
+               const guarded_db_options& options, const store_id& identity);
+
+    [[nodiscard]] static bool is_guarded(const Family* family) noexcept;
+    [[nodiscard]] bool is_own(const Family* family) const noexcept;
+    [[nodiscard]] bool is_own(std::uint32_t id) const noexcept { return id == index_id_ || id == meta_id_; }
+    [[nodiscard]] bool is_denied(const rocksdb::ReadOptions& options, const Family* family, const Slice& key);
+
+    // Asks the filter, then `read`, then teaches the filter.
+    template <class Read>
+    Status ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read);
+    struct sieve;
+    template <class Value, class Read>
+    void ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families, Family* family,
+                  const Slice* keys, Value* values, std::string* timestamps, Status* statuses, const Read& read);
+
+    // One key: `change` has put the user's part into the batch.
+    template <class Change>
+    Status write_one(const rocksdb::WriteOptions& options, const Slice& key, std::size_t size_bytes, bool is_put,
+                     Change&& change);
+    Status write_batch(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates, batch_plan& plan);
+    Status commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all, const batch_plan& plan);
+    Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);
+
+    database handles_;  // of the families only
+    std::uint32_t index_id_, meta_id_;
+    bool has_merge_operator_;
+    bool has_row_cache_;
+    bool snapshot_on_close_;
+    filter_origin origin_;
+    store_id identity_;
+    store_meta meta_;                        // changed by ingesting only
+    std::atomic<std::uint64_t> generation_;  // meta_.generation, for everybody
+    std::mutex ingesting_;
+    mutable std::mutex handles_mutex_;
+    put_clock clock_;
+    writers_lock writers_;
+    ordered_records records_;
+    std::unique_ptr<rocks_gate> gate_;
+    std::unique_ptr<filter_keeper> keeper_;  // none once closed
+};
+
+}  // namespace genista::rocks

@@ -1,0 +1,115 @@
+// ordered_records: R (remote/remote.hpp) in one column family of RocksDB, whose keys are record_keys.
+//
+// for_each is one iterator, so a range is one moment of the database, later than every commit that returned before the
+// call. A record too short to hold a digest is an error, not a stranger to step over. `put` keeps the value of a record
+// that is there already; beside writers of that very record that do not come through here it may still undo their
+// value, and `erase` takes the value along. Stores write their records themselves, in the batch of the data
+// (clustered_store, guarded_db).
+//
+// sequential_records reads the same with ONE iterator that goes on where the last range ended: for building a filter
+// while nobody writes. An iterator shows the moment it was made at, so beside writers it would be wrong.
+#pragma once
+
+#include <rocksdb/db.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "genista/remote/remote.hpp"
+#include "genista/stores/rocksdb/record_key.hpp"
+#include "genista/stores/rocksdb/status.hpp"
+
+namespace genista::rocks {
+
+// One walk over a range of positions: the part of for_each that does not depend on the visitor.
+class record_range {
+  public:
+    record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first, std::uint64_t last);
+
+    // The next record, nothing at the end. What it points to is valid until the next call.
+    [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> next();
+
+  private:
+    std::array<char, 8> lower_bytes_{}, upper_bytes_{};
+    rocksdb::Slice lower_, upper_;
+    std::unique_ptr<rocksdb::Iterator> at_;
+    bool begun_ = false;
+};
+
+class ordered_records {
+  public:
+    // Both outlive it.
+    ordered_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) noexcept : db_{&db}, family_{&family} {}
+
+    [[nodiscard]] result<bool> put(const digest& where, key_view key);
+    [[nodiscard]] result<bool> erase(const digest& where, key_view key);
+    [[nodiscard]] result<bool> contains(const digest& where, key_view key);
+
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) try {
+        if (first > last) return {};
+        record_range range{*db_, *family_, first, last};
+        while (true) {
+            const auto record = range.next();
+            if (!record) return record.error();
+            if (!record->has_value() || !visit((*record)->first, (*record)->second)) return {};
+        }
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "no memory to read a range of records");
+    }
+
+    [[nodiscard]] rocksdb::DB& db() const noexcept { return *db_; }
+    [[nodiscard]] rocksdb::ColumnFamilyHandle& family() const noexcept { return *family_; }
+
+  private:
+    static constexpr std::size_t stripes = 64;
+    [[nodiscard]] std::mutex& stripe_of(const digest& d) noexcept { return stripes_[d.seed % stripes]; }
+
+    rocksdb::DB* db_;
+    rocksdb::ColumnFamilyHandle* family_;
+    std::array<std::mutex, stripes> stripes_;  // put and erase tell who came first
+};
+
+// For one thread. It only reads: put and erase are errors.
+class sequential_records {
+  public:
+    sequential_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family);
+
+    [[nodiscard]] result<bool> put(const digest& where, key_view key) noexcept;
+    [[nodiscard]] result<bool> erase(const digest& where, key_view key) noexcept;
+    [[nodiscard]] result<bool> contains(const digest& where, key_view key);
+
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) try {
+        if (first > last) return {};
+        go_to(first);
+        while (true) {
+            const auto record = here(last);
+            if (!record) return record.error();
+            if (!record->has_value() || !visit((*record)->first, (*record)->second)) return {};
+            step();
+        }
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "no memory to read a range of records");
+    }
+
+    [[nodiscard]] std::uint64_t records_read() const noexcept { return records_read_; }
+
+  private:
+    void go_to(std::uint64_t first);
+    // The record the iterator is at, or nothing if it lies beyond `last` or there is none: only then it can be gone on
+    // from.
+    [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> here(std::uint64_t last);
+    void step();
+
+    rocksdb::DB* db_;
+    rocksdb::ColumnFamilyHandle* family_;
+    std::unique_ptr<rocksdb::Iterator> at_;
+    std::optional<std::uint64_t> continues_at_;  // the iterator is at the first record at or after this position
+    std::uint64_t records_read_ = 0;
+};
+
+}  // namespace genista::rocks

@@ -1,0 +1,23 @@
+// Charts and tables as HTML: what page.cpp puts into a section, and page.js finds there and draws.
+//
+//     <figure class="chart"> title, caption, an empty <div class="plot"><canvas>, the numbers as JSON </figure>
+//     <div class="table-box"><table> ... </table></div>
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "lab/report/page.hpp"
+
+namespace genista::lab::report {
+
+// Counts as it goes: every chart and table of a page has a number, and its parts are tied together by it.
+class figure_writer {
+  public:
+    void append(std::string& out, const figure& content);
+
+  private:
+    std::size_t count_ = 0;
+};
+
+}  // namespace genista::lab::report

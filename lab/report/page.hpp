@@ -1,0 +1,126 @@
+// page: a report as one HTML file that needs nothing else. No network, no folder of assets, readable in ten years.
+//
+//     page report{.title = "Space", .lead = "...", ...};
+//     write_html("space.html", report);
+//
+// Text, tables and three kinds of chart, filled in by whoever measured (guard_page.hpp; the lab's experiments). The
+// page carries Chart.js, its style and its script, follows light and dark, fits a phone and prints.
+//
+// I1  Total: every string is text, whatever is in it. Markup, quotes, control characters and bytes that are no UTF-8
+//     are escaped or replaced, never interpreted.
+// I2  A number that is not finite is a gap in its chart; series that are empty or of unequal length are fine.
+// I3  The page asks nobody for anything, and its content security policy would not let it.
+// I4  The same page gives the same bytes: no date, no machine, no addresses.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "genista/base/result.hpp"
+
+namespace genista::lab::report {
+
+// How an axis writes its numbers: 0.012 is "1.2 %", 1500 is "1.5 ms" if it counts microseconds, and "1.5 k" otherwise.
+enum class unit : std::uint8_t { number, percent, microseconds };
+
+struct axis {
+    std::string title;
+    bool logarithmic = false;  // a zero is drawn at the foot of the axis and labelled 0, a negative number is a gap
+    unit in = unit::number;
+};
+
+// A name has one colour, dash and mark on the whole page, in every chart.
+struct series {
+    std::string name;
+    std::vector<double> y;  // beside the chart's x; missing ones are gaps, surplus ones are left out
+};
+
+struct line_chart {
+    std::string title;
+    std::string caption;
+    axis x;
+    axis y;
+    std::vector<double> at;  // the x of every series
+    std::vector<series> lines;
+};
+
+struct point {
+    std::string label;  // written beside the point where there is room, and always in its tooltip
+    double x = 0;
+    double y = 0;
+};
+
+struct point_series {
+    std::string name;
+    std::vector<point> points;
+};
+
+struct scatter_chart {
+    std::string title;
+    std::string caption;
+    axis x;
+    axis y;
+    std::vector<point_series> clouds;
+};
+
+// Bars lie, so that the names of categories have room on a phone.
+struct bar_chart {
+    std::string title;
+    std::string caption;
+    axis value;
+    std::vector<std::string> categories;
+    std::vector<series> bars;  // one value a category
+    bool graded = false;       // the series are grades of one thing (p50, p99): shades of one colour
+};
+
+struct column {
+    std::string title;
+    bool right = false;  // numbers
+};
+
+// The first column names its row. Missing cells are empty, surplus ones are left out.
+struct table {
+    std::string title;
+    std::vector<column> columns;
+    std::vector<std::vector<std::string>> rows;
+};
+
+using figure = std::variant<line_chart, scatter_chart, bar_chart, table>;
+
+struct section {
+    std::string heading;
+    std::string text;  // paragraphs, with an empty line between them
+    std::vector<figure> figures;
+};
+
+// A key figure: "41 ×", "queries under attack", "against rocksdb_bloom".
+struct fact {
+    std::string value;
+    std::string label;
+    std::string note;
+    bool alarming = false;
+};
+
+struct page {
+    std::string title;
+    std::string lead;       // the finding in words; paragraphs as in a section
+    std::string warning;    // what must not be overlooked; empty if there is nothing
+    std::string highlight;  // the series that the page is about: drawn in the first colour, and thicker
+    std::vector<fact> facts;
+    std::vector<section> sections;
+    nlohmann::ordered_json data;  // everything, for machines: <script type="application/json" id="data">
+};
+
+[[nodiscard]] std::string to_html(const page& content);
+
+// Replaces the file at `path` all at once (format/sink.hpp).
+[[nodiscard]] result<void> write_html(std::string_view path, const page& content);
+
+// "3.9.1", as the embedded library calls itself.
+[[nodiscard]] std::string_view chart_library_version() noexcept;
+
+}  // namespace genista::lab::report

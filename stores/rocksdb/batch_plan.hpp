@@ -1,0 +1,98 @@
+// batch_plan: what a WriteBatch does to the keys of the family `default`, in its order, and with what result for each
+// key.
+//
+// Reading a batch (WriteBatch::Iterate) gives the operations; ranges are then spelt out against the database, while
+// nobody writes; and finish() says for each key how it ends, which is all that a filter needs to know of an atomic
+// batch.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/write_batch.h>
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "genista/hash/hasher.hpp"
+#include "genista/stores/rocksdb/record_key.hpp"
+
+namespace genista::rocks {
+
+class batch_plan final : public rocksdb::WriteBatch::Handler {
+  public:
+    struct change {
+        rocksdb::Slice key;  // inside the batch, or in `spelt_out_`
+        digest where;
+        bool is_put;
+    };
+
+    batch_plan(const hasher& hash, std::uint32_t index_id, std::uint32_t meta_id) noexcept
+        : hash_{hash}, index_id_{index_id}, meta_id_{meta_id} {}
+
+    // The batch must outlive the plan. NotSupported: something that cannot be guarded.
+    rocksdb::Status read(const rocksdb::WriteBatch& batch) { return batch.Iterate(this); }
+
+    [[nodiscard]] bool touches_guarded() const noexcept { return !changes_.empty() || !ranges_.empty(); }
+    [[nodiscard]] bool has_ranges() const noexcept { return !ranges_.empty(); }
+
+    // Replaces each range by deletions of the keys it meets: those of the database, and those put before it in the
+    // batch. InvalidArgument: a range that ends before it begins (RocksDB notices when half of the batch is done).
+    rocksdb::Status spell_out_ranges(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family);
+
+    // The records of R for all changes, in order, behind what is there.
+    rocksdb::Status append_records(rocksdb::WriteBatch& to, rocksdb::ColumnFamilyHandle& index) const;
+
+    // Keeps the last change of each key. Afterwards the plan is for the filter only.
+    void finish();
+    [[nodiscard]] const std::vector<change>& changes() const noexcept { return changes_; }
+
+    rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return add(family, key, true);
+    }
+    rocksdb::Status PutEntityCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return add(family, key, true);
+    }
+    rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return add(family, key, true);
+    }
+    rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
+        return add(family, key, false);
+    }
+    rocksdb::Status SingleDeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
+        return add(family, key, false);
+    }
+    rocksdb::Status DeleteRangeCF(std::uint32_t family, const rocksdb::Slice& begin,
+                                  const rocksdb::Slice& end) override;
+    rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override;
+    void LogData(const rocksdb::Slice&) override {}
+    rocksdb::Status MarkNoop(bool) override { return {}; }
+    rocksdb::Status MarkBeginPrepare(bool) override { return transaction(); }
+    rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return transaction(); }
+    rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return transaction(); }
+    rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return transaction(); }
+    rocksdb::Status MarkCommitWithTimestamp(const rocksdb::Slice&, const rocksdb::Slice&) override {
+        return transaction();
+    }
+
+  private:
+    struct range {
+        rocksdb::Slice begin, end;
+        std::size_t after;  // that many changes come before it
+    };
+
+    rocksdb::Status add(std::uint32_t family, const rocksdb::Slice& key, bool is_put);
+    rocksdb::Status check(std::uint32_t family) const;
+    static rocksdb::Status transaction();
+
+    const hasher& hash_;
+    std::uint32_t index_id_, meta_id_;
+    std::vector<change> changes_;
+    std::vector<range> ranges_;
+    std::deque<std::string> spelt_out_;
+};
+
+// A key of `default` belongs to family 0, whatever handle was used.
+inline constexpr std::uint32_t guarded_family_id = 0;
+
+}  // namespace genista::rocks

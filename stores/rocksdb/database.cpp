@@ -1,0 +1,186 @@
+// Looking at a path, opening what is there, and the handles. See database.hpp.
+#include "genista/stores/rocksdb/database.hpp"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/env.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "genista/stores/rocksdb/status.hpp"
+
+namespace genista::rocks {
+namespace {
+
+enum class found { nothing, empty_directory, database, something_else, a_file };
+
+// What RocksDB leaves behind if it dies before its first CURRENT file is there.
+bool is_left_by_a_cut_short_creation(std::string_view name) noexcept {
+    if (name == "." || name == ".." || name == "LOCK" || name == "IDENTITY" || name == "genista") return true;
+    if (name == "archive" || name.starts_with("OPTIONS-")) return true;
+    return name.starts_with("LOG") || name.starts_with("MANIFEST-") || name.ends_with(".dbtmp") ||
+           name.ends_with(".log");
+}
+
+found look_at(rocksdb::Env& env, const std::string& path) {
+    if (env.FileExists(path + "/CURRENT").ok()) return found::database;
+    bool is_directory = false;
+    const rocksdb::Status looked = env.IsDirectory(path, &is_directory);
+    if (looked.ok() && !is_directory) return found::a_file;
+    std::vector<std::string> names;
+    if (!looked.ok() || !env.GetChildren(path, &names).ok()) return found::nothing;
+    const bool all_ours = std::ranges::all_of(names, is_left_by_a_cut_short_creation);
+    return all_ours ? found::empty_directory : found::something_else;
+}
+
+result<void> check_path(found what, const std::string& path, bool create) noexcept {
+    switch (what) {
+        case found::database:
+            return {};
+        case found::a_file:
+            return error::make(error_code::invalid_argument, "%s is a file, not the directory of a database",
+                               path.c_str());
+        case found::something_else:
+            return error::make(error_code::invalid_argument, "%s is no RocksDB database, and not empty", path.c_str());
+        case found::empty_directory:
+            if (create) return {};
+            return error::make(error_code::invalid_argument, "%s is no RocksDB database: it is empty", path.c_str());
+        case found::nothing:
+            if (create) return {};
+            return error::make(error_code::invalid_argument, "there is no database at %s", path.c_str());
+    }
+    return {};
+}
+
+}  // namespace
+
+rocksdb::Options default_rocksdb_options() {
+    rocksdb::BlockBasedTableOptions table;
+    table.block_size = std::size_t{8} << 10;
+    table.format_version = 5;
+    table.block_cache = rocksdb::NewLRUCache(std::size_t{32} << 20);
+    rocksdb::Options options;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    options.level_compaction_dynamic_level_bytes = true;
+    options.bytes_per_sync = std::uint64_t{1} << 20;
+    return options;
+}
+
+result<database> database::open(const std::string& path, opening how) try {
+    rocksdb::Env& env = how.options.env != nullptr ? *how.options.env : *rocksdb::Env::Default();
+    const found what = look_at(env, path);
+    if (const auto fits = check_path(what, path, how.create_if_missing && !how.read_only); !fits) return fits.error();
+
+    std::vector<std::string> names{rocksdb::kDefaultColumnFamilyName};
+    if (what == found::database) {
+        names.clear();
+        const auto listed = rocksdb::DB::ListColumnFamilies(how.options, path, &names);
+        if (!listed.ok()) return to_error(listed, "list the column families of " + path);
+    }
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const std::string& name : names) {
+        const auto named = std::ranges::find(how.families, name, &rocksdb::ColumnFamilyDescriptor::name);
+        if (named != how.families.end())
+            families.push_back(*named);
+        else
+            families.emplace_back(name, rocksdb::ColumnFamilyOptions{how.options});
+    }
+
+    database made;
+    made.is_new_ = what != found::database;
+    how.options.create_if_missing = how.create_if_missing;
+    rocksdb::DB* db = nullptr;
+    const auto opened = how.read_only ? rocksdb::DB::OpenForReadOnly(how.options, path, families, &made.handles_, &db)
+                                      : rocksdb::DB::Open(how.options, path, families, &made.handles_, &db);
+    if (!opened.ok()) return to_error(opened, "open the database " + path);
+    made.db_.reset(db);
+    return made;
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "no memory to open %s", path.c_str());
+}
+
+database& database::operator=(database&& other) noexcept {
+    if (this == &other) return *this;
+    (void)close();
+    db_ = std::move(other.db_);
+    handles_ = std::move(other.handles_);
+    other.handles_.clear();
+    is_new_ = other.is_new_;
+    return *this;
+}
+
+rocksdb::ColumnFamilyHandle* database::family(std::string_view name) const noexcept {
+    const auto at = std::ranges::find_if(handles_, [&](const auto* each) { return each->GetName() == name; });
+    return at == handles_.end() ? nullptr : *at;
+}
+
+result<rocksdb::ColumnFamilyHandle*> database::create_family(const rocksdb::ColumnFamilyOptions& options,
+                                                             const std::string& name) {
+    rocksdb::ColumnFamilyHandle* handle = nullptr;
+    const auto made = db_->CreateColumnFamily(options, name, &handle);
+    if (!made.ok()) return to_error(made, "make the column family " + name);
+    handles_.push_back(handle);
+    return handle;
+}
+
+result<void> database::drop_family(rocksdb::ColumnFamilyHandle* handle) {
+    if (const auto gone = db_->DropColumnFamily(handle); !gone.ok()) {
+        return to_error(gone, "drop the column family " + handle->GetName());
+    }
+    release(handle);
+    if (const auto gone = db_->DestroyColumnFamilyHandle(handle); !gone.ok()) {
+        return to_error(gone, "let go of a dropped column family");
+    }
+    return {};
+}
+
+bool database::release(rocksdb::ColumnFamilyHandle* handle) noexcept {
+    const auto at = std::ranges::find(handles_, handle);
+    if (at == handles_.end()) return false;
+    handles_.erase(at);
+    return true;
+}
+
+void database::destroy_handles(rocksdb::DB& of) noexcept {
+    for (rocksdb::ColumnFamilyHandle* each : handles_) of.DestroyColumnFamilyHandle(each).PermitUncheckedError();
+    handles_.clear();
+}
+
+rocksdb::Status database::close() {
+    if (db_ == nullptr) return {};
+    destroy_handles(*db_);
+    rocksdb::Status closed = db_->Close();
+    db_.reset();
+    return closed;
+}
+
+result<void> check_guardable(const rocksdb::Options& options, layout arrangement) noexcept {
+    const auto no = [](const char* what) {
+        return error::make(error_code::unsupported, "a guarded database cannot have %s", what);
+    };
+    const rocksdb::Comparator* const order = options.comparator;
+    if (order == nullptr) return no("no comparator");
+    if (order->timestamp_size() != 0) return no("user timestamps in the family default");
+    if (arrangement == layout::clustered && order != rocksdb::BytewiseComparator())
+        return no("an order other than bytewise in the clustered layout");
+    if (order->CanKeysWithDifferentByteContentsBeEqual()) {
+        return no("a comparator that takes different bytes for equal keys (CanKeysWithDifferentByteContentsBeEqual)");
+    }
+    if (options.compaction_filter != nullptr || options.compaction_filter_factory != nullptr)
+        return no("a compaction filter on the family default: it deletes keys behind the guard's back");
+    if (options.compaction_style == rocksdb::kCompactionStyleFIFO)
+        return no("FIFO compaction of the family default: it deletes keys behind the guard's back");
+    if (options.unordered_write) return no("unordered_write: index and data would not appear at once");
+    if (options.allow_2pc) return no("two-phase commit: transactions go round the guard");
+    if (options.best_efforts_recovery)
+        return no("best_efforts_recovery: column families could recover to different moments");
+    if (options.wal_recovery_mode == rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords)
+        return no("kSkipAnyCorruptedRecords: column families could recover to different moments");
+    return {};
+}
+
+}  // namespace genista::rocks

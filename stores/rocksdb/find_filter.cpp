@@ -1,0 +1,197 @@
+// The way back: the newest snapshot that serves, with the log repeated, or a new filter from R. See filter_keeper.hpp.
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <new>
+
+#include "genista/stores/rocksdb/filter_keeper.hpp"
+#include "genista/stores/rocksdb/record_key.hpp"
+#include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/snapshot_files.hpp"
+
+namespace genista::rocks {
+namespace {
+
+// Tells the filter what a batch of the log did to R. Other families are none of its business.
+class log_reader final : public rocksdb::WriteBatch::Handler {
+  public:
+    log_reader(broom_filter& filter, ordered_records& remote, std::uint32_t family)
+        : filter_{filter}, remote_{remote}, family_{family} {}
+
+    rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return family == family_ ? put(key) : rocksdb::Status::OK();
+    }
+    rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
+        return family == family_ ? remove(key) : rocksdb::Status::OK();
+    }
+    rocksdb::Status SingleDeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
+        return DeleteCF(family, key);
+    }
+    // Nobody who goes through a guard writes these into R: somebody else did, and only a rebuild can follow.
+    rocksdb::Status DeleteRangeCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
+        return family == family_ ? rocksdb::Status::NotSupported("a range was deleted in R") : rocksdb::Status::OK();
+    }
+    rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return family == family_ ? put(key) : rocksdb::Status::OK();
+    }
+    rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return family == family_ ? put(key) : rocksdb::Status::OK();
+    }
+    void LogData(const rocksdb::Slice&) override {}
+    rocksdb::Status MarkBeginPrepare(bool) override { return rocksdb::Status::OK(); }
+    rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
+    rocksdb::Status MarkNoop(bool) override { return rocksdb::Status::OK(); }
+    rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
+    rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
+
+    [[nodiscard]] std::uint64_t repeated() const noexcept { return repeated_; }
+
+  private:
+    rocksdb::Status put(const rocksdb::Slice& record) {
+        const auto decoded = decode_record(record);
+        if (!decoded) return rocksdb::Status::Corruption("a record of R without a digest");
+        ++repeated_;
+        const auto outcome = filter_.insert(decoded->second, remote_);
+        if (!outcome) return to_status(outcome.error());
+        return *outcome == insert_outcome::full ? rocksdb::Status::MemoryLimit("the filter is full")
+                                                : rocksdb::Status::OK();
+    }
+    rocksdb::Status remove(const rocksdb::Slice& record) {
+        const auto decoded = decode_record(record);
+        if (!decoded) return rocksdb::Status::Corruption("a record of R without a digest");
+        ++repeated_;
+        const auto outcome = filter_.forget(decoded->second, remote_);
+        return outcome ? rocksdb::Status::OK() : to_status(outcome.error());
+    }
+
+    broom_filter& filter_;
+    ordered_records& remote_;
+    std::uint32_t family_;
+    std::uint64_t repeated_ = 0;
+};
+
+// Whether the log from `first` on tells the store's own story. After a loss of power RocksDB may discard a whole log, because
+// the one before it ends in a torn record; the file stays in the archive, and its sequence numbers are used a second time, by a
+// log with a higher number. So the log that holds `first` is the last one that begins at or before it; RocksDB, who searches by
+// sequence numbers, finds the same one if none before it begins later, and reads on in the right order if the rest ascends.
+// (Two that begin alike are one story: the first has only notes, which have no numbers.)
+result<void> check_logs(rocksdb::DB& db, std::uint64_t first) {
+    rocksdb::VectorLogPtr logs;
+    if (const auto listed = db.GetSortedWalFiles(logs); !listed.ok()) return to_error(listed, "list the store's logs");
+    std::size_t at = logs.size();
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+        if (logs[i]->StartSequence() <= first) at = i;
+    }
+    bool sound = at < logs.size();
+    for (std::size_t i = 0; sound && i < at; ++i) sound = logs[i]->StartSequence() <= logs[at]->StartSequence();
+    for (std::size_t i = at + 1; sound && i < logs.size(); ++i)
+        sound = logs[i - 1]->StartSequence() <= logs[i]->StartSequence();
+    if (sound) return {};
+    return error::make(error_code::unsupported, "the store's logs do not reach back to the snapshot in one line");
+}
+
+// Every write after `sequence`, in order and without a gap; how many records of R they touched.
+result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequence, broom_filter& filter) {
+    const std::uint64_t newest = place.db->GetLatestSequenceNumber();
+    if (newest == sequence) return std::uint64_t{0};
+    if (const auto sound = check_logs(*place.db, sequence + 1); !sound) return sound.error();
+    ordered_records remote{*place.db, *place.records};
+    log_reader reader{filter, remote, place.records->GetID()};
+    std::unique_ptr<rocksdb::TransactionLogIterator> log;
+    rocksdb::Status status = place.db->GetUpdatesSince(sequence + 1, &log);
+    if (!status.ok()) return to_error(status, "read the store's log");
+    std::uint64_t next = sequence + 1;
+    for (; next <= newest && log->Valid(); log->Next()) {
+        const rocksdb::BatchResult batch = log->GetBatch();
+        if (batch.sequence > next) break;
+        status = batch.writeBatchPtr->Iterate(&reader);
+        if (!status.ok()) return to_error(status, "repeat the store's log");
+        next = std::max(next, batch.sequence + batch.writeBatchPtr->Count());
+    }
+    if (next <= newest)
+        return error::make(error_code::unsupported, "the store's log does not reach back to the snapshot");
+    return reader.repeated();
+}
+
+result<found_filter> load_one(const keeper_place& place, const broom_options& options, const snapshot_file& from) {
+    const auto bytes = read_snapshot(*place.db->GetFileSystem(), from.path);
+    if (!bytes) return bytes.error();
+    const auto view = open_snapshot(bytes->bytes());
+    if (!view) return view.error();
+    if (view->info.store.identity != place.identity_now())
+        return error::make(error_code::mismatch, "%s belongs to another store", from.path.c_str());
+    if (std::max(from.sequence, view->info.store.sequence) > place.db->GetLatestSequenceNumber())
+        return error::make(error_code::mismatch, "%s is newer than the store", from.path.c_str());
+    auto filter = broom_filter::load(bytes->bytes());
+    if (!filter) return filter.error();
+    if (!(filter->hash() == *options.hash))
+        return error::make(error_code::mismatch, "%s has another hash key than the store", from.path.c_str());
+    if (filter->rate() > options.false_positive_rate)
+        return error::make(error_code::mismatch, "%s keeps the rate %g, and %g is asked for", from.path.c_str(),
+                           filter->rate(), options.false_positive_rate);
+    const auto repeated = repeat_log(place, view->info.store.sequence, *filter);
+    if (!repeated) return repeated.error();
+    return found_filter{*std::move(filter), filter_origin::snapshot, *repeated};
+}
+
+std::uint64_t estimated_keys(const keeper_place& place) {
+    std::uint64_t keys = 0;
+    return place.db->GetIntProperty(place.records, rocksdb::DB::Properties::kEstimateNumKeys, &keys) ? keys : 0;
+}
+
+// Counts what it hands on, for the progress report.
+class reported_records {
+  public:
+    reported_records(sequential_records& inner, std::uint64_t all, const progress_report& progress)
+        : inner_{inner}, all_{all}, progress_{progress} {}
+
+    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        return inner_.for_each(first, last, [&](const digest& where, key_view key) -> bool {
+            if (++done_ % 65536 == 0 && progress_) progress_(done_, std::max(done_, all_));
+            return visit(where, key);
+        });
+    }
+
+  private:
+    sequential_records& inner_;
+    std::uint64_t all_;
+    const progress_report& progress_;
+    std::uint64_t done_ = 0;
+};
+
+result<found_filter> rebuild(const keeper_place& place, broom_options options, const progress_report& progress) {
+    const std::uint64_t keys = estimated_keys(place);
+    options.capacity = std::max(options.capacity, keys);
+    auto filter = broom_filter::make(options);
+    if (!filter) return filter.error();
+    // A store that has just been made is empty, and its key has never been used: look-ups may begin without salts.
+    if (options.key_is_new) return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
+    sequential_records inner{*place.db, *place.records};
+    reported_records records{inner, keys, progress};
+    if (const auto built = filter->rebuild(records); !built) return built.error();
+    return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
+}
+
+}  // namespace
+
+result<found_filter> find_filter(const keeper_place& place, const broom_options& options,
+                                 const progress_report& progress) try {
+    rocksdb::FileSystem& files = *place.db->GetFileSystem();
+    const auto snapshots = list_snapshots(files, place.folder());
+    if (!snapshots) return snapshots.error();
+    for (const snapshot_file& each : *snapshots) {
+        auto found = load_one(place, options, each);
+        if (found) return found;
+        // An error ends it: one that stays, or comes back, could be taken for a good one when the store has grown past it.
+        if (const auto gone = remove_snapshot(files, place.folder(), each.path); !gone) return gone.error();
+    }
+    return rebuild(place, options, progress);
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "no memory for the filter of %s", place.db->GetName().c_str());
+}
+
+}  // namespace genista::rocks

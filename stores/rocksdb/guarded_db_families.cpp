@@ -1,0 +1,119 @@
+// Column families: which is guarded, which are genista's own, and what may be done to them. Closing. See
+// guarded_db.hpp.
+#include <algorithm>
+
+#include "genista/stores/rocksdb/guarded_db.hpp"
+#include "stores/rocksdb/batch_plan.hpp"
+
+namespace genista::rocks {
+namespace {
+
+rocksdb::Status check_name(const std::string& name) {
+    if (!name.starts_with(own_family_prefix)) return {};
+    return rocksdb::Status::NotSupported("names of column families that begin with genista. are taken");
+}
+
+rocksdb::Status not_yours() {
+    return rocksdb::Status::NotSupported("column families of genista cannot be dropped, changed or released");
+}
+
+}  // namespace
+
+// RocksDB takes no handle for the family `default`, too.
+bool guarded_db::is_guarded(const Family* family) noexcept {
+    return family == nullptr || const_cast<Family*>(family)->GetID() == guarded_family_id;
+}
+
+bool guarded_db::is_own(const Family* family) const noexcept {
+    return family != nullptr && is_own(const_cast<Family*>(family)->GetID());
+}
+
+rocksdb::ColumnFamilyHandle* guarded_db::family(std::string_view name) const {
+    if (name.starts_with(own_family_prefix)) return nullptr;
+    const std::lock_guard held{handles_mutex_};
+    return handles_.family(name);
+}
+
+rocksdb::Status guarded_db::CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
+                                               Family** handle) {
+    if (Status named = check_name(name); !named.ok()) return named;
+    return db_->CreateColumnFamily(options, name, handle);
+}
+
+rocksdb::Status guarded_db::CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options,
+                                                 const std::vector<std::string>& names, std::vector<Family*>* handles) {
+    for (const std::string& each : names) {
+        if (Status named = check_name(each); !named.ok()) return named;
+    }
+    return db_->CreateColumnFamilies(options, names, handles);
+}
+
+rocksdb::Status guarded_db::CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
+                                                 std::vector<Family*>* handles) {
+    for (const auto& each : families) {
+        if (Status named = check_name(each.name); !named.ok()) return named;
+    }
+    return db_->CreateColumnFamilies(families, handles);
+}
+
+rocksdb::Status guarded_db::CreateColumnFamilyWithImport(const rocksdb::ColumnFamilyOptions& options,
+                                                         const std::string& name,
+                                                         const rocksdb::ImportColumnFamilyOptions& how,
+                                                         const rocksdb::ExportImportFilesMetaData& metadata,
+                                                         Family** handle) {
+    if (Status named = check_name(name); !named.ok()) return named;
+    return db_->CreateColumnFamilyWithImport(options, name, how, metadata, handle);
+}
+
+rocksdb::Status guarded_db::DropColumnFamily(Family* family) {
+    return is_own(family) ? not_yours() : db_->DropColumnFamily(family);
+}
+
+rocksdb::Status guarded_db::DropColumnFamilies(const std::vector<Family*>& families) {
+    const bool any_own = std::ranges::any_of(families, [&](const Family* each) { return is_own(each); });
+    return any_own ? not_yours() : db_->DropColumnFamilies(families);
+}
+
+rocksdb::Status guarded_db::DestroyColumnFamilyHandle(Family* family) {
+    if (family == &records_.family()) return not_yours();
+    {
+        const std::lock_guard held{handles_mutex_};
+        handles_.release(family);
+    }
+    return db_->DestroyColumnFamilyHandle(family);
+}
+
+rocksdb::Status guarded_db::SetOptions(Family* family, const std::unordered_map<std::string, std::string>& options) {
+    return is_own(family) ? not_yours() : db_->SetOptions(family, options);
+}
+
+rocksdb::Status guarded_db::DeleteFile(std::string) {
+    return Status::NotSupported("DeleteFile could bring deleted keys back behind the guard's back");
+}
+
+rocksdb::Status guarded_db::NewDefaultReplayer(const std::vector<Family*>&, std::unique_ptr<rocksdb::TraceReader>&&,
+                                               std::unique_ptr<rocksdb::Replayer>*) {
+    return Status::NotSupported("a replayer would write behind the guard's back");
+}
+
+rocksdb::Status guarded_db::Close() {
+    if (keeper_ == nullptr) return {};
+    keeper_->stop();
+    if (snapshot_on_close_ && gate_->any_jammed()) (void)gate_->repair();
+    const auto saved = snapshot_on_close_ ? keeper_->save() : result<void>{};
+    keeper_.reset();
+    gate_->drain();  // its thread reads the index no more
+    {
+        const std::lock_guard held{handles_mutex_};
+        handles_.destroy_handles(*db_);
+    }
+    Status closed = db_->Close();
+    if (closed.ok() && !saved) return to_status(saved.error());
+    return closed;
+}
+
+guarded_db::~guarded_db() {
+    Close().PermitUncheckedError();
+}
+
+}  // namespace genista::rocks

@@ -1,0 +1,277 @@
+// Ask the filter, read, teach the filter: one key or many. See guarded_db.hpp.
+#include <chrono>
+#include <utility>
+
+#include "genista/base/fail_point.hpp"
+#include "genista/stores/rocksdb/guarded_db.hpp"
+
+namespace genista::rocks {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+std::uint64_t since(clock::time_point begin) noexcept {
+    return static_cast<std::uint64_t>(std::chrono::nanoseconds{clock::now() - begin}.count());
+}
+
+// The filter knows the present, all of it: reads of another moment, or of a part, go by it.
+bool is_of_the_present(const rocksdb::ReadOptions& options) noexcept {
+    return options.snapshot == nullptr && options.timestamp == nullptr && options.iter_start_ts == nullptr &&
+           !options.ignore_range_deletions &&
+           (options.read_tier == rocksdb::kReadAllTier || options.read_tier == rocksdb::kBlockCacheTier);
+}
+
+// Learning reads the store: not for a caller who wants to wait for no disk.
+bool may_learn(const rocksdb::ReadOptions& options) noexcept {
+    return options.read_tier == rocksdb::kReadAllTier;
+}
+
+void clear(rocksdb::PinnableSlice& value) noexcept {
+    value.Reset();
+}
+void clear(std::string& value) noexcept {
+    value.clear();
+}
+
+}  // namespace
+
+bool guarded_db::may_contain(const Slice& key) const noexcept {
+    return gate_->may_contain(gate_->hash()(to_key(key)));
+}
+
+template <class Read>
+rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read) {
+    guard_tally& tally = gate_->tally();
+    const bool timed = guard_tally::is_timed();
+    const auto begin = timed ? clock::now() : clock::time_point{};
+    tally.count(guard_tally::query);
+    const digest d = gate_->hash()(to_key(key));
+    Status answer;
+    if (!gate_->may_contain(d)) {
+        tally.count(guard_tally::local_negative);
+        answer = Status::NotFound();
+    } else {
+        const auto read_begin = clock::now();
+        answer = read();
+        tally.read_times.record(since(read_begin));
+        tally.count(guard_tally::read);
+        if (answer.IsNotFound()) {
+            if (may_learn(options)) gate_->missed(d, to_key(key));
+        } else if (!answer.ok() && !answer.IsIncomplete()) {
+            tally.count(guard_tally::failed_read);
+        }
+    }
+    if (timed) tally.query_times.record(since(begin));
+    return answer;
+}
+
+rocksdb::Status guarded_db::Get(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+                                rocksdb::PinnableSlice* value) {
+    if (!is_guarded(family) || !is_of_the_present(options)) return db_->Get(options, family, key, value);
+    value->Reset();
+    return ask(options, key, [&] { return db_->Get(options, family, key, value); });
+}
+
+rocksdb::Status guarded_db::Get(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+                                rocksdb::PinnableSlice* value, std::string* timestamp) {
+    if (!is_guarded(family) || !is_of_the_present(options)) return db_->Get(options, family, key, value, timestamp);
+    value->Reset();
+    return ask(options, key, [&] { return db_->Get(options, family, key, value, timestamp); });
+}
+
+rocksdb::Status guarded_db::GetEntity(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+                                      rocksdb::PinnableWideColumns* columns) {
+    if (!is_guarded(family) || !is_of_the_present(options) || columns == nullptr)
+        return db_->GetEntity(options, family, key, columns);
+    columns->Reset();
+    return ask(options, key, [&] { return db_->GetEntity(options, family, key, columns); });
+}
+
+rocksdb::Status guarded_db::GetMergeOperands(const rocksdb::ReadOptions& options, Family* family, const Slice& key,
+                                             rocksdb::PinnableSlice* operands, rocksdb::GetMergeOperandsOptions* how,
+                                             int* number_of_operands) {
+    const auto read = [&] { return db_->GetMergeOperands(options, family, key, operands, how, number_of_operands); };
+    if (!is_guarded(family) || !is_of_the_present(options) || number_of_operands == nullptr) return read();
+    *number_of_operands = 0;
+    return ask(options, key, read);
+}
+
+bool guarded_db::is_denied(const rocksdb::ReadOptions& options, const Family* family, const Slice& key) {
+    return is_guarded(family) && is_of_the_present(options) && !may_contain(key);
+}
+
+bool guarded_db::KeyMayExist(const rocksdb::ReadOptions& options, Family* family, const Slice& key, std::string* value,
+                             bool* value_found) {
+    if (!is_denied(options, family, key)) return db_->KeyMayExist(options, family, key, value, value_found);
+    if (value_found != nullptr) *value_found = false;
+    return false;
+}
+
+bool guarded_db::KeyMayExist(const rocksdb::ReadOptions& options, Family* family, const Slice& key, std::string* value,
+                             std::string* timestamp, bool* value_found) {
+    if (!is_denied(options, family, key)) return db_->KeyMayExist(options, family, key, value, timestamp, value_found);
+    if (value_found != nullptr) *value_found = false;
+    return false;
+}
+
+// What the filter said about many keys.
+struct guarded_db::sieve {
+    struct question {
+        std::size_t index;
+        digest where;
+        std::uint32_t clock;  // of the key's range, before the filter was asked
+        bool denied;
+    };
+    std::vector<question> asked;  // the keys of guarded families
+    std::size_t denied = 0;
+
+    // No put of a denied key has begun since it was denied: it was absent all the while.
+    [[nodiscard]] bool holds(const put_clock& clock) const noexcept {
+        for (const question& each : asked) {
+            if (each.denied && clock.of(each.where) != each.clock) return false;
+        }
+        return true;
+    }
+};
+
+// `read(families, keys, values, timestamps, statuses)` reads a subset, given as vectors, or everything, given as the
+// caller's arrays. MultiGet shows one moment of the database; answers of the filter join it if they hold throughout the
+// reading.
+template <class Value, class Read>
+void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families,
+                          Family* family, const Slice* keys, Value* values, std::string* timestamps, Status* statuses,
+                          const Read& read) {
+    guard_tally& tally = gate_->tally();
+    sieve by_filter;
+    std::vector<bool> is_denied(count);
+    for (std::size_t i = 0; is_of_the_present(options) && i < count; ++i) {
+        if (!is_guarded(families == nullptr ? family : families[i])) continue;
+        tally.count(guard_tally::query);
+        const digest d = gate_->hash()(to_key(keys[i]));
+        const std::uint32_t clock = clock_.of(d);
+        is_denied[i] = !gate_->may_contain(d);
+        by_filter.denied += is_denied[i] ? 1u : 0u;
+        by_filter.asked.push_back({.index = i, .where = d, .clock = clock, .denied = is_denied[i]});
+    }
+
+    fail_point("read.sieved");
+
+    const auto begin = clock::now();
+    bool read_all = by_filter.denied == 0;
+    if (!read_all && by_filter.denied < count) {
+        const std::size_t rest = count - by_filter.denied;
+        std::vector<Family*> some_families;
+        std::vector<Slice> some_keys;
+        std::vector<Value> some_values(rest);
+        std::vector<std::string> some_timestamps(timestamps != nullptr ? rest : 0);
+        std::vector<Status> some_statuses(rest);
+        for (std::size_t i = 0; i < count; ++i) {
+            if (is_denied[i]) continue;
+            some_families.push_back(families == nullptr ? family : families[i]);
+            some_keys.push_back(keys[i]);
+        }
+        read(rest, some_families.data(), some_keys.data(), some_values.data(),
+             timestamps != nullptr ? some_timestamps.data() : nullptr, some_statuses.data());
+        for (std::size_t i = 0, next = 0; i < count; ++i) {
+            if (is_denied[i]) continue;
+            values[i] = std::move(some_values[next]);
+            if (timestamps != nullptr) timestamps[i] = std::move(some_timestamps[next]);
+            statuses[i] = std::move(some_statuses[next++]);
+        }
+    }
+    // A neighbour's put began meanwhile, perhaps one of these: then one moment is only to be had from the store.
+    if (!read_all && !by_filter.holds(clock_)) read_all = true;
+    if (read_all && count > 0) {
+        std::vector<Family*> all_families(count, family);
+        if (families != nullptr) all_families.assign(families, families + count);
+        read(count, all_families.data(), keys, values, timestamps, statuses);
+    }
+
+    bool was_read = false;
+    for (const sieve::question& each : by_filter.asked) {
+        Status& status = statuses[each.index];
+        if (each.denied && !read_all) {
+            tally.count(guard_tally::local_negative);
+            clear(values[each.index]);
+            if (timestamps != nullptr) timestamps[each.index].clear();
+            status = Status::NotFound();
+            continue;
+        }
+        was_read = true;
+        tally.count(guard_tally::read);
+        if (status.IsNotFound()) {
+            if (may_learn(options)) gate_->missed(each.where, to_key(keys[each.index]));
+        } else if (!status.ok() && !status.IsIncomplete()) {
+            tally.count(guard_tally::failed_read);
+        }
+    }
+    if (was_read) tally.read_times.record(since(begin));
+}
+
+void guarded_db::MultiGet(const rocksdb::ReadOptions& options, Family* family, std::size_t count, const Slice* keys,
+                          rocksdb::PinnableSlice* values, Status* statuses, bool sorted) {
+    ask_many(options, count, nullptr, family, keys, values, nullptr, statuses,
+             [&](std::size_t rest, Family**, const Slice* some_keys, rocksdb::PinnableSlice* some_values, std::string*,
+                 Status* some_statuses) {
+                 db_->MultiGet(options, family, rest, some_keys, some_values, some_statuses, sorted);
+             });
+}
+
+void guarded_db::MultiGet(const rocksdb::ReadOptions& options, Family* family, std::size_t count, const Slice* keys,
+                          rocksdb::PinnableSlice* values, std::string* timestamps, Status* statuses, bool sorted) {
+    ask_many(options, count, nullptr, family, keys, values, timestamps, statuses,
+             [&](std::size_t rest, Family**, const Slice* some_keys, rocksdb::PinnableSlice* some_values,
+                 std::string* some_timestamps, Status* some_statuses) {
+                 db_->MultiGet(options, family, rest, some_keys, some_values, some_timestamps, some_statuses, sorted);
+             });
+}
+
+void guarded_db::MultiGet(const rocksdb::ReadOptions& options, std::size_t count, Family** families, const Slice* keys,
+                          rocksdb::PinnableSlice* values, Status* statuses, bool sorted) {
+    ask_many(options, count, families, nullptr, keys, values, nullptr, statuses,
+             [&](std::size_t rest, Family** some_families, const Slice* some_keys, rocksdb::PinnableSlice* some_values,
+                 std::string*, Status* some_statuses) {
+                 db_->MultiGet(options, rest, some_families, some_keys, some_values, some_statuses, sorted);
+             });
+}
+
+void guarded_db::MultiGet(const rocksdb::ReadOptions& options, std::size_t count, Family** families, const Slice* keys,
+                          rocksdb::PinnableSlice* values, std::string* timestamps, Status* statuses, bool sorted) {
+    ask_many(options, count, families, nullptr, keys, values, timestamps, statuses,
+             [&](std::size_t rest, Family** some_families, const Slice* some_keys, rocksdb::PinnableSlice* some_values,
+                 std::string* some_timestamps, Status* some_statuses) {
+                 db_->MultiGet(options, rest, some_families, some_keys, some_values, some_timestamps, some_statuses,
+                               sorted);
+             });
+}
+
+std::vector<rocksdb::Status> guarded_db::MultiGet(const rocksdb::ReadOptions& options,
+                                                  const std::vector<Family*>& families, const std::vector<Slice>& keys,
+                                                  std::vector<std::string>* values) {
+    return MultiGet(options, families, keys, values, nullptr);
+}
+
+std::vector<rocksdb::Status> guarded_db::MultiGet(const rocksdb::ReadOptions& options,
+                                                  const std::vector<Family*>& families, const std::vector<Slice>& keys,
+                                                  std::vector<std::string>* values,
+                                                  std::vector<std::string>* timestamps) {
+    std::vector<Status> statuses(keys.size());
+    values->resize(keys.size());
+    if (timestamps != nullptr) timestamps->resize(keys.size());
+    ask_many(options, keys.size(), families.data(), nullptr, keys.data(), values->data(),
+             timestamps != nullptr ? timestamps->data() : nullptr, statuses.data(),
+             [&](std::size_t rest, Family** some_families, const Slice* some_keys, std::string* some_values,
+                 std::string* some_timestamps, Status* some_statuses) {
+                 std::vector<std::string> texts, stamps;
+                 auto got = timestamps == nullptr ? db_->MultiGet(options, {some_families, some_families + rest},
+                                                                  {some_keys, some_keys + rest}, &texts)
+                                                  : db_->MultiGet(options, {some_families, some_families + rest},
+                                                                  {some_keys, some_keys + rest}, &texts, &stamps);
+                 std::ranges::move(texts, some_values);
+                 if (some_timestamps != nullptr) std::ranges::move(stamps, some_timestamps);
+                 std::ranges::move(got, some_statuses);
+             });
+    return statuses;
+}
+
+}  // namespace genista::rocks

@@ -1,0 +1,174 @@
+// Taking in tables. Not in the log, so that the generation moves on first: filters saved before are then known to be
+// stale.
+#include "stores/rocksdb/ingest.hpp"
+
+#include <rocksdb/env.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table_properties.h>
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "genista/base/fail_point.hpp"
+#include "genista/stores/rocksdb/guarded_db.hpp"
+
+namespace genista::rocks {
+namespace {
+
+constexpr std::string_view companion_prefix = "ingest-";
+
+std::string folder_of(rocksdb::DB& db) {
+    return db.GetName() + "/genista";
+}
+
+rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string& file, const hasher& hash,
+                             std::vector<std::pair<digest, std::string>>& keys) {
+    rocksdb::SstFileReader reader{options};
+    if (rocksdb::Status opened = reader.Open(file); !opened.ok()) return opened;
+    const auto properties = reader.GetTableProperties();
+    if (properties->num_deletions != 0 || properties->num_range_deletions != 0 || properties->num_merge_operands != 0)
+        return rocksdb::Status::NotSupported("a guarded database takes in only files of puts", file);
+    rocksdb::ReadOptions how;
+    how.total_order_seek = true;
+    how.fill_cache = false;
+    const std::unique_ptr<rocksdb::Iterator> at{reader.NewIterator(how)};
+    std::uint64_t count = 0;
+    for (at->SeekToFirst(); at->Valid(); at->Next(), ++count) {
+        const key_view key = to_key(at->key());
+        keys.emplace_back(hash(key), std::string{key.text()});
+    }
+    if (!at->status().ok()) return at->status();
+    if (count != properties->num_entries)
+        return rocksdb::Status::NotSupported("a file with entries that cannot be seen", file);
+    return {};
+}
+
+// A bin is laid from R, which will soon hold all of the new keys: a filter that grows while it takes them in would lay
+// bins for keys it has no room for yet.
+void make_room(broom_filter& filter, ordered_records& records, std::uint64_t more) {
+    for (filter_stats now = filter.stats(); now.capacity < now.keys + more;) {
+        const std::uint64_t before = now.capacity;
+        if (!filter.grow(records)) return;  // what does not fit keeps its door open
+        now = filter.stats();
+        if (now.capacity <= before) return;
+    }
+}
+
+}  // namespace
+
+rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
+                              const hasher& hash, std::vector<std::pair<digest, std::string>>& keys) {
+    for (const std::string& each : files) {
+        if (rocksdb::Status read = keys_of_file(options, each, hash, keys); !read.ok()) return read;
+    }
+    std::ranges::sort(keys);  // (position, seed, key): R's order; files may overlap
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+    return {};
+}
+
+rocksdb::Status write_companion(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& index,
+                                const std::vector<std::pair<digest, std::string>>& keys, std::string& path) {
+    rocksdb::Status done = db.GetEnv()->CreateDirIfMissing(folder_of(db));
+    if (!done.ok()) return done;
+    path = folder_of(db) + "/" + std::string{companion_prefix} + std::to_string(db.GetLatestSequenceNumber()) + ".sst";
+    rocksdb::SstFileWriter writer{rocksdb::EnvOptions{db.GetDBOptions()}, db.GetOptions(&index), &index};
+    done = writer.Open(path);
+    for (const auto& [where, key] : keys) {
+        if (!done.ok()) break;
+        const record_key name{where, key};
+        done = writer.Put(name.slice(), {});
+    }
+    if (done.ok()) done = writer.Finish();
+    return done;
+}
+
+void remove_companions(rocksdb::DB& db) {
+    std::vector<std::string> names;
+    if (!db.GetEnv()->GetChildren(folder_of(db), &names).ok()) return;
+    for (const std::string& each : names) {
+        if (!each.starts_with(companion_prefix)) continue;
+        db.GetEnv()->DeleteFile(folder_of(db) + "/" + each).PermitUncheckedError();
+    }
+}
+
+rocksdb::Status guarded_db::IngestExternalFile(Family* family, const std::vector<std::string>& files,
+                                               const rocksdb::IngestExternalFileOptions& options) {
+    rocksdb::IngestExternalFileArg one;
+    one.column_family = family;
+    one.external_files = files;
+    one.options = options;
+    return IngestExternalFiles({one});
+}
+
+rocksdb::Status guarded_db::IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& arguments) {
+    std::size_t guarded = arguments.size();
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const auto& each = arguments[i];
+        if (each.column_family == nullptr) continue;  // RocksDB says what it thinks of that
+        if (is_own(each.column_family)) return Status::NotSupported("column families of genista are not for writing");
+        if (!is_guarded(each.column_family)) continue;
+        if (guarded != arguments.size()) return Status::InvalidArgument("the family default is named twice");
+        if (each.options.ingest_behind)
+            return Status::NotSupported("a guarded column family takes in no files behind its data");
+        guarded = i;
+    }
+    if (guarded == arguments.size() || arguments[guarded].external_files.empty())
+        return db_->IngestExternalFiles(arguments);
+    return ingest_guarded(arguments, guarded);
+}
+
+rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded) {
+    const std::lock_guard one_at_a_time{ingesting_};
+    std::vector<std::pair<digest, std::string>> keys;
+    const rocksdb::Options options = db_->GetOptions(arguments[guarded].column_family);
+    Status done = keys_of_files(options, arguments[guarded].external_files, gate_->hash(), keys);
+    if (!done.ok()) return done;
+    if (keys.empty()) return Status::NotSupported("a file without keys");
+
+    rocksdb::IngestExternalFileArg companion;
+    companion.column_family = &records_.family();
+    companion.external_files.resize(1);
+    companion.options.move_files = true;
+    companion.options.snapshot_consistency = arguments[guarded].options.snapshot_consistency;
+    companion.options.write_global_seqno = false;
+    done = write_companion(*db_, records_.family(), keys, companion.external_files[0]);
+    if (done.ok()) {
+        ++meta_.generation;
+        generation_.store(meta_.generation, std::memory_order_relaxed);
+        Family* const notes = handles_.family(meta_family_name);
+        if (const auto written = write_meta(*db_, *notes, meta_); !written) done = to_status(written.error());
+    }
+    if (done.ok()) {
+        fail_point("ingest.announced");
+        make_room(gate_->filter(), records_, keys.size());
+        const std::string path = companion.external_files[0];
+        arguments.push_back(std::move(companion));
+        const writers_lock::exclusive nobody_else_writes{writers_};
+        rocks_gate::entering in{*gate_};
+        for (const auto& [where, key] : keys) {
+            in.add(where);
+            clock_.tick(where);
+        }
+        done = db_->IngestExternalFiles(arguments);
+        fail_point("ingest.done");
+        for (const auto& [where, key] : keys) {
+            // After an error, too, what R holds or may hold goes in; but not a million strangers.
+            if (!done.ok()) {
+                const auto held = records_.contains(where, key);
+                if (held && !*held) continue;
+            }
+            gate_->settle(key);
+        }
+        if (gate_->any_jammed()) (void)gate_->repair();  // keys that a growing filter had no room for
+        // Not at all if it is unknown what happened: snapshots stay void.
+        if (done.ok()) keeper_->set_generation(meta_.generation);
+        companion.external_files.assign(1, path);
+    }
+    // Moved away if all went well.
+    db_->GetEnv()->DeleteFile(companion.external_files[0]).PermitUncheckedError();
+    return done;
+}
+
+}  // namespace genista::rocks

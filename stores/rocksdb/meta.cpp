@@ -1,0 +1,181 @@
+// Bytes of genista.meta. See meta.hpp.
+#include "genista/stores/rocksdb/meta.hpp"
+
+#include <rocksdb/write_batch.h>
+
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "genista/hash/siphash.hpp"
+#include "genista/stores/rocksdb/status.hpp"
+
+namespace genista::rocks {
+namespace {
+
+constexpr const char* state_names[] = {"ready", "indexing"};
+constexpr const char* layout_names[] = {"clustered", "indexed"};
+
+template <class Number>
+std::string to_bytes(Number number) {
+    std::string bytes(sizeof number, '\0');
+    for (std::size_t i = 0; i < sizeof number; ++i) {
+        bytes[i] = static_cast<char>(static_cast<unsigned char>(std::uint64_t{number} >> 8 * i));
+    }
+    return bytes;
+}
+
+// Reads the entries of one meta family; the first trouble is kept.
+class reader {
+  public:
+    reader(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::string_view path)
+        : db_{db}, family_{family}, path_{path} {}
+
+    // True if there is such an entry.
+    bool find(const char* name) {
+        name_ = name;
+        const rocksdb::Status got = db_.Get({}, &family_, name, &value_);
+        if (!got.ok() && !got.IsNotFound()) fail(to_error(got, "read genista.meta"));
+        return got.ok();
+    }
+    void need(const char* name) {
+        if (!find(name)) fail(damaged("is missing"));
+    }
+    template <class Number>
+    Number number(const char* name) {
+        need(name);
+        if (trouble_) return 0;
+        if (value_.size() != sizeof(Number)) {
+            fail(damaged("has a wrong length"));
+            return 0;
+        }
+        std::uint64_t sum = 0;
+        for (std::size_t i = 0; i < sizeof(Number); ++i) {
+            sum |= std::uint64_t{static_cast<unsigned char>(value_[i])} << 8 * i;
+        }
+        return static_cast<Number>(sum);
+    }
+    template <std::size_t Count>
+    unsigned char choice(const char* name, const char* const (&names)[Count]) {
+        need(name);
+        for (unsigned char i = 0; i < Count; ++i) {
+            if (!trouble_ && value_ == names[i]) return i;
+        }
+        fail(damaged("has no known value"));
+        return 0;
+    }
+    void bytes(const char* name, std::uint8_t* out, std::size_t size) {
+        need(name);
+        if (!trouble_ && value_.size() != size) fail(damaged("has a wrong length"));
+        if (!trouble_) std::memcpy(out, value_.data(), size);
+    }
+    void fail(const error& what) {
+        if (!trouble_) trouble_ = what;
+    }
+    [[nodiscard]] error damaged(const char* how) const noexcept {
+        return error::make(error_code::corrupt, "%.*s: the entry %s of genista.meta %s", static_cast<int>(path_.size()),
+                           path_.data(), name_, how);
+    }
+    [[nodiscard]] const std::optional<error>& trouble() const noexcept { return trouble_; }
+
+  private:
+    rocksdb::DB& db_;
+    rocksdb::ColumnFamilyHandle& family_;
+    std::string_view path_;
+    const char* name_ = "";
+    std::string value_;
+    std::optional<error> trouble_;
+};
+
+error no_memory() noexcept {
+    return error::make(error_code::out_of_memory, "no memory to read or write genista.meta");
+}
+
+}  // namespace
+
+std::string_view to_string(layout which) noexcept {
+    return layout_names[static_cast<unsigned char>(which)];
+}
+
+result<store_meta> store_meta::make(layout arrangement, const std::optional<hash_key>& key) noexcept {
+    store_meta made;
+    made.arrangement = arrangement;
+    if (key) {
+        made.key = *key;
+        return made;
+    }
+    const auto drawn = hash_key::random();
+    if (!drawn) return drawn.error();
+    made.key = *drawn;
+    return made;
+}
+
+result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                                            std::string_view path) try {
+    reader in{db, family, path};
+    const bool there = in.find("format");
+    if (in.trouble()) return *in.trouble();
+    if (!there) return std::optional<store_meta>{};
+
+    store_meta found;
+    found.format = in.number<std::uint32_t>("format");  // first: of a newer format nothing else is known
+    if (in.trouble()) return *in.trouble();
+    if (found.format == 0 || found.format > newest_format) {
+        return error::make(error_code::unsupported,
+                           "%.*s was written by a newer version (format %u, this one knows 1 to %u)",
+                           static_cast<int>(path.size()), path.data(), found.format, newest_format);
+    }
+    found.arrangement = static_cast<layout>(in.choice("layout", layout_names));
+    const auto kind = in.number<std::uint32_t>("hash_kind");
+    found.hashing = static_cast<hash_kind>(kind);
+    if (kind != static_cast<std::uint32_t>(hash_kind::keyed) && kind != static_cast<std::uint32_t>(hash_kind::trusted))
+        in.fail(in.damaged("names an unknown hash"));
+    in.bytes("hash_key", found.key.bytes.data(), found.key.bytes.size());
+    found.state = static_cast<store_state>(in.choice("state", state_names));
+    found.generation = in.number<std::uint64_t>("generation");
+    if (in.trouble()) return *in.trouble();
+    return std::optional{found};
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta) try {
+    rocksdb::WriteBatch all;
+    rocksdb::Status done;
+    const auto put = [&](const char* name, const rocksdb::Slice& value) {
+        if (done.ok()) done = all.Put(&family, name, value);
+    };
+    put("format", to_bytes(meta.format));
+    put("layout", layout_names[static_cast<unsigned char>(meta.arrangement)]);
+    put("hash_kind", to_bytes(static_cast<std::uint32_t>(meta.hashing)));
+    put("hash_key", {reinterpret_cast<const char*>(meta.key.bytes.data()), meta.key.bytes.size()});
+    put("state", state_names[static_cast<unsigned char>(meta.state)]);
+    put("generation", to_bytes(meta.generation));
+    rocksdb::WriteOptions durably;
+    durably.sync = true;
+    if (done.ok()) done = db.Write(durably, &all);
+    if (!done.ok()) return to_error(done, "write genista.meta");
+    return {};
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+result<void> check_layout(const store_meta& meta, layout wanted, std::string_view path) noexcept {
+    if (meta.arrangement == wanted) return {};
+    return error::make(error_code::mismatch, "%.*s has the layout %s, %s was asked for", static_cast<int>(path.size()),
+                       path.data(), to_string(meta.arrangement).data(), to_string(wanted).data());
+}
+
+result<store_id> store_identity(rocksdb::DB& db) try {
+    std::string name;
+    if (const auto got = db.GetDbIdentity(name); !got.ok()) return to_error(got, "read the database's identity");
+    // RocksDB's name is a text of no fixed form.
+    const auto words = siphash_128<1, 3>(0, 0, reinterpret_cast<const std::byte*>(name.data()), name.size());
+    store_id id;
+    for (unsigned i = 0; i < id.size(); ++i) id[i] = static_cast<std::byte>(words[i / 8] >> i % 8 * 8);
+    return id;
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+}  // namespace genista::rocks

@@ -1,0 +1,52 @@
+// Snapshot files through the database's FileSystem: a sink that publishes all at once, the list of what is there, reading.
+#pragma once
+
+#include <rocksdb/file_system.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "genista/base/buffer.hpp"
+#include "genista/format/sink.hpp"
+
+namespace genista::rocks {
+
+struct snapshot_file {
+    std::uint64_t sequence =
+        0;  // how far the store had come when the filter had been saved; the header's mark is older
+    std::string path;
+};
+
+// Newest first. A folder that is not there has none.
+[[nodiscard]] result<std::vector<snapshot_file>> list_snapshots(rocksdb::FileSystem& files, const std::string& folder);
+[[nodiscard]] std::string snapshot_path(const std::string& folder, std::uint64_t sequence);
+[[nodiscard]] result<buffer> read_snapshot(rocksdb::FileSystem& files, const std::string& path);
+// For good: not even a loss of power brings it back.
+[[nodiscard]] result<void> remove_snapshot(rocksdb::FileSystem& files, const std::string& folder,
+                                           const std::string& path);
+// All snapshots but the newest `keep`.
+void prune_snapshots(rocksdb::FileSystem& files, const std::string& folder, std::size_t keep);
+
+// The bytes go to FOLDER/filter.tmp; publish() makes them durable under their name.
+class published_file final : public sink {
+  public:
+    [[nodiscard]] static result<std::unique_ptr<published_file>> create(rocksdb::FileSystem& files,
+                                                                        const std::string& folder);
+    ~published_file() override;
+
+    result<void> write(std::span<const std::byte> bytes) noexcept override;
+    result<void> publish(const std::string& path);
+
+  private:
+    published_file(rocksdb::FileSystem& files, std::string folder, std::unique_ptr<rocksdb::FSWritableFile> file)
+        : files_{files}, folder_{std::move(folder)}, file_{std::move(file)} {}
+
+    rocksdb::FileSystem& files_;
+    std::string folder_;
+    std::unique_ptr<rocksdb::FSWritableFile> file_;
+    bool published_ = false;
+};
+
+}  // namespace genista::rocks

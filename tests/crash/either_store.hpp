@@ -1,0 +1,216 @@
+// either_store: both layouts behind one face, with small memtables and tables, so that a short script sees flushes, archived
+// logs and compactions. For tests that do the same to each.
+#pragma once
+
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/stores/rocksdb/clustered_db.hpp"
+#include "genista/stores/rocksdb/guarded_db.hpp"
+#include "genista/stores/rocksdb/record_key.hpp"
+#include "genista/stores/rocksdb/status.hpp"
+#include "tests/stores/unsynced_env.hpp"
+
+namespace genista::test {
+
+struct store_settings {
+    rocks::layout arrangement = rocks::layout::clustered;
+    unsigned keeper_ms = 0;  // between snapshots; 0: only when told, and on close
+    bool snapshot_on_close = true;
+    bool sync = false;  // every write
+    std::uint64_t wal_kept_mb = 16;
+    std::uint64_t capacity = 500;  // small: the filter grows
+    bool rebuild_index = false;
+    adapting adapt = adapting::on_read;
+    rocksdb::Env* env = nullptr;
+    bool cold = false;  // no block is kept in memory: every look at a table is a read
+};
+
+// A key and its value, or nothing: erased.
+using change = std::pair<std::string, std::optional<std::string>>;
+
+inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = false) {
+    rocksdb::Options options = rocks::default_rocksdb_options();
+    if (cold) {
+        rocksdb::BlockBasedTableOptions table;
+        table.no_block_cache = true;
+        options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    }
+    options.write_buffer_size = std::size_t{64} << 10;
+    options.max_write_buffer_number = 3;
+    options.target_file_size_base = std::uint64_t{64} << 10;
+    options.max_bytes_for_level_base = std::uint64_t{256} << 10;
+    options.level0_file_num_compaction_trigger = 2;
+    options.info_log_level = rocksdb::FATAL_LEVEL;
+    options.keep_log_file_num = 2;
+    options.max_bgerror_resume_count = 0;  // no thread that resumes when it likes
+    options.stats_dump_period_sec = 0;
+    options.stats_persist_period_sec = 0;
+    options.env =
+        env != nullptr ? env : unsynced_env();  // without waits for the disk: a kill loses nothing that was written
+    return options;
+}
+
+class either_store {
+  public:
+    [[nodiscard]] static result<std::unique_ptr<either_store>> open(const std::string& path,
+                                                                    const store_settings& settings) {
+        std::unique_ptr<either_store> made{new either_store};
+        made->writes_.sync = settings.sync;
+        const rocks::keeper_options keeper{.every = std::chrono::milliseconds{settings.keeper_ms},
+                                           .on_close = settings.snapshot_on_close};
+        if (settings.arrangement == rocks::layout::clustered) {
+            rocks::clustered_db_options options;
+            options.store.rocksdb = small_rocksdb_options(settings.env, settings.cold);
+            options.store.writes = made->writes_;
+            options.store.wal_kept_mb = settings.wal_kept_mb;
+            options.filter.capacity = settings.capacity;
+            options.guard.adapt = settings.adapt;
+            options.keeper = keeper;
+            auto opened = rocks::clustered_db::open(path, options);
+            if (!opened) return opened.error();
+            made->clustered_ = *std::move(opened);
+        } else {
+            rocks::guarded_db_options options;
+            options.rocksdb = small_rocksdb_options(settings.env, settings.cold);
+            options.wal_kept_mb = settings.wal_kept_mb;
+            options.filter.capacity = settings.capacity;
+            options.guard.adapt = settings.adapt;
+            options.keeper = keeper;
+            options.rebuild_index = settings.rebuild_index;
+            if (settings.cold) options.index = options.rocksdb;
+            auto opened = rocks::guarded_db::open(path, options);
+            if (!opened) return opened.error();
+            made->indexed_ = *std::move(opened);
+        }
+        return made;
+    }
+
+    [[nodiscard]] bool is_indexed() const noexcept { return indexed_ != nullptr; }
+
+    result<void> put(const std::string& key, const std::string& value) {
+        return clustered_ ? clustered_->put(key, value) : to_result(indexed_->Put(writes_, key, value), "put");
+    }
+    result<void> erase(const std::string& key) {
+        return clustered_ ? clustered_->erase(key) : to_result(indexed_->Delete(writes_, key), "delete");
+    }
+    result<std::optional<std::string>> get(const std::string& key) {
+        if (clustered_) return clustered_->get(key);
+        std::string value;
+        const rocksdb::Status got = indexed_->Get({}, key, &value);
+        if (got.IsNotFound()) return std::optional<std::string>{};
+        if (!got.ok()) return rocks::to_error(got, "get");
+        return std::optional{std::move(value)};
+    }
+    // The indexed layout only.
+    result<void> write(const std::vector<change>& changes, bool sync = false) {
+        rocksdb::WriteBatch batch;
+        for (const auto& [key, value] : changes) {
+            const rocksdb::Status added = value ? batch.Put(key, *value) : batch.Delete(key);
+            if (!added.ok()) return rocks::to_error(added, "add to a batch");
+        }
+        rocksdb::WriteOptions how = writes_;
+        how.sync = how.sync || sync;
+        return to_result(indexed_->Write(how, &batch), "write a batch");
+    }
+    // The indexed layout only.
+    result<void> erase_range(const std::string& begin, const std::string& end) {
+        return to_result(indexed_->DeleteRange(writes_, indexed_->DefaultColumnFamily(), begin, end), "delete a range");
+    }
+    // The indexed layout only. `file` is a path for the table, outside the database; it is left there.
+    result<void> ingest(const std::string& file, const std::map<std::string, std::string>& entries) {
+        rocksdb::SstFileWriter writer{rocksdb::EnvOptions{}, rocksdb::Options{}};
+        rocksdb::Status done = writer.Open(file);
+        for (const auto& [key, value] : entries) {
+            if (done.ok()) done = writer.Put(key, value);
+        }
+        if (done.ok()) done = writer.Finish();
+        rocksdb::IngestExternalFileOptions how;
+        how.write_global_seqno = false;  // would write into a finished file, past everybody who watches appends
+        if (done.ok()) done = indexed_->IngestExternalFile({file}, how);
+        return to_result(done, "ingest a table");
+    }
+
+    [[nodiscard]] bool may_contain(const std::string& key) const {
+        return clustered_ ? clustered_->may_contain(key) : indexed_->may_contain(key);
+    }
+    // What the store itself holds under a key, whatever the filter thinks.
+    result<std::optional<std::string>> get_behind(const std::string& key) {
+        std::string value;
+        rocksdb::Status got;
+        if (clustered_) {
+            const rocks::record_key name{hash()(key), key};
+            got = base().Get({}, name.slice(), &value);
+        } else {
+            got = base().Get({}, key, &value);
+        }
+        if (got.IsNotFound()) return std::optional<std::string>{};
+        if (!got.ok()) return rocks::to_error(got, "get");
+        return std::optional{std::move(value)};
+    }
+    // visit(key) for every key of the store, whatever the filter thinks.
+    template <class Visit>
+    result<void> for_each_key(Visit&& visit) {
+        const std::unique_ptr<rocksdb::Iterator> at{base().NewIterator({})};
+        for (at->SeekToFirst(); at->Valid(); at->Next()) {
+            if (!clustered_) {
+                visit(at->key().ToString());
+                continue;
+            }
+            const auto decoded = rocks::decode_record(at->key());
+            if (!decoded) return error::make(error_code::corrupt, "a key without a digest");
+            visit(std::string{decoded->second.text()});
+        }
+        return to_result(at->status(), "read all keys");
+    }
+
+    result<void> audit() { return clustered_ ? clustered_->audit() : indexed_->audit(); }
+    result<void> repair() { return clustered_ ? clustered_->repair() : indexed_->repair(); }
+    result<void> save() { return keeper().save(); }
+    // By a write that writes nothing: FlushWAL(true) of RocksDB 7.8 asserts that its log is not broken.
+    result<void> sync() {
+        rocksdb::WriteBatch nothing;
+        rocksdb::WriteOptions durably;
+        durably.sync = true;
+        return to_result(base().Write(durably, &nothing), "sync the log");
+    }
+    result<void> resume() { return to_result(base().Resume(), "resume"); }
+    result<void> close() { return clustered_ ? clustered_->close() : to_result(indexed_->Close(), "close"); }
+
+    [[nodiscard]] rocks::filter_origin origin() const { return clustered_ ? clustered_->origin() : indexed_->origin(); }
+    [[nodiscard]] guard_counters counters() const { return clustered_ ? clustered_->counters() : indexed_->counters(); }
+    [[nodiscard]] rocks::filter_keeper& keeper() { return clustered_ ? clustered_->keeper() : indexed_->keeper(); }
+    [[nodiscard]] rocks::rocks_gate& gate() { return clustered_ ? clustered_->inner_gate() : indexed_->inner_gate(); }
+    [[nodiscard]] rocks::ordered_records& records() { return clustered_ ? clustered_->records() : indexed_->records(); }
+    [[nodiscard]] rocks::keeper_place place() {
+        return {.db = &base(),
+                .records = &records().family(),
+                .identity = clustered_ ? clustered_->identity() : indexed_->identity(),
+                .generation = clustered_ ? clustered_->generation() : indexed_->generation()};
+    }
+    [[nodiscard]] const hasher& hash() { return gate().hash(); }
+    [[nodiscard]] rocksdb::DB& base() { return clustered_ ? clustered_->base() : indexed_->base(); }
+
+  private:
+    either_store() = default;
+    static result<void> to_result(const rocksdb::Status& status, const char* doing) {
+        if (status.ok()) return {};
+        return rocks::to_error(status, doing);
+    }
+
+    std::unique_ptr<rocks::clustered_db> clustered_;
+    std::unique_ptr<rocks::guarded_db> indexed_;
+    rocksdb::WriteOptions writes_;
+};
+
+}  // namespace genista::test

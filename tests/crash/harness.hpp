@@ -1,0 +1,86 @@
+// harness: the parent's half of the kill harness. It starts one life after the other over the same folder, in a process of its
+// own each, and sees to it that they do not end well.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/crash/ledger.hpp"
+#include "tests/stores/scratch.hpp"
+#include "tests/support/scale.hpp"
+
+namespace genista::test {
+
+// How much of something: the environment's word, else the quick or the long figure.
+[[nodiscard]] inline std::uint64_t amount(const char* variable, std::uint64_t quick, std::uint64_t thorough) {
+    const char* const value = std::getenv(variable);
+    return value != nullptr && *value != '\0' ? std::strtoull(value, nullptr, 10) : scaled(quick, thorough);
+}
+
+enum class end_of_life { killed, lived, complained };
+
+class kill_harness {
+  public:
+    kill_harness() : ledger_{scratch_.path("ledger")} {}
+
+    // Starts a child with these arguments; kills it after that long, if it is still there.
+    end_of_life live(const std::vector<std::string>& arguments,
+                     std::optional<std::chrono::microseconds> kill_after = std::nullopt) {
+        std::vector<std::string> all{GENISTA_BINARY_DIR "/bin/crash_child", "folder=" + folder()};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        last_.clear();
+        std::vector<char*> raw;
+        for (std::string& each : all) {
+            raw.push_back(each.data());
+            last_ += each + " ";
+        }
+        raw.push_back(nullptr);
+        if (kill_after) last_ += "killed after " + std::to_string(kill_after->count()) + " us";
+        pid_t child = 0;
+        if (::posix_spawn(&child, raw[0], nullptr, nullptr, raw.data(), ::environ) != 0) {
+            ADD_FAILURE() << raw[0] << " does not start";
+            return end_of_life::complained;
+        }
+        if (kill_after) {
+            std::this_thread::sleep_for(*kill_after);
+            ::kill(child, SIGKILL);
+        }
+        int state = 0;
+        ::waitpid(child, &state, 0);
+        ++lives_;
+        if (WIFSIGNALED(state) && WTERMSIG(state) == SIGKILL) {
+            ++kills_;
+            return end_of_life::killed;
+        }
+        if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return end_of_life::lived;
+        if (ledger_.complaint().empty()) ledger_.complain("wait status " + std::to_string(state));
+        return end_of_life::complained;
+    }
+
+    [[nodiscard]] std::string folder() const { return scratch_.path("."); }
+    [[nodiscard]] ledger& book() noexcept { return ledger_; }
+    [[nodiscard]] std::uint64_t kills() const noexcept { return kills_; }
+    [[nodiscard]] std::uint64_t lives() const noexcept { return lives_; }
+    // The last child's command line, and what it said.
+    [[nodiscard]] std::string story() const {
+        return ledger_.complaint() + "\n  life " + std::to_string(lives_) + ": " + last_;
+    }
+
+  private:
+    scratch scratch_;
+    ledger ledger_;
+    std::uint64_t kills_ = 0, lives_ = 0;
+    std::string last_;
+};
+
+}  // namespace genista::test

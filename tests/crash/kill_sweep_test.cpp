@@ -1,0 +1,153 @@
+// SIGKILL at every named point and at any moment, over both layouts, life after life in the same folder. Whoever comes next
+// finds what was acknowledged, and no key of the store denied (docs/crash-tests.md).
+//
+// The claim is "never": the test counts kills, not rates. GENISTA_KILLS sets how many, in all chains together.
+#include <gmock/gmock.h>
+#include <rocksdb/db.h>
+
+#include <algorithm>
+
+#include "tests/crash/either_store.hpp"
+#include "tests/crash/harness.hpp"
+#include "tests/support/splitmix.hpp"
+
+namespace genista::test {
+namespace {
+
+using std::chrono::microseconds;
+
+struct chain {
+    const char* name;
+    bool indexed;
+    unsigned threads;
+    std::uint64_t seed;
+};
+
+constexpr chain chains[] = {{"clustered_one_thread", false, 1, 11},
+                            {"clustered_three_threads", false, 3, 12},
+                            {"indexed_one_thread", true, 1, 13},
+                            {"indexed_three_threads", true, 3, 14}};
+
+class kill_sweep : public testing::TestWithParam<chain> {
+  protected:
+    // Arguments of a life that varies in everything a life may vary in.
+    std::vector<std::string> any_life() {
+        const auto number = [](std::uint64_t n) { return std::to_string(n); };
+        return {"indexed=" + number(GetParam().indexed ? 1 : 0),
+                "threads=" + number(GetParam().threads),
+                "seed=" + number(chance_() >> 16),
+                "keeper_ms=" + number(1 + chance_.below(6)),
+                "sync=" + number(chance_.below(8) == 0 ? 1 : 0),
+                "wal_kept_mb=" + number(chance_.below(4) == 0 ? 1 : 16),
+                "background=" + number(chance_.below(2))};
+    }
+
+    end_of_life die_at(std::size_t point) {
+        const std::string name{fail_point_names[point]};
+        auto life = any_life();
+        const bool in_the_keeper = name.starts_with("keeper.");
+        const std::uint64_t passes = in_the_keeper ? 6 : name.starts_with("ingest.") ? 4 : 400;
+        std::uint64_t pass = 1 + chance_.below(passes);
+        if (name.starts_with("index.")) {
+            life.emplace_back("rebuild_index=1");
+            pass = 1;
+        }
+        if (in_the_keeper && chance_.below(4) == 0) {  // the snapshot of a clean close
+            life.emplace_back("keeper_ms=0");
+            life.emplace_back("operations=100");
+            pass = 1;
+        } else {
+            life.emplace_back("operations=100000");
+        }
+        life.push_back("point=" + name);
+        life.push_back("pass=" + std::to_string(pass));
+        return harness_.live(life);
+    }
+    end_of_life die_anywhere() {
+        auto life = any_life();
+        life.emplace_back("operations=1000000000");
+        if (GetParam().indexed && chance_.below(6) == 0) life.emplace_back("rebuild_index=1");
+        return harness_.live(life, microseconds{chance_.below(longest_life_us)});
+    }
+    end_of_life live_to_the_end(std::uint64_t operations, bool closes) {
+        auto life = any_life();
+        life.push_back("operations=" + std::to_string(operations));
+        life.push_back(closes ? "closes=1" : "closes=0");
+        return harness_.live(life);
+    }
+
+    static constexpr std::uint64_t longest_life_us = 150'000;
+    splitmix chance_{GetParam().seed};
+    kill_harness harness_;
+};
+
+// A database that knows nothing of guards: the first lives index it, and are killed while they do.
+void make_plain_database(kill_harness& harness) {
+    rocksdb::Options options = small_rocksdb_options(nullptr);
+    options.create_if_missing = true;
+    rocksdb::DB* raw = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options, harness.folder() + "/db", &raw).ok());
+    const std::unique_ptr<rocksdb::DB> db{raw};
+    for (std::uint32_t key = 0; key < ledger::keys; key += 2) {
+        const std::uint32_t version = harness.book().new_version();
+        ASSERT_TRUE(db->Put({}, ledger::name_of(key), ledger::value_of(version)).ok());
+        harness.book().begin(key, version);
+        harness.book().acknowledge(key);
+    }
+}
+
+TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
+    const std::uint64_t wanted = amount("GENISTA_KILLS", 200, 50'000) / std::size(chains) + 1;
+    const std::size_t points = GetParam().indexed ? fail_point_names.size() : points_of_the_clustered_layout;
+    std::vector<std::uint64_t> killed_at(points, 0);
+    if (GetParam().indexed) make_plain_database(harness_);
+    std::size_t next = points_of_the_clustered_layout % points;  // index.started first, if there is one
+    while (harness_.kills() < wanted || std::ranges::count(killed_at, 0u) > 0) {
+        end_of_life end;
+        const auto dice = chance_.below(10);
+        if (dice < 5 || harness_.kills() < 4) {
+            const std::size_t point = next++ % points;
+            end = die_at(point);
+            killed_at[point] += end == end_of_life::killed ? 1 : 0;
+        } else if (dice < 9) {
+            end = die_anywhere();
+        } else {
+            end = live_to_the_end(chance_.below(300), chance_.below(2) == 0);
+        }
+        ASSERT_NE(end, end_of_life::complained) << harness_.story();
+        ASSERT_LT(harness_.lives(), 20 + 4 * std::max<std::uint64_t>(wanted, 2 * points)) << "they will not die";
+    }
+    ASSERT_EQ(live_to_the_end(10, true), end_of_life::lived) << harness_.story();
+    ASSERT_EQ(live_to_the_end(0, true), end_of_life::lived) << harness_.story();
+
+    ledger& book = harness_.book();
+    for (std::size_t i = 0; i < points; ++i) EXPECT_GT(killed_at[i], 0u) << fail_point_names[i];
+    EXPECT_GT(book->from_snapshot.load(), 0u);
+    EXPECT_GT(book->rebuilt.load(), 0u);
+    std::printf("%s: %llu kills in %llu lives, %u checked (%u from a snapshot, %u rebuilt), %u versions written\n",
+                GetParam().name, static_cast<unsigned long long>(harness_.kills()),
+                static_cast<unsigned long long>(harness_.lives()), book->checked.load(), book->from_snapshot.load(),
+                book->rebuilt.load(), book->next_version.load());
+}
+
+INSTANTIATE_TEST_SUITE_P(of, kill_sweep, testing::ValuesIn(chains),
+                         [](const auto& each) { return std::string{each.param.name}; });
+
+// The control: an erase that tells the filter before the store. A snapshot in between, a kill, and the key is in the store and
+// denied: the harness must see it.
+class kill_control : public testing::TestWithParam<bool> {};
+
+TEST_P(kill_control, telling_the_filter_before_the_store_loses_keys) {
+    kill_harness harness;
+    const std::string layout = GetParam() ? "indexed=1" : "indexed=0";
+    ASSERT_EQ(harness.live({layout, "operations=2000"}), end_of_life::lived) << harness.story();
+    ASSERT_EQ(harness.live({layout, "operations=2000", "seed=2", "filter_first=1"}), end_of_life::killed);
+    ASSERT_EQ(harness.live({layout, "operations=0"}), end_of_life::complained);
+    EXPECT_THAT(harness.story(), testing::HasSubstr("a false negative"));
+}
+
+INSTANTIATE_TEST_SUITE_P(of, kill_control, testing::Bool(),
+                         [](const auto& each) { return std::string{each.param ? "indexed" : "clustered"}; });
+
+}  // namespace
+}  // namespace genista::test

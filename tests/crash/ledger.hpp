@@ -1,0 +1,103 @@
+// ledger: what a process promised before it was killed. A file mapped into memory, so that every store into it survives the
+// SIGKILL of whoever made it, without a system call for each operation.
+//
+//     header    how often each fail point was passed; the first complaint
+//     keys      for each key two versions:  acknowledged | begun
+//
+// A version names a value; 0 is "absent". Before an operation its outcome goes to `begun`, after it to `acknowledged`. A key
+// then must have its acknowledged version, or, if an operation was under way, the begun one. Each key has one writer at a time.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace genista::test {
+
+// All names of base/fail_point.hpp, and those of the controls.
+inline constexpr std::array fail_point_names = std::to_array<std::string_view>(
+    {"guard.entered", "store.committed", "guard.settled", "store.removed", "guard.forgotten", "keeper.marked",
+     "keeper.saved", "keeper.log_synced", "keeper.written", "keeper.renamed", "keeper.pruned", "index.started",
+     "index.batch", "index.filled", "index.ready", "ingest.announced", "ingest.done"});
+inline constexpr std::size_t points_of_the_clustered_layout = 11;  // the first ones
+
+class ledger {
+  public:
+    static constexpr std::uint32_t keys = 3000;
+    static constexpr std::uint32_t absent = 0;
+    static constexpr std::uint32_t nothing = 0xffff'ffff;  // no operation is under way
+
+    struct entry {
+        std::atomic<std::uint32_t> acknowledged, begun;
+    };
+    struct page {
+        std::atomic<std::uint32_t> next_version;
+        std::atomic<std::uint32_t> checked;  // lives that found everything in order
+        std::atomic<std::uint32_t> from_snapshot, rebuilt;
+        std::array<std::atomic<std::uint64_t>, fail_point_names.size()> passed;
+        char complaint[512];
+        entry of[keys];
+    };
+
+    // Made if it is not there: every key absent, nothing begun.
+    explicit ledger(const std::string& path) {
+        const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+        const bool is_new = file >= 0 && ::lseek(file, 0, SEEK_END) == 0;
+        if (file < 0 || (is_new && ::ftruncate(file, sizeof(page)) != 0)) {
+            std::perror(path.c_str());
+            ::_exit(3);
+        }
+        void* const at = ::mmap(nullptr, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        ::close(file);
+        if (at == MAP_FAILED) {
+            std::perror(path.c_str());
+            ::_exit(3);
+        }
+        page_ = static_cast<page*>(at);
+        if (!is_new) return;
+        for (entry& each : page_->of) each.begun.store(nothing);
+    }
+    ledger(const ledger&) = delete;
+    ledger& operator=(const ledger&) = delete;
+    ~ledger() { ::munmap(page_, sizeof(page)); }
+
+    [[nodiscard]] page& operator*() const noexcept { return *page_; }
+    [[nodiscard]] page* operator->() const noexcept { return page_; }
+    [[nodiscard]] entry& of(std::uint32_t key) const noexcept { return page_->of[key]; }
+
+    [[nodiscard]] std::uint32_t new_version() const noexcept { return page_->next_version.fetch_add(1) + 1; }
+    void begin(std::uint32_t key, std::uint32_t version) const noexcept { of(key).begun.store(version); }
+    void acknowledge(std::uint32_t key) const noexcept {
+        of(key).acknowledged.store(of(key).begun.load());
+        of(key).begun.store(nothing);
+    }
+    void complain(const std::string& text) const noexcept {
+        std::strncpy(page_->complaint, text.c_str(), sizeof page_->complaint - 1);
+    }
+    [[nodiscard]] std::string complaint() const { return page_->complaint; }
+    void forget_complaint() const noexcept { page_->complaint[0] = '\0'; }
+
+    [[nodiscard]] static std::string name_of(std::uint32_t key) {
+        char text[16];
+        std::snprintf(text, sizeof text, "key-%06u", key);
+        return text;
+    }
+    [[nodiscard]] static std::string value_of(std::uint32_t version) {
+        std::string value = std::to_string(version) + ":";
+        value.append(20 + version * 37 % 280, static_cast<char>('a' + version % 26));
+        return value;
+    }
+
+  private:
+    page* page_ = nullptr;
+};
+
+}  // namespace genista::test

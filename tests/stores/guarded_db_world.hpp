@@ -1,0 +1,79 @@
+// What the tests of guarded_db share: options that repeat, a merge operator, tables to take in.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/sst_file_writer.h>
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "genista/stores/rocksdb/guarded_db.hpp"
+#include "tests/stores/scratch.hpp"
+#include "tests/stores/unsynced_env.hpp"
+
+namespace genista::test {
+
+using rocks::guarded_db;
+using rocks::guarded_db_options;
+
+// Merging writes one value behind the other.
+class appending final : public rocksdb::AssociativeMergeOperator {
+  public:
+    bool Merge(const rocksdb::Slice&, const rocksdb::Slice* old, const rocksdb::Slice& value, std::string* merged,
+               rocksdb::Logger*) const override {
+        *merged = (old != nullptr ? old->ToString() : std::string{}) + value.ToString();
+        return true;
+    }
+    const char* Name() const override { return "genista.test.appending"; }
+};
+
+inline guarded_db_options test_options() {
+    guarded_db_options options;
+    options.rocksdb.merge_operator = std::make_shared<appending>();
+    options.rocksdb.write_buffer_size = std::size_t{256} << 10;  // tables and compactions early
+    options.rocksdb.env = unsynced_env();
+    options.key = hash_key::from_seed(5);
+    options.filter.capacity = 2000;
+    options.filter.repeatable = 9;
+    options.keeper.every = std::chrono::milliseconds{0};
+    return options;
+}
+
+inline std::unique_ptr<guarded_db> open_guarded(const std::string& path, guarded_db_options options = test_options()) {
+    auto opened = guarded_db::open(path, std::move(options));
+    if (!opened) {
+        ADD_FAILURE() << opened.error().message();
+        return nullptr;
+    }
+    return *std::move(opened);
+}
+
+inline std::string key_number(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    return "key-" + std::string(6 - std::min<std::size_t>(6, digits.size()), '0') + digits;
+}
+
+// A table from outside.
+inline void write_table(const std::string& path, const std::map<std::string, std::string>& entries) {
+    rocksdb::Options options;
+    options.env = unsynced_env();
+    rocksdb::SstFileWriter writer{rocksdb::EnvOptions{}, options};
+    ASSERT_TRUE(writer.Open(path).ok());
+    for (const auto& [key, value] : entries) ASSERT_TRUE(writer.Put(key, value).ok());
+    ASSERT_TRUE(writer.Finish().ok());
+}
+
+inline void expect_sound(guarded_db& db) {
+    const auto audited = db.audit();
+    EXPECT_TRUE(audited) << audited.error().message();
+}
+
+#define EXPECT_OK(expression)                                      \
+    do {                                                           \
+        const rocksdb::Status status_of_it = (expression);         \
+        EXPECT_TRUE(status_of_it.ok()) << status_of_it.ToString(); \
+    } while (false)
+
+}  // namespace genista::test

@@ -1,0 +1,62 @@
+// A filter of ours before a store, as a contender: guarded<Filter, Store> with one more pair of eyes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "genista/guard/guarded.hpp"
+#include "guard/contender.hpp"
+
+namespace genista::tool::guard {
+
+// How often this thread has read a store: what the tool counts wasted reads by, beside the guard's own counters.
+inline thread_local std::uint64_t store_reads = 0;
+
+template <guarded_store Store>
+class observed {
+  public:
+    explicit observed(std::unique_ptr<Store> store) noexcept : store_{std::move(store)} {}
+
+    [[nodiscard]] result<bool> read(const digest& where, key_view key, std::string& value) {
+        ++store_reads;
+        return store_->read(where, key, value);
+    }
+    [[nodiscard]] result<void> write(const digest& where, key_view key, std::string_view value) {
+        return store_->write(where, key, value);
+    }
+    [[nodiscard]] result<void> remove(const digest& where, key_view key) { return store_->remove(where, key); }
+    [[nodiscard]] const hasher& hash() const noexcept { return store_->hash(); }
+    [[nodiscard]] auto& remote() noexcept { return store_->remote(); }
+
+  private:
+    std::unique_ptr<Store> store_;
+};
+
+template <class Filter, guarded_store Store>
+class guard_row final : public contender {
+  public:
+    guard_row(filter_kind kind, Filter filter, std::unique_ptr<Store> store, const guard_options& options)
+        : contender{kind}, store_{std::move(store)}, guard_{std::move(filter), store_, options} {}
+
+    [[nodiscard]] result<answer> ask(key_view key) override {
+        const std::uint64_t before = store_reads;
+        const auto got = guard_.get(key);
+        if (!got) return got.error();
+        return answer{.found = got->has_value(), .let_through = store_reads != before};
+    }
+    [[nodiscard]] std::uint64_t local_bytes() const override { return guard_.counters().local_bytes; }
+    [[nodiscard]] std::optional<guard_counters> counters() const override { return guard_.counters(); }
+
+    // What a guard takes in RAM beside the bytes that its filter names.
+    [[nodiscard]] static constexpr std::uint64_t overhead_bytes() noexcept {
+        return sizeof(typename guarded<Filter, observed<Store>>::gate_type) - sizeof(Filter) + doors::size_bytes();
+    }
+
+  private:
+    observed<Store> store_;
+    guarded<Filter, observed<Store>> guard_;
+};
+
+}  // namespace genista::tool::guard

@@ -1,0 +1,29 @@
+// The outcome of a run for people and for machines. docs/guard.md explains the fields.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "guard/databases.hpp"
+#include "guard/figures.hpp"
+#include "guard/request.hpp"
+
+namespace genista::tool::guard {
+
+struct outcome {
+    const request& asked;
+    std::uint64_t keys = 0;
+    budget sizes;
+    bool direct_reads = true;
+    std::vector<phase_result> phases;
+};
+
+// Tables and a few sentences, at most page_width columns.
+[[nodiscard]] std::string to_text(const outcome& run);
+[[nodiscard]] nlohmann::ordered_json to_json(const outcome& run);
+
+// What must not happen, in words: a key denied, a key found that is not there, a guard that miscounts. Empty if nothing did.
+[[nodiscard]] std::string faults(const outcome& run);
+
+}  // namespace genista::tool::guard

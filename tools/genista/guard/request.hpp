@@ -1,0 +1,70 @@
+// What `genista guard` was asked to do: one field an option, with its default.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "genista/stores/rocksdb/meta.hpp"
+
+namespace genista::tool::guard {
+
+enum class filter_kind : unsigned char {
+    none,            // every query is a read
+    rocksdb_bloom,   // RocksDB's own, made with its files
+    rocksdb_ribbon,  // the same
+    bloom,           // ours before the store
+    broom,           // ours, learning
+    broom_static,    // broom that must not learn: the control
+};
+
+struct filter_name {
+    std::string_view name;
+    filter_kind kind;
+};
+inline constexpr filter_name filter_names[] = {
+    {"none", filter_kind::none},
+    {"rocksdb_bloom", filter_kind::rocksdb_bloom},
+    {"rocksdb_ribbon", filter_kind::rocksdb_ribbon},
+    {"bloom", filter_kind::bloom},
+    {"broom", filter_kind::broom},
+    {"broom_static", filter_kind::broom_static},
+};
+
+[[nodiscard]] constexpr std::string_view to_string(filter_kind kind) noexcept {
+    for (const filter_name& each : filter_names) {
+        if (each.kind == kind) return each.name;
+    }
+    return "?";
+}
+[[nodiscard]] constexpr bool is_rocksdbs_own(filter_kind kind) noexcept {
+    return kind == filter_kind::rocksdb_bloom || kind == filter_kind::rocksdb_ribbon;
+}
+
+struct request {
+    std::string keys_path;     // empty: keys of our own, or those of the store
+    std::string queries_path;  // empty: queries of our own
+    std::string store_path;    // empty: a database of our own, gone afterwards
+    rocks::layout layout = rocks::layout::clustered;
+    std::vector<filter_kind> filters{filter_kind::none, filter_kind::rocksdb_bloom, filter_kind::rocksdb_ribbon,
+                                     filter_kind::bloom, filter_kind::broom};
+    double error_rate = 1.0 / 256;
+    std::optional<double> bits_per_key = std::nullopt;  // instead of error_rate
+    std::uint64_t cache_mb = 16;
+    std::uint64_t value_bytes = 400;
+    bool attack = false;
+    std::uint64_t pool = 20'000;                            // false positives that the adversary looks for, ...
+    std::uint64_t most_questions = std::uint64_t{1} << 27;  // ... before it attacks with what it has
+    std::uint64_t threads = 1;
+    std::uint64_t own_keys = 1'000'000;
+    std::uint64_t own_queries = 100'000;  // of each phase
+    std::uint64_t seed = 1;
+    std::string json_path;
+    std::string report_path;
+
+    [[nodiscard]] bool makes_keys() const noexcept { return keys_path.empty() && store_path.empty(); }
+};
+
+}  // namespace genista::tool::guard

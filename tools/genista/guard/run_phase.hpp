@@ -1,0 +1,36 @@
+// run_phase: every contender answers its queries, slice by slice in turn, so that a busy machine hits all alike.
+//
+// Each has a database and a cache of its own, warmed by its own queries and by nobody else's. Answers are checked against the
+// exact set, one by one. A query's time reaches from the answer before it to its own.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "guard/contender.hpp"
+#include "guard/figures.hpp"
+#include "guard/key_table.hpp"
+
+namespace genista::tool::guard {
+
+// What one contender is asked.
+struct stream {
+    const key_table* keys = nullptr;
+    std::size_t stored = 0;  // numbers below it are stored
+    std::span<const key_number> queries;
+    bool all_wasted_before = false;  // each absent key of the stream cost a read already
+};
+
+using contenders = std::vector<std::unique_ptr<contender>>;
+using tick = std::function<void(double share, std::string_view what)>;
+
+// streams[i] belongs to field[i]; all have the same number of queries or fewer. `stored_keys` is what bits are divided by.
+[[nodiscard]] result<std::vector<figures>> run_phase(const contenders& field, std::span<const stream> streams,
+                                                     std::size_t threads, std::uint64_t stored_keys, const tick& tell);
+
+// The same queries to each, uncounted: tables opened, caches no longer empty.
+[[nodiscard]] result<void> warm_up(const contenders& field, const stream& queries);
+
+}  // namespace genista::tool::guard

@@ -1,0 +1,89 @@
+// The folder, its watcher and what it stands on. See scratch.hpp.
+#include "guard/scratch.hpp"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace genista::tool::guard {
+namespace {
+
+// Those that would end us; one that our caller has us ignore (nohup) stays ignored. SIGUSR1 also wakes the watcher.
+constexpr int wake_up = SIGUSR1;
+sigset_t ending_signals() noexcept {
+    sigset_t set;
+    ::sigemptyset(&set);
+    for (const int each : {SIGINT, SIGTERM, SIGHUP, wake_up}) {
+        struct sigaction now {};
+        if (::sigaction(each, nullptr, &now) == 0 && (each == wake_up || now.sa_handler != SIG_IGN))
+            ::sigaddset(&set, each);
+    }
+    return set;
+}
+
+// Others may still be writing into it: what appears meanwhile goes in the next round.
+void remove_folder(const std::string& path) noexcept {
+    for (int round = 0; round < 100; ++round) {
+        std::error_code failure;
+        std::filesystem::remove_all(path, failure);
+        if (!failure) return;
+    }
+}
+
+}  // namespace
+
+result<void> scratch::make() {
+    const char* const given = std::getenv("TMPDIR");
+    const std::string parent = given != nullptr && *given != '\0' ? given : "/tmp";
+    std::string name = parent + "/genista-guard-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) {
+        return error::make(error_code::invalid_argument, "no folder can be made in '%.120s' (TMPDIR): %.60s",
+                           parent.c_str(), std::strerror(errno));
+    }
+    path_ = name;
+    if (const int file = ::open(probe().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600); file >= 0) ::close(file);
+    const sigset_t set = ending_signals();
+    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    watcher_ = std::thread{[this] { watch(); }};
+    return {};
+}
+
+scratch::~scratch() {
+    if (path_.empty()) return;
+    done_.store(true);
+    ::pthread_kill(watcher_.native_handle(), wake_up);
+    watcher_.join();
+    remove_folder(path_);
+}
+
+void scratch::watch() {
+    const sigset_t set = ending_signals();
+    int which = 0;
+    if (::sigwait(&set, &which) != 0 || done_.load()) return;
+    remove_folder(path_);
+    struct sigaction end {};
+    end.sa_handler = SIG_DFL;
+    ::sigaction(which, &end, nullptr);
+    ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+    ::raise(which);
+}
+
+std::uint64_t free_bytes(const std::string& path) noexcept {
+    struct statvfs found {};
+    if (::statvfs(path.c_str(), &found) != 0) return 0;
+    return std::uint64_t{found.f_bavail} * found.f_frsize;
+}
+
+bool takes_direct_reads(const std::string& file) noexcept {
+    const int opened = ::open(file.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (opened >= 0) ::close(opened);
+    return opened >= 0;
+}
+
+}  // namespace genista::tool::guard

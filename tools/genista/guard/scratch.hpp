@@ -1,0 +1,45 @@
+// scratch: a folder for the run's databases, gone at its end, also after an error or Ctrl-C.
+//
+// A signal's handler may hardly do anything, so a thread waits for SIGINT, SIGTERM, SIGHUP and SIGUSR1 instead; it removes the
+// folder and then lets the signal end the process as it would have. Make it before any other thread: threads inherit the mask.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+#include "genista/base/result.hpp"
+
+namespace genista::tool::guard {
+
+class scratch {
+  public:
+    scratch() = default;
+    scratch(const scratch&) = delete;
+    scratch& operator=(const scratch&) = delete;
+    ~scratch();
+
+    // Makes the folder, in the system's folder for temporary files (TMPDIR).
+    result<void> make();
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // An empty file in it, to try things with.
+    [[nodiscard]] std::string probe() const { return path_ + "/probe"; }
+    [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+  private:
+    void watch();
+
+    std::string path_;
+    std::atomic<bool> done_{false};
+    std::thread watcher_;
+};
+
+// Bytes that may still be written where `path` is; 0 if the system does not say.
+[[nodiscard]] std::uint64_t free_bytes(const std::string& path) noexcept;
+
+// Does the file system of this file take reads past the page cache? Tries it.
+[[nodiscard]] bool takes_direct_reads(const std::string& file) noexcept;
+
+}  // namespace genista::tool::guard
