@@ -163,7 +163,7 @@ rocksdb::Status guarded_db::commit(const rocksdb::WriteOptions& options, rocksdb
         clock_.tick(each.where);
     }
     fail_point("guard.entered");
-    const Status done = db_->Write(options, &all);
+    Status done = db_->Write(options, &all);
     fail_point("store.committed");
     for (const batch_plan::change& each : plan.changes()) {
         if (each.is_put)

@@ -143,8 +143,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
     if (done.ok()) {
         fail_point("ingest.announced");
         make_room(gate_->filter(), records_, keys.size());
-        const std::string path = companion.external_files[0];
-        arguments.push_back(std::move(companion));
+        arguments.push_back(companion);
         const writers_lock::exclusive nobody_else_writes{writers_};
         rocks_gate::entering in{*gate_};
         for (const auto& [where, key] : keys) {
@@ -164,7 +163,6 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         if (gate_->any_jammed()) (void)gate_->repair();  // keys that a growing filter had no room for
         // Not at all if it is unknown what happened: snapshots stay void.
         if (done.ok()) keeper_->set_generation(meta_.generation);
-        companion.external_files.assign(1, path);
     }
     // Moved away if all went well.
     db_->GetEnv()->DeleteFile(companion.external_files[0]).PermitUncheckedError();

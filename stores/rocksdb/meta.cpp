@@ -58,8 +58,8 @@ class reader {
     template <std::size_t Count>
     unsigned char choice(const char* name, const char* const (&names)[Count]) {
         need(name);
-        for (unsigned char i = 0; i < Count; ++i) {
-            if (!trouble_ && value_ == names[i]) return i;
+        for (std::size_t i = 0; i < Count; ++i) {
+            if (!trouble_ && value_ == names[i]) return static_cast<unsigned char>(i);
         }
         fail(damaged("has no known value"));
         return 0;

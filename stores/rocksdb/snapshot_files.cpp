@@ -42,7 +42,7 @@ result<std::vector<snapshot_file>> list_snapshots(rocksdb::FileSystem& files, co
         std::uint64_t sequence = 0;
         const char* const end = text.data() + text.size();
         if (std::from_chars(text.data() + prefix.size(), end, sequence, 16).ptr != end) continue;
-        found.push_back({sequence, folder + "/" + name});
+        found.push_back({sequence, std::string{folder}.append("/").append(name)});
     }
     std::sort(found.begin(), found.end(),
               [](const snapshot_file& a, const snapshot_file& b) { return a.sequence > b.sequence; });
