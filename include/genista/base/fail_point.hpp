@@ -8,6 +8,7 @@
 //     keeper.marked  keeper.saved  keeper.log_synced  keeper.written  keeper.renamed  keeper.pruned       a snapshot
 //     index.started  index.batch  index.filled  index.ready   an existing database being indexed
 //     ingest.announced  ingest.done                           files taken in
+//     read.sieved                                             many keys at once, between the filter and the store
 #pragma once
 
 #include <atomic>
