@@ -35,6 +35,7 @@ TEST_P(disk_full, loses_and_denies_nothing_and_passes) {
             ASSERT_TRUE(store) << store.error().message();
             for (std::uint64_t i = 0; i < 150 + 40 * seed % 200; ++i) ASSERT_TRUE(history.step(**store)) << story;
             fate.fill_disk();
+            history.stop_flushing();
             std::uint64_t failed = 0;
             for (std::uint64_t i = 0; i < 60; ++i) failed += history.step(**store) ? 0u : 1u;
             EXPECT_GT(failed, 20u) << "the disk was not full enough, " << story;

@@ -81,6 +81,7 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
             seen_.failed_steps += done ? 0u : 1u;
             ASSERT_TRUE(done || struck) << done.error().message() << " without a cause, " << story;
             if (!struck) continue;
+            history.stop_flushing();
             if (trouble++ == 0 || !done) expect_honest(store, history, story);
             if (HasFatalFailure()) return;
         }
