@@ -160,7 +160,11 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
     }
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
-    return renew(*taken.where, held, image, members, nullptr) ? step::done : step::no_room;
+    if (!renew(*taken.where, held, image, members, nullptr)) return step::no_room;
+    // It may have been there: in the backyard, under a tag that also fits somebody in a slot, or behind a slot that came later.
+    // The renewal parts them; who was there the count tells.
+    if (image.keys() == before) outcome = insert_outcome::already_present;
+    return step::done;
 }
 
 result<erase_outcome> core::erase(const digest& d, range_source& source) noexcept try {
