@@ -37,12 +37,18 @@ class log_reader final : public rocksdb::WriteBatch::Handler {
     rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
         return family == family_ ? put(key) : rocksdb::Status::OK();
     }
+    rocksdb::Status PutEntityCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return family == family_ ? put(key) : rocksdb::Status::OK();
+    }
     void LogData(const rocksdb::Slice&) override {}
     rocksdb::Status MarkBeginPrepare(bool) override { return rocksdb::Status::OK(); }
     rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
     rocksdb::Status MarkNoop(bool) override { return rocksdb::Status::OK(); }
     rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
     rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
+    rocksdb::Status MarkCommitWithTimestamp(const rocksdb::Slice&, const rocksdb::Slice&) override {
+        return rocksdb::Status::OK();
+    }
 
     [[nodiscard]] std::uint64_t repeated() const noexcept { return repeated_; }
 

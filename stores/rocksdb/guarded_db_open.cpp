@@ -112,6 +112,7 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     const auto identity = store_identity(opened->base());
     if (!identity) return identity.error();
     options.filter.hash = meta->hash();
+    options.filter.key_is_new = opened->is_new();
     options.filter.capacity = std::max(options.filter.capacity, keys);
     progress_report building;
     if (options.progress) {

@@ -1,6 +1,8 @@
 // Reading and writing records of R, one at a time or in order. See ordered_records.hpp.
 #include "genista/stores/rocksdb/ordered_records.hpp"
 
+#include <algorithm>
+
 namespace genista::rocks {
 namespace {
 
@@ -13,6 +15,10 @@ using record = std::optional<std::pair<digest, key_view>>;
 error too_short(const rocksdb::Slice& bytes) noexcept {
     return error::make(error_code::corrupt, "a record of %zu bytes: every record begins with %zu bytes of digest",
                        bytes.size(), digest_bytes);
+}
+
+double positions(std::uint64_t first, std::uint64_t last) noexcept {
+    return static_cast<double>(last - first) + 1;
 }
 
 result<record> record_at(const rocksdb::Iterator& at) noexcept {
@@ -32,12 +38,27 @@ result<bool> holds(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const d
 
 }  // namespace
 
+std::size_t record_density::readahead(std::uint64_t first, std::uint64_t last) const noexcept {
+    constexpr double margin = 1.25;  // bins differ: two standard deviations of the number of keys in one
+    constexpr double least = 2 * 4096.0, most = 256 * 1024.0;
+    const double expected = bytes_per_position_.load(std::memory_order_relaxed) * positions(first, last) * margin;
+    return expected < least ? 0 : static_cast<std::size_t>(std::min(expected, most));
+}
+
+void record_density::learn(std::uint64_t first, std::uint64_t last, std::size_t bytes) noexcept {
+    constexpr double share_of_news = 1.0 / 16;
+    const double seen = static_cast<double>(bytes) / positions(first, last);
+    const double known = bytes_per_position_.load(std::memory_order_relaxed);
+    bytes_per_position_.store(known == 0 ? seen : known + (seen - known) * share_of_news, std::memory_order_relaxed);
+}
+
 record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first,
-                           std::uint64_t last) {
+                           std::uint64_t last, std::size_t readahead) {
     store_big_endian(first, lower_bytes_.data());
     lower_ = {lower_bytes_.data(), lower_bytes_.size()};
     rocksdb::ReadOptions how;
     how.total_order_seek = true;  // whatever prefixes the family knows
+    how.readahead_size = readahead;
     how.iterate_lower_bound = &lower_;
     if (last != ~std::uint64_t{0}) {
         store_big_endian(last + 1, upper_bytes_.data());
@@ -53,7 +74,10 @@ result<record> record_range::next() {
     else
         at_->Seek(lower_);
     begun_ = true;
-    if (at_->Valid()) return record_at(*at_);
+    if (at_->Valid()) {
+        bytes_ += at_->key().size() + at_->value().size();
+        return record_at(*at_);
+    }
     if (!at_->status().ok()) return to_error(at_->status(), "read a range of records");
     return record{};
 }

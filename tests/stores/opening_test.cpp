@@ -139,6 +139,27 @@ TEST(opening, an_index_that_is_missing_is_made_anew) {
     expect_all_there(*db, 300);
 }
 
+TEST(opening, catches_up_from_a_log_with_every_kind_of_write) {
+    const scratch here;
+    guarded_db_options options = test_options();
+    options.keeper.on_close = false;
+    {
+        const auto db = open_guarded(here.path(), options);
+        ASSERT_NE(db, nullptr);
+        ASSERT_TRUE(db->keeper().save());
+        ASSERT_TRUE(db->Put({}, "put", "v").ok());
+        ASSERT_TRUE(db->Merge({}, "merged", "v").ok());
+        ASSERT_TRUE(db->PutEntity({}, db->DefaultColumnFamily(), "entity", {{"x", "y"}}).ok());
+        ASSERT_TRUE(db->Put({}, "deleted", "v").ok());
+        ASSERT_TRUE(db->Delete({}, "deleted").ok());
+    }
+    const auto db = open_guarded(here.path(), options);
+    ASSERT_NE(db, nullptr);
+    EXPECT_EQ(db->origin(), rocks::filter_origin::snapshot);
+    for (const char* key : {"put", "merged", "entity"}) EXPECT_TRUE(db->may_contain(key)) << key;
+    expect_sound(*db);
+}
+
 TEST(opening, paths_that_are_no_database_are_named_and_left_alone) {
     const scratch here;
     const std::string nothing = here.path("nothing"), file = here.path("file"), folder = here.path("folder"),

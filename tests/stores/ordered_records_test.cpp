@@ -82,6 +82,21 @@ TEST_F(ordered_records_test, chance_drives_records_and_a_set_side_by_side) {
     }
 }
 
+TEST(record_density_test, foretells_a_range_from_those_before) {
+    constexpr std::uint64_t bin = std::uint64_t{1} << 44;
+    rocks::record_density density;
+    EXPECT_EQ(density.readahead(0, bin - 1), 0u) << "nothing is known";
+    density.learn(0, bin - 1, 20'000);
+    EXPECT_GE(density.readahead(7 * bin, 8 * bin - 1), 20'000u);
+    EXPECT_LE(density.readahead(7 * bin, 8 * bin - 1), 30'000u);
+    EXPECT_EQ(density.readahead(0, bin / 10), 0u) << "a block holds it";
+    EXPECT_LE(density.readahead(0, greatest), 256u << 10) << "whoever reads everything reads in pieces";
+    for (int i = 0; i < 200; ++i) density.learn(0, bin - 1, 80'000);
+    EXPECT_GE(density.readahead(0, bin - 1), 80'000u) << "the store has grown";
+    for (int i = 0; i < 200; ++i) density.learn(0, bin - 1, 0);
+    EXPECT_EQ(density.readahead(0, bin - 1), 0u) << "and was emptied";
+}
+
 TEST_F(ordered_records_test, a_walk_over_neighbouring_ranges_reads_every_record_once) {
     ordered_records records{db(), family()};
     splitmix chance{4};

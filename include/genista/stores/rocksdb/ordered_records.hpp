@@ -1,7 +1,8 @@
 // ordered_records: R (remote/remote.hpp) in one column family of RocksDB, whose keys are record_keys.
 //
 // for_each is one iterator, so a range is one moment of the database, later than every commit that returned before the
-// call. A record too short to hold a digest is an error, not a stranger to step over. `put` keeps the value of a record
+// call. RocksDB would read a range block by block; record_density foretells how long it is, so that one read of the device
+// brings all of it. A record too short to hold a digest is an error, not a stranger to step over. `put` keeps the value of a record
 // that is there already; beside writers of that very record that do not come through here it may still undo their
 // value, and `erase` takes the value along. Stores write their records themselves, in the batch of the data
 // (clustered_store, guarded_db).
@@ -13,6 +14,8 @@
 #include <rocksdb/db.h>
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -24,15 +27,31 @@
 
 namespace genista::rocks {
 
+// How many bytes of records there are to a position, as far as the ranges read have shown. Positions are hashes, so one part
+// of the database is as dense as the next.
+class record_density {
+  public:
+    // What to ask the device for at once; 0 if a block or two hold it all, or nothing is known.
+    [[nodiscard]] std::size_t readahead(std::uint64_t first, std::uint64_t last) const noexcept;
+    void learn(std::uint64_t first, std::uint64_t last, std::size_t bytes) noexcept;
+
+  private:
+    std::atomic<double> bytes_per_position_{0};
+};
+
 // One walk over a range of positions: the part of for_each that does not depend on the visitor.
 class record_range {
   public:
-    record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first, std::uint64_t last);
+    record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first, std::uint64_t last,
+                 std::size_t readahead);
 
     // The next record, nothing at the end. What it points to is valid until the next call.
     [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> next();
+    // Of the records so far, as far as RocksDB's format lets us see.
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
   private:
+    std::size_t bytes_ = 0;
     std::array<char, 8> lower_bytes_{}, upper_bytes_{};
     rocksdb::Slice lower_, upper_;
     std::unique_ptr<rocksdb::Iterator> at_;
@@ -51,12 +70,15 @@ class ordered_records {
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) try {
         if (first > last) return {};
-        record_range range{*db_, *family_, first, last};
+        record_range range{*db_, *family_, first, last, density_.readahead(first, last)};
         while (true) {
             const auto record = range.next();
             if (!record) return record.error();
-            if (!record->has_value() || !visit((*record)->first, (*record)->second)) return {};
+            if (!record->has_value()) break;
+            if (!visit((*record)->first, (*record)->second)) return {};
         }
+        density_.learn(first, last, range.bytes());
+        return {};
     } catch (const std::bad_alloc&) {
         return error::make(error_code::out_of_memory, "no memory to read a range of records");
     }
@@ -70,6 +92,7 @@ class ordered_records {
 
     rocksdb::DB* db_;
     rocksdb::ColumnFamilyHandle* family_;
+    record_density density_;
     std::array<std::mutex, stripes> stripes_;  // put and erase tell who came first
 };
 
