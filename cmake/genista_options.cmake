@@ -1,11 +1,12 @@
 # The compiler options of the house, in one place: warnings, sanitizers. No -march anywhere: release binaries run on any
 # x86-64, and kernels for larger instruction sets are chosen at run time (include/genista/base/cpu.hpp).
-function(genista_precompile target)
-    if(GENISTA_PRECOMPILE)
-        target_precompile_headers(${target} PRIVATE ${ARGN} <algorithm> <array> <atomic> <chrono> <cmath> <cstdint>
-            <functional> <map> <memory> <mutex> <optional> <random> <span> <string> <thread> <utility> <vector>)
-    endif()
-endfunction()
+# Instrumented or lightly optimised, g++ 12 takes libstdc++'s own moves for uses of what was never set, and its own copies of
+# short strings for overruns.
+set(genista_false_alarms)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(genista_false_alarms -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+        -Wno-stringop-overread)
+endif()
 
 function(genista_house_options target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
@@ -20,12 +21,15 @@ function(genista_house_options target)
     if(GENISTA_SANITIZE)
         target_compile_options(${target} PRIVATE -fsanitize=${GENISTA_SANITIZE} -fno-omit-frame-pointer
             -fno-sanitize-recover=all)
-        if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-            # Instrumented, g++ 12 takes libstdc++'s own moves for uses of what was never set, and its own copies of short
-            # strings for overruns.
-            target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-array-bounds -Wno-restrict
-                -Wno-stringop-overflow -Wno-stringop-overread)
-        endif()
+        target_compile_options(${target} PRIVATE ${genista_false_alarms})
         target_link_options(${target} PUBLIC -fsanitize=${GENISTA_SANITIZE})
+    endif()
+endfunction()
+
+# For the command line, the lab and their tests: where they are not run, they are compiled only for the warnings.
+function(genista_tool_options target)
+    genista_house_options(${target})
+    if(GENISTA_TOOLS_UNUSED)
+        target_compile_options(${target} PRIVATE -O0 -g0 -fno-sanitize=all)
     endif()
 endfunction()
