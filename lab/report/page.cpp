@@ -1,6 +1,8 @@
 // The frame of a page: head, lead, tiles, sections, footer. What a figure looks like in HTML is in figures.cpp.
 #include "lab/report/page.hpp"
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <new>
 #include <span>
@@ -12,6 +14,13 @@
 
 namespace genista::lab::report {
 namespace {
+
+// Files of ours are born private, because most of them hold a hash key; a page is for whoever the user lets read.
+void open_to_all(const std::string& path) noexcept {
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    (void)::chmod(path.c_str(), 0666 & ~mask);
+}
 
 // Nothing may be fetched. Inline styles and scripts are the page itself; the icon is a data: address.
 constexpr std::string_view policy =
@@ -142,7 +151,9 @@ std::string to_html(const page& content) {
 result<void> write_html(std::string_view path, const page& content) {
     try {
         const std::string html = to_html(content);
-        return save_file(path, [&](sink& out) { return out.write(std::as_bytes(std::span{html})); });
+        auto saved = save_file(path, [&](sink& out) { return out.write(std::as_bytes(std::span{html})); });
+        if (saved) open_to_all(std::string{path});
+        return saved;
     } catch (const std::bad_alloc&) {
         return error::make(error_code::out_of_memory, "no memory for the report %.*s", static_cast<int>(path.size()),
                            path.data());

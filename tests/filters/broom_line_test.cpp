@@ -51,6 +51,28 @@ void expect_same(const line& packed, const plain_line& plain) {
     }
 }
 
+TEST(broom_line, filling_is_inserting_one_by_one) {
+    test::splitmix chance{17};
+    for (int round = 0; round < 5000; ++round) {
+        line one_by_one = line::empty();
+        one_by_one.set_salt(static_cast<std::uint8_t>(chance.below(256)));
+        line filled = one_by_one;
+        const std::uint64_t tries = chance.below(80), groups = 1 + chance.below(groups_per_bin);
+        std::vector<line_key> keys;
+        for (std::uint64_t i = 0; i < tries; ++i) {
+            const line_key key{static_cast<unsigned>((chance.below(groups) + static_cast<unsigned>(round)) % 64),
+                               static_cast<std::uint8_t>(chance.below(256))};
+            if (!one_by_one.has_room(key.mirrored())) continue;
+            (void)one_by_one.insert(key);
+            keys.push_back(key);
+        }
+        std::array<std::uint8_t, slots_per_bin> slots{};
+        filled.fill(keys, slots);
+        ASSERT_EQ(filled, one_by_one) << round;
+        for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(filled.remainder(slots[i]), keys[i].remainder);
+    }
+}
+
 TEST(broom_line, an_empty_line_has_room_and_matches_nothing) {
     const line empty = line::empty();
     EXPECT_EQ(empty.used(), 0u);

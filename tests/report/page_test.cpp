@@ -2,6 +2,7 @@
 #include "lab/report/page.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -249,7 +250,12 @@ TEST(page, is_written_to_a_file_whole_or_refused_with_its_name) {
     std::string folder = (std::filesystem::temp_directory_path() / "genista-report-XXXXXX").string();
     ASSERT_NE(::mkdtemp(folder.data()), nullptr);
     const std::string path = folder + "/report.html";
+    const mode_t mask = ::umask(027);
     ASSERT_TRUE(write_html(path, hostile_page()));
+    ::umask(mask);
+    struct stat found {};
+    ASSERT_EQ(::stat(path.c_str(), &found), 0);
+    EXPECT_EQ(found.st_mode & 0777u, 0640u) << "as the user's files are";
     std::ifstream file{path, std::ios::binary};
     const std::string written{std::istreambuf_iterator<char>{file}, {}};
     EXPECT_EQ(written, to_html(hostile_page()));

@@ -1,5 +1,5 @@
 // The command line as such: help everywhere, exit statuses, refusals that name the value. What the commands compute is
-// in bench_cli_test.cpp, lab_cli_test.cpp and inspect_cli_test.cpp.
+// in guard_cli_test.cpp, bench_cli_test.cpp, lab_cli_test.cpp and inspect_cli_test.cpp.
 #include <gtest/gtest.h>
 
 #include "run_tool.hpp"
@@ -14,7 +14,7 @@ std::string quoted(const char* text) {
 }
 
 TEST(cli, every_command_has_help_with_an_example) {
-    const arguments commands[] = {{}, {"bench"}, {"inspect"}, {"lab"}, {"lab", "list"}, {"lab", "run"}};
+    const arguments commands[] = {{}, {"guard"}, {"bench"}, {"inspect"}, {"lab"}, {"lab", "list"}, {"lab", "run"}};
     for (arguments command : commands) {
         std::string name = "genista";
         for (const std::string& word : command) name += " " + word;

@@ -58,10 +58,12 @@ bool epoch::join(const fingerprint& f) {
     }
     const unsigned before = image_.slots.used(mirrored);
     const unsigned rank = image_.slots.insert(f.key);
-    for (unsigned r = before; r > rank; --r) {
-        image_.tails[line::slot_of(mirrored, r)] = image_.tails[line::slot_of(mirrored, r - 1)];
+    if (table_.form().tail_bits > 0) {
+        for (unsigned r = before; r > rank; --r) {
+            image_.tails[line::slot_of(mirrored, r)] = image_.tails[line::slot_of(mirrored, r - 1)];
+        }
+        image_.tails[line::slot_of(mirrored, rank)] = f.tail;
     }
-    image_.tails[line::slot_of(mirrored, rank)] = f.tail;
     image_.sides.slot_joined(bin_, mirrored, rank, before);
     return true;
 }

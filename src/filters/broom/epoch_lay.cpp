@@ -107,11 +107,20 @@ bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt
     fresh.tails = {};
     fresh.sides.forget(bin_);
     fresh.set_salt(chosen);
+    std::array<line_key, slots_per_bin> inside{};
+    std::array<std::uint32_t, slots_per_bin> inside_tails{};
+    std::array<std::uint8_t, slots_per_bin> slots{};
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (outside[i]) continue;
+        inside[used] = keys[i].key;
+        inside_tails[used++] = keys[i].tail;
+    }
+    fresh.slots.fill({inside.data(), used}, slots);
+    for (std::size_t i = 0; i < used; ++i) fresh.tails[slots[i]] = inside_tails[i];
     epoch laid{table_, fresh};
-    for (const bool second : {false, true}) {
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            if (outside[i] == second && !laid.join(keys[i])) return false;
-        }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (outside[i] && !laid.join(keys[i])) return false;
     }
     image_ = std::move(fresh);
     return true;

@@ -23,7 +23,9 @@
 #include <cassert>
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <type_traits>
+
 #include "genista/filters/broom/faults.hpp"
 
 namespace genista {
@@ -130,6 +132,30 @@ class line {
         shift_up(mirrored, rank, before);
         set_remainder(slot_of(mirrored, rank), key.remainder);
         return rank;
+    }
+
+    // What insert() of these keys one by one would make of an empty line, at once; slots[i] is where keys[i] went. There is
+    // room for all.
+    constexpr void fill(std::span<const line_key> keys, std::span<std::uint8_t> slots) noexcept {
+        std::array<std::uint8_t, groups_per_bin> next{};  // of a group: how many slots, then the rank of the next one
+        for (const line_key& key : keys) ++next[key.group];
+        for (const bool mirrored : {false, true}) {
+            std::uint64_t marks = 0;
+            unsigned rank = 0;
+            for (unsigned g = 0; g < groups_per_half; ++g) {
+                std::uint8_t& own = next[g + (mirrored ? groups_per_half : 0)];
+                const unsigned size = own;
+                own = static_cast<std::uint8_t>(rank);
+                rank += size;
+                marks |= std::uint64_t{1} << (rank + g);
+            }
+            set_half(mirrored, marks | (half(mirrored) & ~low(groups_per_half + rank)));
+        }
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const unsigned slot = slot_of(keys[i].mirrored(), next[keys[i].group]++);
+            set_remainder(slot, keys[i].remainder);
+            slots[i] = static_cast<std::uint8_t>(slot);
+        }
     }
 
     // Takes the slot at `rank` of the group's half away: the soft history only [law L2].
