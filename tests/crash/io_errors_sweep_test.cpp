@@ -6,6 +6,7 @@
 // GENISTA_CALLS sets how many calls are tried for each layout and manner; 0 is all of them, and what `./test --long` does.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -22,6 +23,18 @@ constexpr std::uint64_t seed = 21;
 constexpr std::uint64_t steps_in_trouble = 40;
 
 enum class manner { once, for_good };
+
+// If the log fails while a flush is under way, the flush runs into an assertion when it syncs the logs before (RocksDB 7.8, with
+// more than one family): none is left behind by a step that succeeded.
+void wait_for_flushes(rocksdb::DB& db) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
+    std::uint64_t pending = 0, running = 0;
+    do {
+        if (!db.GetAggregatedIntProperty(rocksdb::DB::Properties::kMemTableFlushPending, &pending) ||
+            !db.GetIntProperty(rocksdb::DB::Properties::kNumRunningFlushes, &running))
+            return;
+    } while (pending + running > 0 && std::chrono::steady_clock::now() < deadline);
+}
 
 class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner>> {
   protected:
@@ -80,7 +93,10 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
             const bool struck = fate.failed() > 0;
             seen_.failed_steps += done ? 0u : 1u;
             ASSERT_TRUE(done || struck) << done.error().message() << " without a cause, " << story;
-            if (!struck) continue;
+            if (!struck) {
+                wait_for_flushes(store.base());
+                continue;
+            }
             history.stop_flushing();
             if (trouble++ == 0 || !done) expect_honest(store, history, story);
             if (HasFatalFailure()) return;
