@@ -6,7 +6,7 @@
 
 # To build the library, the tool and the tests: what ./run needs.
 packages_to_build=(
-    g++                 # the compiler of the release, debug, asan and tsan presets (its sanitizers come with it)
+    g++                 # the compiler of the release, debug and tsan presets (its sanitizers come with it)
     cmake               # 3.25 or newer
     ninja-build
     pkg-config          # finds libsodium for the tests; the consumer test asks it for our own flags
@@ -24,7 +24,7 @@ packages_to_build=(
 
 # To pass the tests as well: what ./test needs on top.
 packages_to_check=(
-    clang               # the second compiler
+    clang               # the second compiler, of the asan preset
     libclang-rt-14-dev  # libFuzzer and clang's sanitizers
     llvm                # llvm-symbolizer: names instead of addresses in a finding
     clang-format
