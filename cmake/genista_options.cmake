@@ -26,7 +26,7 @@ function(genista_house_options target)
     endif()
 endfunction()
 
-# For the command line, the lab and their tests: where they are not run, they are compiled only for the warnings.
+# For the command line and the lab: where they are not run, they are compiled only for the warnings.
 function(genista_tool_options target)
     genista_house_options(${target})
     if(GENISTA_TOOLS_UNUSED)

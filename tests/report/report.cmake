@@ -7,13 +7,13 @@ list(REMOVE_ITEM report_test_sources ${report_browser_sources})
 
 add_executable(report_tests ${report_test_sources})
 target_link_libraries(report_tests PRIVATE genista_test_support genista_lab)
-genista_tool_options(report_tests)
+genista_house_options(report_tests)
 target_compile_options(report_tests PRIVATE ${light_optimisation})
 gtest_discover_tests(report_tests TEST_PREFIX report. NO_PRETTY_TYPES DISCOVERY_MODE PRE_TEST PROPERTIES LABELS report)
 
 add_executable(report_browser_tests ${report_browser_sources})
 target_link_libraries(report_browser_tests PRIVATE genista_test_support genista_lab)
-genista_tool_options(report_browser_tests)
+genista_house_options(report_browser_tests)
 target_compile_options(report_browser_tests PRIVATE ${light_optimisation})
 gtest_discover_tests(report_browser_tests TEST_PREFIX report. NO_PRETTY_TYPES DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS native)
