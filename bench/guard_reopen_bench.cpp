@@ -3,9 +3,8 @@
 //
 //     build/release/bin/guard_reopen_bench --keys 1e7
 //
-// Times of opening hold all of it, RocksDB's own part too, which is told beside them.
+// Times of opening hold all of it, RocksDB's own part too, which is told beside them. TMPDIR says where the databases go.
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -20,6 +19,8 @@
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "lab/workloads/broom_run.hpp"
+#include "lab/workloads/scratch_folder.hpp"
 
 namespace {
 
@@ -30,17 +31,9 @@ struct request {
     double keys = 1e7;
     std::size_t value_bytes = 100;
     unsigned rounds = 5;
-    std::string folder = fs::temp_directory_path().string();
 };
 
-template <class T>
-T must(result<T> got) {
-    if (!got) throw std::runtime_error{std::string{got.error().message()}};
-    return *std::move(got);
-}
-void must(const result<void>& got) {
-    if (!got) throw std::runtime_error{std::string{got.error().message()}};
-}
+using lab::must;
 void must(const rocksdb::Status& got) {
     if (!got.ok()) throw std::runtime_error{got.ToString()};
 }
@@ -155,23 +148,6 @@ void measure(const request& asked, const fs::path& folder) {
     if (lost != 0) throw std::runtime_error{"a stored key was denied"};
 }
 
-class scratch {
-  public:
-    explicit scratch(const std::string& inside) : path_{inside + "/genista-reopen-XXXXXX"} {
-        if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error{"cannot make a folder in " + inside};
-    }
-    scratch(const scratch&) = delete;
-    scratch& operator=(const scratch&) = delete;
-    ~scratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
-  private:
-    std::string path_;
-};
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -184,10 +160,9 @@ int main(int argc, char** argv) {
     app.add_option("--rounds", asked.rounds, "the median of so many")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    app.add_option("--folder", asked.folder, "where the databases are made, and removed")->capture_default_str();
     CLI11_PARSE(app, argc, argv);
     try {
-        const scratch folder{asked.folder};
+        const lab::scratch_folder folder;
         fmt::print("{:<10} {:>11} {:>10} {:>11} {:>11} {:>8} {:>14} {:>7}\n", "layout", "keys", "rocksdb", "snapshot",
                    "rebuilt", "scan", "scan:rebuilt", "lost");
         measure<clustered>(asked, folder.path());

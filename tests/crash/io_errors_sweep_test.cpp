@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <thread>
 #include <tuple>
 
 #include "tests/crash/harness.hpp"
@@ -29,11 +30,12 @@ enum class manner { once, for_good };
 void wait_for_flushes(rocksdb::DB& db) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
     std::uint64_t pending = 0, running = 0;
-    do {
+    for (;; std::this_thread::sleep_for(std::chrono::microseconds{50})) {
         if (!db.GetAggregatedIntProperty(rocksdb::DB::Properties::kMemTableFlushPending, &pending) ||
             !db.GetIntProperty(rocksdb::DB::Properties::kNumRunningFlushes, &running))
             return;
-    } while (pending + running > 0 && std::chrono::steady_clock::now() < deadline);
+        if (pending + running == 0 || std::chrono::steady_clock::now() > deadline) return;
+    }
 }
 
 class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner>> {
