@@ -1,5 +1,6 @@
 // genista bench on small sets: every promised field with its type, figures that fit together, and rates that repeat. No
-// test looks at how large a time is.
+// test looks at how large a time is. Lists of sizes and threads, mixes and churn are in bench_lists_cli_test.cpp, --compare
+// in bench_compare_cli_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,12 +11,18 @@ namespace genista::test {
 namespace {
 
 constexpr const char* time_names[] = {"insert_ns",         "negative_ns", "positive_ns", "negative_batch_ns",
-                                      "positive_batch_ns", "erase_ns",    "adapt_ns"};
+                                      "positive_batch_ns", "erase_ns",    "adapt_ns",    "mix_ns"};
 
 std::vector<std::string> small_bench(std::vector<std::string> more = {}) {
     std::vector<std::string> line{"bench", "--keys", "20'000", "--rounds", "2", "--lookups", "5000", "--json", "-"};
     line.insert(line.end(), more.begin(), more.end());
     return line;
+}
+
+nlohmann::json only_size(const tool_run& run) {
+    const nlohmann::json sizes = run.json().at("sizes");
+    EXPECT_EQ(sizes.size(), 1u);
+    return sizes.at(0);
 }
 
 // P(X ≤ hits) for X ~ Binomial(trials, rate), summed term by term: dull, and another way than the tool's.
@@ -34,8 +41,14 @@ TEST(bench_cli, json_has_every_promised_field) {
     const tool_run run = run_tool(small_bench());
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_EQ(run.err, "") << "no progress bar where stderr is no terminal";
-    const nlohmann::json document = run.json();
-    ASSERT_EQ(document.size(), 3u);
+    const nlohmann::json whole = run.json();
+    ASSERT_EQ(whole.size(), 4u);
+    EXPECT_EQ(whole.at("format"), "genista bench");
+    EXPECT_EQ(whole.at("version"), 2);
+    ASSERT_EQ(whole.at("sizes").size(), 1u);
+    const nlohmann::json& document = whole["sizes"][0];
+    EXPECT_EQ(document.at("keys"), 20000);
+    EXPECT_EQ(document.at("build_rounds"), 2);
     ASSERT_EQ(document.at("filters").size(), 4u);
     EXPECT_EQ(document["filters"][0].at("name"), "bloom");
     EXPECT_EQ(document["filters"][1].at("name"), "blocked_bloom");
@@ -51,7 +64,7 @@ TEST(bench_cli, json_has_every_promised_field) {
         }
         ASSERT_EQ(filter.at("fpr_interval").size(), 2u);
         for (const std::string name : time_names) {
-            const bool lacks = (name == "adapt_ns" && !adapts) || (name == "erase_ns" && !erases);
+            const bool lacks = (name == "adapt_ns" && !adapts) || (name == "erase_ns" && !erases) || name == "mix_ns";
             for (const std::string& twin : {name, name + "_median"}) {
                 EXPECT_EQ(filter.at(twin).is_null(), lacks) << filter["name"] << " " << twin;
                 EXPECT_EQ(filter.at(twin).is_number_float(), !lacks) << filter["name"] << " " << twin;
@@ -66,16 +79,16 @@ TEST(bench_cli, json_has_every_promised_field) {
         EXPECT_TRUE(document.at("floor").at(name).is_number_float()) << name;
     }
     for (const char* name : {"cpu", "isa", "compiler", "huge_pages", "hash"}) {
-        EXPECT_TRUE(document.at("machine").at(name).is_string()) << name;
+        EXPECT_TRUE(whole.at("machine").at(name).is_string()) << name;
     }
-    EXPECT_GE(document["machine"].at("cores"), 1);
-    EXPECT_TRUE(document["machine"].at("caches").is_array());
+    EXPECT_GE(whole["machine"].at("cores"), 1);
+    EXPECT_TRUE(whole["machine"].at("caches").is_array());
 }
 
 TEST(bench_cli, figures_of_a_filter_fit_together) {
     const tool_run run = run_tool(small_bench({"--error-rate", "1%"}));
     ASSERT_EQ(run.status, 0) << run.err;
-    const nlohmann::json document = run.json();
+    const nlohmann::json document = only_size(run);
     std::uint64_t smallest = UINT64_MAX;
     for (const nlohmann::json& filter : document.at("filters")) {
         const double fpr = filter.at("fpr"), bits = filter.at("bits_per_key"), over = filter.at("bits_over_optimal");
@@ -97,7 +110,7 @@ TEST(bench_cli, fpr_interval_is_the_exact_one) {
     const tool_run run =
         run_tool(small_bench({"--filters", "bloom", "--rate-queries", "3000", "--error-rate", "1/16"}));
     ASSERT_EQ(run.status, 0) << run.err;
-    const nlohmann::json filter = run.json().at("filters").at(0);
+    const nlohmann::json filter = only_size(run).at("filters").at(0);
     const std::uint64_t hits = filter.at("false_positives");
     ASSERT_GT(hits, 0u);
     const double low = filter.at("fpr_interval").at(0), high = filter.at("fpr_interval").at(1);
@@ -108,7 +121,7 @@ TEST(bench_cli, fpr_interval_is_the_exact_one) {
 TEST(bench_cli, without_a_false_positive_the_rate_is_zero_and_the_optimum_unknown) {
     const tool_run run = run_tool(small_bench({"--filters", "bloom", "--rate-queries", "10", "--error-rate", "2^-20"}));
     ASSERT_EQ(run.status, 0) << run.err;
-    const nlohmann::json filter = run.json().at("filters").at(0);
+    const nlohmann::json filter = only_size(run).at("filters").at(0);
     EXPECT_EQ(filter.at("fpr"), 0);
     EXPECT_TRUE(filter.at("bits_over_optimal").is_null());
     EXPECT_EQ(filter.at("fpr_interval").at(0), 0);
@@ -122,8 +135,9 @@ TEST(bench_cli, a_seed_repeats_the_rates_and_another_seed_changes_them) {
         EXPECT_EQ(run.status, 0) << run.err;
         const nlohmann::json document = run.json();
         EXPECT_EQ(document.at("machine").at("hash"), hash);
-        return std::pair{document.at("filters").at(0).at("false_positives").get<int>(),
-                         document.at("filters").at(1).at("false_positives").get<int>()};
+        const nlohmann::json filters = only_size(run).at("filters");
+        return std::pair{filters.at(0).at("false_positives").get<int>(),
+                         filters.at(1).at("false_positives").get<int>()};
     };
     const auto first = positives("7", "keyed");
     EXPECT_EQ(first, positives("7", "keyed"));
@@ -136,8 +150,8 @@ TEST(bench_cli, sizes_from_one_key_up_and_several_threads_work) {
         const tool_run run = run_tool({"bench", "--keys", keys, "--rounds", "2", "--lookups", "300", "--threads", "3",
                                        "--rate-queries", "1000", "--json", "-"});
         ASSERT_EQ(run.status, 0) << keys << ": " << run.err;
-        EXPECT_EQ(run.json().at("machine").at("run").at("threads"), 3);
-        EXPECT_EQ(run.json().at("machine").at("run").at("lookups_per_round"), 900);
+        EXPECT_EQ(run.json().at("machine").at("run").at("threads"), nlohmann::json({3}));
+        EXPECT_EQ(only_size(run).at("lookups_per_round"), nlohmann::json({900}));
     }
 }
 
@@ -146,7 +160,7 @@ TEST(bench_cli, counts_may_be_written_in_several_ways) {
         const tool_run run = run_tool({"bench", "--filters", "blocked_bloom", "--keys", keys, "--rounds", "1",
                                        "--lookups", "64", "--rate-queries", "64", "--json", "-"});
         ASSERT_EQ(run.status, 0) << keys << ": " << run.err;
-        EXPECT_EQ(run.json().at("filters").at(0).at("keys"), 2000) << keys;
+        EXPECT_EQ(only_size(run).at("filters").at(0).at("keys"), 2000) << keys;
     }
 }
 
@@ -155,7 +169,7 @@ TEST(bench_cli, rates_may_be_written_in_several_ways) {
         const tool_run run = run_tool({"bench", "--filters", "blocked_bloom", "--keys", "64", "--error-rate", rate,
                                        "--rounds", "1", "--lookups", "64", "--rate-queries", "64", "--json", "-"});
         ASSERT_EQ(run.status, 0) << rate << ": " << run.err;
-        EXPECT_DOUBLE_EQ(run.json().at("filters").at(0).at("error_rate").get<double>(), 0.0625) << rate;
+        EXPECT_DOUBLE_EQ(only_size(run).at("filters").at(0).at("error_rate").get<double>(), 0.0625) << rate;
     }
 }
 
@@ -164,9 +178,10 @@ TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
     const std::string path = scratch / "bench.json";
     const tool_run run = run_tool({"bench", "--keys", "2e4", "--rounds", "1", "--lookups", "5000", "--json", path});
     ASSERT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("filters").size(), 4u);
-    for (const char* word : {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch",
-                             "cuckoo_partial", "floor", "blocked_bloom"}) {
+    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("sizes").at(0).at("filters").size(), 4u);
+    for (const char* word :
+         {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch", "cuckoo_partial", "floor",
+          "blocked_bloom", "over floor", "over cuckoo_partial", "over blocked_bloom"}) {
         EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
     }
     std::size_t begin = 0;

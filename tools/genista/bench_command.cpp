@@ -1,17 +1,19 @@
 // genista bench: all named filters in one process, measured in interleaved rounds. The engine is in bench/.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "bench/floor.hpp"
+#include "bench/compare.hpp"
+#include "bench/keys.hpp"
 #include "bench/machine.hpp"
-#include "bench/rates.hpp"
 #include "bench/report.hpp"
-#include "bench/rounds.hpp"
+#include "bench/size_run.hpp"
 #include "command.hpp"
 #include "filters.hpp"
 #include "json_target.hpp"
@@ -23,22 +25,44 @@ namespace {
 
 struct request {
     bench::plan what;
+    std::vector<std::uint64_t> sizes;  // none: what.keys alone
     std::vector<const filter_entry*> filters;
     std::string json;
-};
+    std::string old_path;  // of --compare
+    std::optional<bench::recorded_run> old_run;
 
-using subjects = std::vector<std::unique_ptr<bench::subject>>;
+    [[nodiscard]] std::vector<bench::plan> plans() const {
+        std::vector<bench::plan> made;
+        for (const std::uint64_t keys : sizes.empty() ? std::vector{what.keys} : sizes) {
+            made.push_back(what);
+            made.back().keys = keys;
+        }
+        return made;
+    }
+};
 
 constexpr const char* footer =
     R"(keys are distinct pseudo-random 64-bit integers drawn from the seed; so is the hash key.
 insert_ns: a new filter filled from empty to N keys by one thread. negative_ns, positive_ns: one call a key over
 independent keys; *_batch_ns: calls of 4096 keys. erase_ns: stored keys, put back outside the clock. null or -: the
-filter lacks the operation. With T threads each has its own slice of the look-ups, and ns are wall time a look-up of
-one thread (T/ns look-ups a nanosecond in all); inserts and erases stay on one thread: these filters take one writer.
+filter lacks the operation. What is spent in a remote map (a sorted array in RAM) is taken off.
+--threads: with T threads each has its own slice of the look-ups, and ns are wall time a look-up of one thread (T/ns
+look-ups a nanosecond in all); *_speedup is the throughput over that of the first T of the list, by medians. Inserts,
+erases and adapts by themselves stay on one thread.
+--mix L/U: mix_ns, an operation of the slowest thread: L % look-ups, half of them of present keys, and U % updates. These
+insert a key never seen before and erase one that the same thread inserted earlier (2^14 inserts before, if there are
+keys enough), in turns. Only for filters that erase, with several threads only for those that take several writers,
+and from 4 keys a thread on.
+--churn X: beside each filter that erases stands a twin, NAME+churn, filled the same way and then lived in: X*N times
+one of its keys, drawn at random, was replaced by one never seen before. It takes part in all look-ups.
+range_reads_per_update: what that cost an adaptive filter. Takes 24*(1+X) + 8 bytes a key while it lasts.
+--compare: medians of this run over those of an older one, where size, filter, threads and operation agree, and the same
+after each was divided by the floor of its own run.
 fpr_interval: Clopper-Pearson, 99.9 %. floor: one random cache line a look-up in an array as large as the smallest
 filter. Exit status 1 if a filter loses a key or refuses one below capacity, or batches answer unlike single calls.
 Example:
-  genista bench --filters bloom,blocked_bloom --keys 1e6 --error-rate 1/256 --json bench.json)";
+  genista bench --filters bloom,blocked_bloom --keys 1e6 --error-rate 1/256 --json bench.json
+  genista bench --filters broom,cuckoo_partial --sizes 1e6,1e8 --threads 1,2 --mix 90/10 --churn 1 --compare bench.json)";
 
 std::vector<const filter_entry*> named_filters(const std::vector<std::string>& names) {
     std::vector<const filter_entry*> chosen;
@@ -59,81 +83,92 @@ hash_kind named_hash(const std::string& name) {
     throw CLI::ValidationError{"--hash", fmt::format("'{}' is no hash; there are keyed and trusted", name)};
 }
 
-result<subjects> make_subjects(const request& asked, const hasher& hash) {
-    subjects made;
-    std::uint64_t total_bytes = 2 * sizeof(std::uint64_t) * asked.what.lookups() * asked.what.threads;
-    const filter_options options{
-        .capacity = asked.what.keys, .false_positive_rate = asked.what.error_rate, .hash = hash};
-    for (const filter_entry* entry : asked.filters) {
-        auto one = entry->make_subject(options);
-        if (!one && one.error().code() == error_code::out_of_memory) {
-            return error::make(error_code::out_of_memory, "--keys %llu is too much for this machine: %s %s",
-                               static_cast<unsigned long long>(asked.what.keys), entry->name.data(),
-                               std::string{one.error().message()}.c_str());
+// "1,2,4", each within the range and none twice.
+std::vector<std::uint64_t> count_list(const std::string& option, const std::string& text, count_range allowed) {
+    std::vector<std::uint64_t> counts;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const result<std::uint64_t> one = parse_count(std::string_view{text}.substr(begin, end - begin), allowed);
+        if (!one) throw CLI::ValidationError{option, std::string{one.error().message()}};
+        if (std::ranges::find(counts, *one) != counts.end()) {
+            throw CLI::ValidationError{option,
+                                       fmt::format("'{}' names {} twice; each may stand there once", text, *one)};
         }
-        if (!one) return one.error();
-        total_bytes += (*one)->stats().local_bytes;
-        made.push_back(std::move(*one));
+        counts.push_back(*one);
+        begin = end + 1;
     }
-    // Untouched pages cost nothing yet; filling more than there is would end in the kernel's hands, without a message.
-    if (const std::uint64_t there = bench::physical_memory_bytes(); there != 0 && total_bytes > there) {
-        return error::make(error_code::out_of_memory, "--keys %llu needs %llu bytes for these filters; there are %llu",
-                           static_cast<unsigned long long>(asked.what.keys),
-                           static_cast<unsigned long long>(total_bytes), static_cast<unsigned long long>(there));
-    }
-    return made;
+    return counts;
 }
 
-std::optional<std::string> first_fault(const std::vector<bench::figures>& filters) {
-    for (const bench::figures& each : filters) {
-        if (auto fault = each.fault()) return fault;
-    }
-    return std::nullopt;
+// "90/10" -> 10
+std::uint64_t update_percent(const std::string& text) {
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    const auto reads = parse_count(text.substr(0, slash), {0, 99});
+    const auto updates = parse_count(slash < text.size() ? text.substr(slash + 1) : "", {1, 100});
+    if (reads && updates && *reads + *updates == 100) return *updates;
+    throw CLI::ValidationError{
+        "--mix", fmt::format("'{}' is no mix; write the percentage of look-ups, a slash and that of updates, from 99/1 "
+                             "to 0/100, 100 together",
+                             text)};
 }
 
-// Build, rates, rounds, and every stored key once more after the last erase. Stops at the first fault, which the caller
-// finds in the figures.
-result<void> measure(const subjects& under_test, const hasher& hash, bench::report& run) {
-    const bench::key_source keys{run.what.seed};
+double churn_factor(const std::string& text) {
+    double factor = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), factor);
+    if (status == std::errc{} && end == text.data() + text.size() && factor >= 0 && factor <= 1000) return factor;
+    throw CLI::ValidationError{"--churn", fmt::format("'{}' is not a number from 0 to 1000", text)};
+}
+
+exit_status complain_of(const error& why) {
+    return complain(status_of(why.code()), why.message());
+}
+
+// Sizes differ by orders of magnitude, and so does the time they take: the bar goes by keys and look-ups.
+double effort(const bench::plan& what) {
+    const auto filled = static_cast<double>(what.build_rounds()) + 2 * what.churn;
+    return filled * static_cast<double>(what.keys) + static_cast<double>(what.rounds * what.most_lookups() * 4);
+}
+
+result<bench::report> measure_all(const request& asked, const std::vector<bench::plan>& plans) {
+    bench::report run{.asked = plans.back(), .machine = bench::this_machine()};
     progress bar{"bench"};
-    std::uint64_t ticks = 0;
-    const double all_ticks = static_cast<double>(bench::rounds::ticks_each(run.what) * under_test.size());
-    bench::rounds timing{run.what, keys, under_test, [&](std::string_view what) {
-                             bar.update(static_cast<double>(++ticks) / all_ticks, std::string{what});
-                         }};
-    if (result<void> built = timing.build_all(0, run.filters); !built) return built;
-    for (std::size_t s = 0; s < under_test.size(); ++s) {
-        bench::figures& into = run.filters[s];
-        into.stats = under_test[s]->stats();
-        bench::count_lost_keys(*under_test[s], keys, run.what.keys, into);
-        bench::measure_rate(*under_test[s], keys, run.what.rate_queries(), into);
-        if (s == 0 || into.stats.local_bytes < run.floor.size_bytes) run.floor.size_bytes = into.stats.local_bytes;
+    double done = 0, all = 0;
+    for (const bench::plan& each : plans) all += effort(each);
+    for (const bench::plan& each : plans) {
+        const auto tick = [&](double share, const std::string& what) {
+            bar.update((done + share * effort(each)) / all,
+                       fmt::format("{:g} keys: {}", static_cast<double>(each.keys), what));
+        };
+        auto measured = bench::measure(each, asked.filters, tick);
+        if (!measured) return measured.error();
+        run.sizes.push_back(*std::move(measured));
+        if (bench::first_fault(run.sizes.back())) break;
+        done += effort(each);
     }
-    if (first_fault(run.filters)) return {};
-    const auto floor = bench::make_floor(run.floor.size_bytes, hash);
-    if (!floor) return floor.error();
-    if (result<void> timed = timing.run(**floor, run.filters, run.floor); !timed) return timed;
-    for (std::size_t s = 0; s < under_test.size(); ++s) {
-        bench::count_lost_keys(*under_test[s], keys, run.what.keys, run.filters[s]);
-    }
-    return {};
+    return run;
 }
 
 exit_status run_bench(const request& asked) {
-    const hasher hash{hash_key::from_seed(asked.what.seed), asked.what.hash};
-    const result<subjects> under_test = make_subjects(asked, hash);
-    if (!under_test) return complain(status_of(under_test.error().code()), under_test.error().message());
-
-    bench::report run{.what = asked.what, .filters = {}, .floor = {}, .machine = bench::this_machine()};
-    for (const auto& each : *under_test) run.filters.emplace_back().name = each->name();
-    if (const result<void> measured = measure(*under_test, hash, run); !measured) {
-        return complain(status_of(measured.error().code()), measured.error().message());
+    const std::vector<bench::plan> plans = asked.plans();
+    // A size that does not fit is refused before the others have taken their time.
+    for (const bench::plan& each : plans) {
+        if (const auto made = bench::make_contestants(each, asked.filters); !made) return complain_of(made.error());
     }
-    if (const auto fault = first_fault(run.filters)) return complain(exit_status::failed, *fault);
+    const result<bench::report> run = measure_all(asked, plans);
+    if (!run) return complain_of(run.error());
+    if (const auto fault = bench::first_fault(run->sizes.back())) return complain(exit_status::failed, *fault);
 
-    if (!owns_stdout(asked.json)) fmt::print("{}", bench::to_text(run));
+    nlohmann::ordered_json document = bench::to_json(*run);
+    std::string page = bench::to_text(*run);
+    if (asked.old_run) {
+        const result<bench::recorded_run> now = bench::read_run(document);
+        if (!now) return complain_of(now.error());
+        document["compared"] = bench::to_json(bench::compare(*asked.old_run, *now));
+        page += bench::to_text(asked.old_path, *asked.old_run, *now);
+    }
+    if (!owns_stdout(asked.json)) fmt::print("{}", page);
     if (asked.json.empty()) return exit_status::ok;
-    const result<void> written = write_json(asked.json, bench::to_json(run));
+    const result<void> written = write_json(asked.json, document);
     return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
 }
 
@@ -148,6 +183,39 @@ void add_filters_option(CLI::App& app, const std::shared_ptr<request>& asked) {
         ->default_str("all");
 }
 
+void add_size_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+    constexpr count_range allowed{1, max_capacity};
+    CLI::Option* keys = add_count(app, "--keys", asked->what.keys, allowed,
+                                  fmt::format("keys to store; counts are written as {}", count_syntax));
+    app.add_option_function<std::string>(
+           "--sizes",
+           [asked, allowed](const std::string& text) { asked->sizes = count_list("--sizes", text, allowed); },
+           "several numbers of keys, one after the other, instead of --keys")
+        ->type_name("N,N")
+        ->excludes(keys);
+}
+
+// What a run does beyond plain look-ups and updates, and what it is held against.
+void add_work_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+    app.add_option_function<std::string>(
+           "--mix", [asked](const std::string& text) { asked->what.mix_update_percent = update_percent(text); },
+           "time look-ups and updates in one loop too, so many of 100 each")
+        ->type_name("L/U");
+    app.add_option_function<std::string>(
+           "--churn", [asked](const std::string& text) { asked->what.churn = churn_factor(text); },
+           "time look-ups of filters that have lived through X replacements a key too")
+        ->type_name("X")
+        ->default_str("0");
+    const auto take_old = [asked](const std::string& path) {
+        auto old = bench::load_run(path);
+        if (!old) throw CLI::ValidationError{"--compare", std::string{old.error().message()}};
+        asked->old_path = path;
+        asked->old_run = *std::move(old);
+    };
+    app.add_option_function<std::string>("--compare", take_old, "a report of an earlier run (--json) to compare with")
+        ->type_name("OLD.json");
+}
+
 }  // namespace
 
 command add_bench_command(CLI::App& root) {
@@ -156,10 +224,16 @@ command add_bench_command(CLI::App& root) {
     CLI::App& app = *root.add_subcommand("bench", "measure filters: rates, bits and times, in one interleaved run");
     app.footer(footer);
     add_filters_option(app, asked);
-    add_count(app, "--keys", what.keys, {1, max_capacity},
-              fmt::format("keys to store; counts are written as {}", count_syntax));
+    add_size_options(app, asked);
     add_rate(app, "--error-rate", what.error_rate, fmt::format("false positive rate in (0, 1/2], as {}", rate_syntax));
-    add_count(app, "--threads", what.threads, {1, 256}, "threads that look up at once");
+    app.add_option_function<std::string>(
+           "--threads",
+           [asked](const std::string& text) {
+               asked->what.threads = count_list("--threads", text, {1, 256});
+           },
+           "threads that look up at once; several numbers take turns in one run")
+        ->type_name("N,N")
+        ->default_str("1");
     add_count(app, "--rounds", what.rounds, {1, 1000}, "timed rounds of each operation");
     app.add_option_function<std::string>(
            "--hash", [asked](const std::string& name) { asked->what.hash = named_hash(name); },
@@ -172,6 +246,7 @@ command add_bench_command(CLI::App& root) {
     add_count(app, "--rate-queries", what.rate_queries_asked, {1, bench::key_source::stretch},
               "absent keys asked for fpr")
         ->default_str("10^4/E, at most 10^8");
+    add_work_options(app, asked);
     add_json_target(app, asked->json);
     return {&app, [asked] { return run_bench(*asked); }};
 }

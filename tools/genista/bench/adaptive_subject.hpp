@@ -1,67 +1,17 @@
-// adaptive_subject: a filter that works beside a remote map, as a subject. R is a tree in RAM; what is spent inside R is taken
-// off the clock, so that the times are the filter's own, whatever the store behind it will be.
+// adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in
+// RAM (flat_map.hpp); what is spent inside R is taken off the clock (clocked_map.hpp).
 #pragma once
 
 #include <cassert>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "bench/clock.hpp"
+#include "bench/clocked_map.hpp"
 #include "bench/filter_subject.hpp"
-#include "genista/remote/memory_map.hpp"
+#include "bench/flat_map.hpp"
 
 namespace genista::tool::bench {
-
-// Any R, with a clock around it.
-template <remote_map R>
-class clocked_map {
-  public:
-    explicit clocked_map(R& inner) noexcept : inner_{inner} {}
-
-    result<bool> put(const digest& where, key_view key) {
-        return timed([&] { return inner_.put(where, key); });
-    }
-    result<bool> erase(const digest& where, key_view key) {
-        return timed([&] { return inner_.erase(where, key); });
-    }
-    result<bool> contains(const digest& where, key_view key) {
-        return timed([&] { return inner_.contains(where, key); });
-    }
-    // Visits are the filter's work, the walk is R's: the records are copied out first, on R's time.
-    template <record_visitor Visit>
-    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        seen_.clear();
-        const result<void> read = timed([&] {
-            return inner_.for_each(first, last, [&](const digest& at, key_view key) {
-                seen_.push_back({at, {key.data, key.data + key.size}});
-                return true;
-            });
-        });
-        for (const record& each : seen_) {
-            if (!visit(each.at, key_view{each.key.data(), each.key.size()})) break;
-        }
-        return read;
-    }
-
-    [[nodiscard]] clock::duration spent() const noexcept { return spent_; }
-
-  private:
-    struct record {
-        digest at;
-        std::vector<std::byte> key;
-    };
-    template <class Call>
-    auto timed(const Call& call) {
-        const auto begin = clock::now();
-        auto answer = call();
-        spent_ += clock::now() - begin;
-        return answer;
-    }
-
-    R& inner_;
-    clock::duration spent_{};
-    std::vector<record> seen_;
-};
 
 template <class Filter, class Options>
 class adaptive_subject final : public subject {
@@ -77,38 +27,50 @@ class adaptive_subject final : public subject {
     [[nodiscard]] std::string_view name() const noexcept override { return Filter::name; }
     [[nodiscard]] filter_stats stats() const override { return filter_->stats(); }
 
+    void announce(const std::shared_ptr<const flat_records>& records) override {
+        remote_.reset();
+        store_.reset();
+        if (records == nullptr) return;
+        store_.emplace(records);
+        remote_.emplace(*store_);
+    }
     result<void> empty() override {
         result<Filter> made = Filter::make(options_);
         if (!made) return made.error();
         filter_.emplace(*std::move(made));
-        store_.emplace();
-        remote_.emplace(*store_);
+        if (store_) store_->clear();
         return {};
     }
 
     // The store commits first, and that is not the filter's time.
     void before_insert(std::span<const std::uint64_t> keys) override {
-        for (const std::uint64_t key : keys) {
-            (void)store_->put(filter_->hash()(key), key_view{reinterpret_cast<const std::byte*>(&key), sizeof key});
-        }
+        [[maybe_unused]] const std::uint64_t unknown = store_->put_all(filter_->hash(), keys);
+        assert(unknown == 0);
     }
     [[nodiscard]] std::uint64_t insert(std::span<const std::uint64_t> keys) override {
         std::uint64_t refused = 0;
-        for (const std::uint64_t key : keys) {
-            const auto outcome = filter_->insert(key, *remote_);
-            refused += !outcome || *outcome == insert_outcome::full ? 1u : 0u;
-        }
+        for (const std::uint64_t key : keys) refused += insert_one(key) ? 0u : 1u;
         return refused;
     }
 
     [[nodiscard]] bool can_erase() const noexcept override { return true; }
     [[nodiscard]] std::uint64_t erase(std::span<const std::uint64_t> keys) override {
         std::uint64_t erased = 0;
-        for (const std::uint64_t key : keys) {
-            const auto outcome = filter_->erase(key, *remote_);
-            erased += outcome && *outcome == erase_outcome::erased ? 1u : 0u;
-        }
+        for (const std::uint64_t key : keys) erased += erase_one(key) ? 1u : 0u;
         return erased;
+    }
+
+    [[nodiscard]] bool many_writers() const noexcept override { return true; }
+    // Here the store commits each key when its turn has come, on R's time: committed ahead, the keys would be members
+    // that the filter does not know yet.
+    [[nodiscard]] update_counts mixed(const mixed_work& work) override {
+        const auto commit_and_insert = [this](std::uint64_t key) {
+            remote_->timed([&] { return store_->put_all(filter_->hash(), {&key, 1}); });
+            return insert_one(key);
+        };
+        return run_mixed(
+            work, [this](std::uint64_t key) { return filter_->may_contain(key); }, commit_and_insert,
+            [this](std::uint64_t key) { return erase_one(key); });
     }
 
     [[nodiscard]] bool can_adapt() const noexcept override { return true; }
@@ -129,13 +91,27 @@ class adaptive_subject final : public subject {
         return found;
     }
 
-    [[nodiscard]] clock::duration remote_time() const noexcept override { return remote_->spent(); }
+    [[nodiscard]] std::chrono::steady_clock::duration remote_time() const noexcept override {
+        return remote_meter::of_this_thread().spent;
+    }
+    [[nodiscard]] std::uint64_t remote_range_reads() const noexcept override {
+        return remote_meter::of_this_thread().range_reads;
+    }
 
   private:
+    [[nodiscard]] bool insert_one(std::uint64_t key) {
+        const auto outcome = filter_->insert(key, *remote_);
+        return outcome && *outcome != insert_outcome::full;
+    }
+    [[nodiscard]] bool erase_one(std::uint64_t key) {
+        const auto outcome = filter_->erase(key, *remote_);
+        return outcome && *outcome == erase_outcome::erased;
+    }
+
     Options options_;
-    std::optional<Filter> filter_;  // engaged after the first empty(), which the registry calls
-    std::optional<memory_map> store_;
-    std::optional<clocked_map<memory_map>> remote_;
+    std::optional<Filter> filter_;   // engaged after the first empty(), which the registry calls
+    std::optional<flat_map> store_;  // engaged by announce()
+    std::optional<clocked_map<flat_map>> remote_;
 };
 
 }  // namespace genista::tool::bench

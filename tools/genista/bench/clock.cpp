@@ -23,10 +23,12 @@ slice_result run_slice(const reader& of, lookup_loop loop, std::span<const std::
     return made;
 }
 
-// work(0) … work(threads - 1), begun together: starting a thread takes longer than many look-ups, so all of them wait
-// at a gate until the last one is there. If the system refuses a thread, the others are sent home and the caller told.
-template <class Work>
-void run_team(std::size_t threads, const Work& work) {
+}  // namespace
+
+// Starting a thread takes longer than many look-ups, so all of them wait at a gate until the last one is there. If the
+// system refuses a thread, the others are sent home and the caller told.
+void run_team(std::size_t threads, const std::function<void(std::size_t)>& work) {
+    if (threads == 1) return work(0);
     enum : int { closed, open, cancelled };
     std::atomic<int> gate{closed};
     std::latch ready{static_cast<std::ptrdiff_t>(threads)};
@@ -51,17 +53,11 @@ void run_team(std::size_t threads, const Work& work) {
     move_gate(open);
 }
 
-}  // namespace
-
 timed_lookups time_lookups(const reader& of, lookup_loop loop, std::span<const std::uint64_t> keys,
                            std::size_t threads) {
     const std::size_t slice = keys.size() / threads;
     std::vector<slice_result> results(threads);
-    if (threads == 1) {
-        results[0] = run_slice(of, loop, keys);
-    } else {
-        run_team(threads, [&](std::size_t t) { results[t] = run_slice(of, loop, keys.subspan(t * slice, slice)); });
-    }
+    run_team(threads, [&](std::size_t t) { results[t] = run_slice(of, loop, keys.subspan(t * slice, slice)); });
     timed_lookups sum;
     auto begin = results[0].begin, end = results[0].end;
     for (const slice_result& each : results) {

@@ -42,6 +42,28 @@ std::uint64_t count_batch_in(const Filter& filter, std::span<const std::uint64_t
     return positives;
 }
 
+// lookup(key) -> bool, insert(key) -> bool (not refused), erase(key) -> bool (found), mixed as mixed_work says.
+template <class Lookup, class Insert, class Erase>
+update_counts run_mixed(const mixed_work& work, const Lookup& lookup, const Insert& insert, const Erase& erase) {
+    update_counts counts;
+    std::size_t looked_up = 0, updated = 0;
+    std::uint64_t due = 0;  // in hundredths of an update
+    for (std::uint64_t i = 0; i < work.operations; ++i) {
+        due += work.update_percent;
+        if (due < 100) {
+            counts.positives += lookup(work.lookups[looked_up++]) ? 1u : 0u;
+            continue;
+        }
+        due -= 100;
+        const std::size_t pair = updated / 2;
+        if (updated++ % 2 == 0)
+            counts.refused += insert(work.inserts[pair]) ? 0u : 1u;
+        else
+            counts.lost += erase(work.erases[pair]) ? 0u : 1u;
+    }
+    return counts;
+}
+
 template <local_filter Filter>
 class filter_subject final : public subject {
   public:
@@ -79,6 +101,18 @@ class filter_subject final : public subject {
             assert(can_erase());  // a caller's bug
         }
         return erased;
+    }
+
+    [[nodiscard]] update_counts mixed([[maybe_unused]] const mixed_work& work) override {
+        if constexpr (locally_erasable_filter<Filter>) {
+            return run_mixed(
+                work, [this](std::uint64_t key) { return filter_->may_contain(key); },
+                [this](std::uint64_t key) { return filter_->insert(key) != insert_outcome::full; },
+                [this](std::uint64_t key) { return filter_->erase(key) == erase_outcome::erased; });
+        } else {
+            assert(can_erase());  // a caller's bug
+            return {};
+        }
     }
 
   private:

@@ -3,8 +3,8 @@
 // A key is a fixed bijection of a counter, so different counters are different keys. Each use has its own stretch of
 // counters, and a stored key can never turn up among the absent ones, at 10^8 keys as at 10:
 //
-//     0 ........ 2^40 ........ 2^41 ........ 2^42
-//     [ stored   | absent, timed | absent, for rates |
+//     0 ....... 2^40 ............ 2·2^40 .............. 3·2^40 .............. 4·2^40 .............. 5·2^40
+//     [ stored  | absent, timed   | absent, for rates   | inserted by mixes   | inserted by churn   |
 #pragma once
 
 #include <cassert>
@@ -17,7 +17,7 @@
 
 namespace genista::tool::bench {
 
-enum class key_use : std::uint64_t { stored = 0, absent = 1, rate = 2 };
+enum class key_use : std::uint64_t { stored = 0, absent = 1, rate = 2, mixed = 3, churned = 4 };
 
 class key_source {
   public:
@@ -33,6 +33,11 @@ class key_source {
     // Keys first, first + 1, … of one use.
     void fill(key_use use, std::uint64_t first, std::span<std::uint64_t> out) const noexcept {
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = (*this)(use, first + i);
+    }
+
+    // Chance without state: the i-th number below `below` of a stream. Streams have nothing to do with each other.
+    [[nodiscard]] std::uint64_t chance(std::uint64_t stream, std::uint64_t i, std::uint64_t below) const noexcept {
+        return scale(mix(mix(after_ ^ ~stream) + i), below);
     }
 
     // `count` stored keys among `keys`, drawn at random with replacement, so that the order of insertion is no help.

@@ -12,49 +12,44 @@ namespace {
 
 constexpr std::size_t insert_chunk = std::size_t{1} << 16;  // 512 KiB of keys, made outside the clock
 
-constexpr operation lookups[] = {operation::negative, operation::positive, operation::negative_batch,
-                                 operation::positive_batch};
-
-bool in_batches(operation what) {
-    return what == operation::negative_batch || what == operation::positive_batch;
-}
-bool of_stored_keys(operation what) {
-    return what == operation::positive || what == operation::positive_batch;
-}
-
 // visit(0) … visit(count - 1), beginning with another one each round.
 template <class Visit>
 void in_turn(std::uint64_t round, std::size_t count, const Visit& visit) {
     for (std::size_t i = 0; i < count; ++i) visit(static_cast<std::size_t>((round + i) % count));
 }
 
-// Of a call, without what it spent in a remote map.
-template <class Call>
-clock::duration time_of(const subject& each, const Call& call) {
-    const clock::duration remote_before = each.remote_time();
-    const auto begin = clock::now();
-    call();
-    const clock::duration all = clock::now() - begin;
-    return all - (each.remote_time() - remote_before);
-}
-
 }  // namespace
 
-rounds::rounds(const plan& what, const key_source& keys, std::span<const std::unique_ptr<subject>> subjects,
+rounds::rounds(const plan& what, const key_source& keys, const subjects& under_test, const subjects& twins,
                std::function<void(std::string_view)> tick)
     : plan_{what},
       keys_{keys},
-      subjects_{subjects},
+      subjects_{under_test},
+      twins_{twins},
       tick_{std::move(tick)},
-      absent_(static_cast<std::size_t>(what.lookups() * what.threads)),
+      absent_(static_cast<std::size_t>(what.most_lookups())),
       present_{keys.draw_stored(what.keys, absent_.size())},
       erased_{keys.spread_stored(what.keys, what.erase_sample())},
-      single_positives_(subjects.size()) {
+      mix_{what, keys} {
     keys_.fill(key_use::absent, 0, absent_);
 }
 
-std::uint64_t rounds::ticks_each(const plan& what) {
-    return what.build_rounds() + what.rounds * (std::size(lookups) + 1);
+std::uint64_t rounds::ticks(const plan& what, std::size_t under_test, std::size_t twins) {
+    const std::uint64_t teams = what.threads.size();
+    const std::uint64_t alone_and_mix = 1 + (what.mix_update_percent > 0 ? teams : 0);
+    return under_test * (what.build_rounds() + what.rounds * alone_and_mix) +
+           (under_test + twins) * what.rounds * teams * lookups.size();
+}
+
+const subject& rounds::entrant(std::size_t index) const {
+    return index < subjects_.size() ? *subjects_[index] : *twins_[index - subjects_.size()];
+}
+
+std::span<const std::uint64_t> rounds::queries(operation what, std::size_t team, bool of_twin) const {
+    const std::uint64_t threads = plan_.threads[team];
+    const std::span<const std::uint64_t> present = of_twin ? present_in_twins_ : std::span{present_};
+    return (of_stored_keys(what) ? present : std::span{absent_})
+        .first(static_cast<std::size_t>(plan_.lookups(threads) * threads));
 }
 
 result<void> rounds::time_build(subject& each, figures& into) {
@@ -85,25 +80,30 @@ result<void> rounds::build_all(std::uint64_t round, std::vector<figures>& into) 
     return outcome;
 }
 
-void rounds::time_lookups_of_all(std::uint64_t round, operation what, const reader& floor, std::vector<figures>& into,
-                                 floor_figures& floor_into) {
-    const std::vector<std::uint64_t>& queries = of_stored_keys(what) ? present_ : absent_;
-    const lookup_loop loop = in_batches(what) ? &reader::count_batch : &reader::count_each;
-    const auto threads = static_cast<std::size_t>(plan_.threads);
-    // The floor knows no stored keys: it takes its turn with the absent ones, as one more subject.
-    const std::size_t turns = subjects_.size() + (of_stored_keys(what) ? 0 : 1);
-    in_turn(round, turns, [&](std::size_t s) {
-        if (s == subjects_.size()) {
-            (in_batches(what) ? floor_into.batch : floor_into.each).add(time_lookups(floor, loop, queries, threads).ns);
-            return;
-        }
-        const timed_lookups timed = time_lookups(*subjects_[s], loop, queries, threads);
-        into[s].of(what).add(timed.ns);
-        if (of_stored_keys(what)) into[s].lost_keys += queries.size() - timed.positives;
-        if (what == operation::negative) single_positives_[s] = timed.positives;
-        if (what == operation::negative_batch && single_positives_[s] != timed.positives) ++into[s].disagreements;
-        tick_(operation_names[static_cast<std::size_t>(what)]);
+void rounds::time_lookups_of_all(std::uint64_t round, std::size_t team, operation what, const reader& floor,
+                                 std::vector<figures>& into, floor_figures& floor_into) {
+    // The floor knows no stored keys: it takes its turn with the absent ones, as one more entrant.
+    const std::size_t entrants = subjects_.size() + twins_.size();
+    in_turn(round, entrants + (of_stored_keys(what) ? 0 : 1), [&](std::size_t e) {
+        if (e < entrants) return time_lookups_of(e, team, what, into[e]);
+        const lookup_loop loop = in_batches(what) ? &reader::count_batch : &reader::count_each;
+        floor_samples& times = floor_into.times[team];
+        const auto threads = static_cast<std::size_t>(plan_.threads[team]);
+        (in_batches(what) ? times.batch : times.each)
+            .add(time_lookups(floor, loop, queries(what, team, false), threads).ns);
     });
+}
+
+void rounds::time_lookups_of(std::size_t e, std::size_t team, operation what, figures& into) {
+    const lookup_loop loop = in_batches(what) ? &reader::count_batch : &reader::count_each;
+    const auto asked = queries(what, team, e >= subjects_.size());
+    const timed_lookups timed = time_lookups(entrant(e), loop, asked, static_cast<std::size_t>(plan_.threads[team]));
+    into.of(what, team).add(timed.ns);
+    std::uint64_t& single = single_positives_[team * (subjects_.size() + twins_.size()) + e];
+    if (of_stored_keys(what)) into.lost_keys += asked.size() - timed.positives;
+    if (what == operation::negative) single = timed.positives;
+    if (what == operation::negative_batch && single != timed.positives) ++into.disagreements;
+    tick_(name_of(what));
 }
 
 void rounds::time_erase(subject& each, figures& into) {
@@ -135,14 +135,29 @@ void rounds::time_adapt(subject& each, figures& into, std::uint64_t round) {
     into.of(operation::adapt).add(nanoseconds(spent) / static_cast<double>(found.size()));
 }
 
-result<void> rounds::run(const reader& floor, std::vector<figures>& into, floor_figures& floor_into) {
+result<void> rounds::run(const reader& floor, std::span<const std::uint64_t> present_in_twins,
+                         std::vector<figures>& into, floor_figures& floor_into) {
+    const std::size_t teams = plan_.threads.size();
+    present_in_twins_ = present_in_twins;
+    single_positives_.assign(teams * (subjects_.size() + twins_.size()), 0);
+    floor_into.times.resize(teams);
     for (std::uint64_t round = 0; round < plan_.rounds; ++round) {
+        const auto each_in_turn = [&](const auto& visit) { in_turn(round, subjects_.size(), visit); };
         if (round > 0 && round < plan_.build_rounds()) {
             if (result<void> built = build_all(round, into); !built) return built;
         }
-        for (const operation what : lookups) time_lookups_of_all(round, what, floor, into, floor_into);
-        in_turn(round, subjects_.size(), [&](std::size_t s) { time_erase(*subjects_[s], into[s]); });
-        in_turn(round, subjects_.size(), [&](std::size_t s) { time_adapt(*subjects_[s], into[s], round); });
+        for (const operation what : lookups) {
+            in_turn(round, teams, [&](std::size_t t) { time_lookups_of_all(round, t, what, floor, into, floor_into); });
+        }
+        each_in_turn([&](std::size_t s) { time_erase(*subjects_[s], into[s]); });
+        each_in_turn([&](std::size_t s) { time_adapt(*subjects_[s], into[s], round); });
+        if (plan_.mix_update_percent == 0) continue;
+        in_turn(round, teams, [&](std::size_t t) {
+            each_in_turn([&](std::size_t s) {
+                if (mix_.suits(*subjects_[s], t)) mix_.time(*subjects_[s], round, t, into[s]);
+                tick_("mix");
+            });
+        });
     }
     return {};
 }

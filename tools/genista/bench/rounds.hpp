@@ -1,7 +1,9 @@
 // The rounds: every operation of every filter, timed in turns, so that noise hits all of them alike.
 //
-//     round 1:  build A B C | negative A B C floor | positive A B C | negative_batch A B C floor | … | erase A B C
+//     round 1:  build A B C | negative A B C floor | positive A B C | negative_batch A B C floor | … | erase A B C | …
 //     round 2:  build B C A | negative B C floor A | …            the order turns by one, nobody is always first
+//
+// Several numbers of threads take turns too, inside each round and operation, and so do twins (churn.hpp), in look-ups.
 //
 // A shared machine is slow for seconds at a time: filters measured one after another would each meet another machine.
 // The minimum over the rounds is the machine at its quietest, the median what one can expect; ratios within one run are
@@ -17,47 +19,53 @@
 
 #include "bench/figures.hpp"
 #include "bench/keys.hpp"
+#include "bench/mix.hpp"
 #include "bench/plan.hpp"
 #include "bench/subject.hpp"
 
 namespace genista::tool::bench {
 
-struct floor_figures {
-    std::uint64_t size_bytes = 0;
-    samples each;
-    samples batch;
-};
+using subjects = std::vector<std::unique_ptr<subject>>;
 
 class rounds {
   public:
-    // `tick` is called after every timed loop with its name.
-    rounds(const plan& what, const key_source& keys, std::span<const std::unique_ptr<subject>> subjects,
+    // `tick` is called after every timed loop with its name. Figures are kept for the subjects first, then for the twins.
+    rounds(const plan& what, const key_source& keys, const subjects& under_test, const subjects& twins,
            std::function<void(std::string_view)> tick);
 
     // Fills every filter with all keys: the first sample of insert. Fails only as making a filter can fail.
     [[nodiscard]] result<void> build_all(std::uint64_t round, std::vector<figures>& into);
 
-    // All rounds of look-ups and erases, and the builds after the first.
-    [[nodiscard]] result<void> run(const reader& floor, std::vector<figures>& into, floor_figures& floor_into);
+    // All rounds of look-ups and updates, and the builds after the first. The twins are asked for keys of their own.
+    [[nodiscard]] result<void> run(const reader& floor, std::span<const std::uint64_t> present_in_twins,
+                                   std::vector<figures>& into, floor_figures& floor_into);
 
-    // How often tick will be called for each subject, the first build included.
-    [[nodiscard]] static std::uint64_t ticks_each(const plan& what);
+    // How often tick will be called, the first build included.
+    [[nodiscard]] static std::uint64_t ticks(const plan& what, std::size_t under_test, std::size_t twins);
 
   private:
     [[nodiscard]] result<void> time_build(subject& each, figures& into);
-    void time_lookups_of_all(std::uint64_t round, operation what, const reader& floor, std::vector<figures>& into,
-                             floor_figures& floor_into);
+    void time_lookups_of_all(std::uint64_t round, std::size_t team, operation what, const reader& floor,
+                             std::vector<figures>& into, floor_figures& floor_into);
+    void time_lookups_of(std::size_t entrant, std::size_t team, operation what, figures& into);
     void time_erase(subject& each, figures& into);
     void time_adapt(subject& each, figures& into, std::uint64_t round);
 
+    // The subjects, then the twins.
+    [[nodiscard]] const subject& entrant(std::size_t index) const;
+    [[nodiscard]] std::span<const std::uint64_t> queries(operation what, std::size_t team, bool of_twin) const;
+
     const plan& plan_;
     const key_source& keys_;
-    std::span<const std::unique_ptr<subject>> subjects_;
+    const subjects& subjects_;
+    const subjects& twins_;
     std::function<void(std::string_view)> tick_;
     std::vector<std::uint64_t> absent_;
     std::vector<std::uint64_t> present_;
+    std::span<const std::uint64_t> present_in_twins_;
     std::vector<std::uint64_t> erased_;
-    std::vector<std::uint64_t> single_positives_;  // of `negative`, per subject: what `negative_batch` must repeat
+    std::vector<std::uint64_t> single_positives_;  // of `negative`, per entrant: what `negative_batch` must repeat
+    mix mix_;
 };
 
 }  // namespace genista::tool::bench

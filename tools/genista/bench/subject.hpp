@@ -8,10 +8,12 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "bench/flat_map.hpp"
 #include "genista/base/result.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -36,11 +38,34 @@ class reader {
     reader& operator=(const reader&) = default;
 };
 
+// Look-ups and updates of one thread, in an order that depends on nothing but the share: every update comes when its turn
+// is due, so that the branch between the two costs the filter next to nothing.
+struct mixed_work {
+    std::uint64_t operations = 0;
+    std::uint64_t update_percent = 0;
+    std::span<const std::uint64_t> lookups{};  // operations - updates() keys
+    std::span<const std::uint64_t> inserts{};  // the 1st, 3rd, 5th … update
+    std::span<const std::uint64_t> erases{};   // the 2nd, 4th, 6th … update
+
+    [[nodiscard]] std::uint64_t updates() const { return operations * update_percent / 100; }
+};
+
+// What came of updates. `refused` and `lost` are faults.
+struct update_counts {
+    std::uint64_t refused = 0;    // inserts answered "full"
+    std::uint64_t lost = 0;       // keys that an erase did not find
+    std::uint64_t positives = 0;  // of the look-ups between them
+};
+
 // A filter under test.
 class subject : public reader {
   public:
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
     [[nodiscard]] virtual filter_stats stats() const = 0;
+
+    // Every key that a remote map will be asked to hold, before the first insert; nothing: only look-ups will follow.
+    // Means something only if can_adapt().
+    virtual void announce(const std::shared_ptr<const flat_records>&) {}
 
     // Back to a new filter without keys. On failure the old one stays.
     virtual result<void> empty() = 0;
@@ -54,6 +79,11 @@ class subject : public reader {
     // How many of the keys were erased. Only if can_erase().
     [[nodiscard]] virtual std::uint64_t erase(std::span<const std::uint64_t> keys) = 0;
 
+    // May several threads insert and erase at once? Look-ups always may.
+    [[nodiscard]] virtual bool many_writers() const noexcept { return false; }
+    // Only if can_erase(), and on several threads at once only if many_writers().
+    [[nodiscard]] virtual update_counts mixed(const mixed_work& work) = 0;
+
     [[nodiscard]] virtual bool can_adapt() const noexcept { return false; }
     // How many of the keys, all absent, are false positives no longer. Only if can_adapt().
     [[nodiscard]] virtual std::uint64_t adapt(std::span<const std::uint64_t>) { return 0; }
@@ -61,8 +91,9 @@ class subject : public reader {
         return {};
     }
 
-    // Time spent in a remote map so far: the caller takes it off.
+    // What this thread has spent in, and read from, a remote map so far: callers take differences.
     [[nodiscard]] virtual std::chrono::steady_clock::duration remote_time() const noexcept { return {}; }
+    [[nodiscard]] virtual std::uint64_t remote_range_reads() const noexcept { return 0; }
 };
 
 }  // namespace genista::tool::bench

@@ -1,0 +1,158 @@
+// Making, ageing, filling and measuring the filters of one size. See size_run.hpp.
+#include "bench/size_run.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "bench/churn.hpp"
+#include "bench/floor.hpp"
+#include "bench/machine.hpp"
+#include "bench/rates.hpp"
+
+namespace genista::tool::bench {
+namespace {
+
+hasher hash_of(const plan& what) {
+    return hasher{hash_key::from_seed(what.seed), what.hash};
+}
+
+result<std::unique_ptr<subject>> make_subject(const plan& what, const filter_entry& entry) {
+    const filter_options options{.capacity = what.keys, .false_positive_rate = what.error_rate, .hash = hash_of(what)};
+    auto made = entry.make_subject(options);
+    if (made || made.error().code() != error_code::out_of_memory) return made;
+    return error::make(error_code::out_of_memory, "%llu keys are too many for this machine: %s %s",
+                       static_cast<unsigned long long>(what.keys), entry.name.data(),
+                       std::string{made.error().message()}.c_str());
+}
+
+std::uint64_t bytes_of_all(const subjects& some) {
+    std::uint64_t bytes = 0;
+    for (const auto& each : some) bytes += each->stats().local_bytes;
+    return bytes;
+}
+
+// The records of R (stored keys, and those that come later) if any of these filters asks R at all.
+result<void> announce(const plan& what, const key_source& keys, key_use later, std::uint64_t later_count,
+                      const subjects& some) {
+    const auto asks_remote = [](const auto& each) { return each->can_adapt(); };
+    if (std::ranges::none_of(some, asks_remote)) return {};
+    const auto fill = [&](std::uint64_t first, std::span<std::uint64_t> out) {
+        const std::uint64_t stored = std::min<std::uint64_t>(what.keys - std::min(what.keys, first), out.size());
+        keys.fill(key_use::stored, first, out.first(static_cast<std::size_t>(stored)));
+        keys.fill(later, first + stored - what.keys, out.subspan(static_cast<std::size_t>(stored)));
+    };
+    const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
+    result<flat_records> sorted = flat_records::make(hash_of(what), what.keys + later_count, fill, threads);
+    if (!sorted) return sorted.error();
+    const auto shared = std::make_shared<const flat_records>(*std::move(sorted));
+    for (const auto& each : some) each->announce(shared);
+    return {};
+}
+
+// Gives the twins their past. R goes when it is done: look-ups need none, and it is larger than all the rest.
+result<std::vector<std::uint64_t>> age(const plan& what, const key_source& keys, const subjects& twins,
+                                       std::span<figures> into, const std::function<void(double)>& tick) {
+    if (twins.empty()) return std::vector<std::uint64_t>{};
+    if (const auto ready = announce(what, keys, key_use::churned, what.replacements(), twins); !ready) {
+        return ready.error();
+    }
+    auto present = live_through(what, keys, twins, static_cast<std::size_t>(what.most_lookups()), into, tick);
+    for (const auto& each : twins) each->announce(nullptr);
+    return present;
+}
+
+void look_over(const subject& each, const plan& what, const key_source& keys, figures& into) {
+    into.stats = each.stats();
+    measure_rate(each, keys, what.rate_queries(), into);
+}
+
+}  // namespace
+
+result<contestants> make_contestants(const plan& what, std::span<const filter_entry* const> filters) {
+    contestants made;
+    bool asks_remote = false;
+    for (const filter_entry* entry : filters) {
+        auto one = make_subject(what, *entry);
+        if (!one) return one.error();
+        asks_remote = asks_remote || (*one)->can_adapt();
+        const bool has_twin = what.replacements() > 0 && (*one)->can_erase();
+        made.under_test.push_back(*std::move(one));
+        if (!has_twin) continue;
+        auto twin = make_subject(what, *entry);
+        if (!twin) return twin.error();
+        made.twins.push_back(*std::move(twin));
+    }
+    // Untouched pages cost nothing yet; filling more than there is would end in the kernel's hands, without a message.
+    std::uint64_t records = 0, aged_records = 0;
+    if (asks_remote) {
+        records = flat_records::bytes_for(what.keys + what.mix_keys());
+        if (!made.twins.empty()) aged_records = flat_records::bytes_for(what.keys + what.replacements());
+    }
+    if (!made.twins.empty()) aged_records += what.keys * sizeof(std::uint64_t);
+    const std::uint64_t needed = 4 * sizeof(std::uint64_t) * what.most_lookups() + bytes_of_all(made.under_test) +
+                                 bytes_of_all(made.twins) + std::max(records, aged_records);
+    if (const std::uint64_t there = physical_memory_bytes(); there != 0 && needed > there) {
+        return error::make(error_code::out_of_memory, "%llu keys need %llu bytes for these filters; there are %llu",
+                           static_cast<unsigned long long>(what.keys), static_cast<unsigned long long>(needed),
+                           static_cast<unsigned long long>(there));
+    }
+    return made;
+}
+
+std::optional<std::string> first_fault(const size_report& size) {
+    for (const figures& each : size.filters) {
+        if (auto fault = each.fault()) return fault;
+    }
+    return std::nullopt;
+}
+
+// Twins first, then build, rates, rounds, and every stored key once more after the last update.
+result<size_report> measure(const plan& what, std::span<const filter_entry* const> filters,
+                            const std::function<void(double, std::string)>& tick) {
+    const key_source keys{what.seed};
+    result<contestants> made = make_contestants(what, filters);
+    if (!made) return made.error();
+    const auto& [under_test, twins] = *made;
+
+    size_report run{.what = what};
+    const std::size_t teams = what.threads.size();
+    for (const auto& each : under_test) run.filters.emplace_back(each->name(), teams);
+    for (const auto& each : twins) run.filters.emplace_back(std::string{each->name()}.append(twin_suffix), teams);
+    const std::span twin_figures = std::span{run.filters}.subspan(under_test.size());
+
+    const double ageing = twins.empty() ? 0 : 0.3;  // of the time, by experience
+    const auto aged = age(what, keys, twins, twin_figures, [&](double share) { tick(share * ageing, "churn"); });
+    if (!aged) return aged.error();
+    for (std::size_t t = 0; t < twins.size(); ++t) look_over(*twins[t], what, keys, twin_figures[t]);
+
+    tick(ageing, "sorting R");
+    if (const auto ready = announce(what, keys, key_use::mixed, what.mix_keys(), under_test); !ready) {
+        return ready.error();
+    }
+    std::uint64_t ticks = 0;
+    const auto all_ticks = static_cast<double>(rounds::ticks(what, under_test.size(), twins.size()));
+    rounds timing{what, keys, under_test, twins, [&](std::string_view name) {
+                      tick(ageing + (1 - ageing) * static_cast<double>(++ticks) / all_ticks, std::string{name});
+                  }};
+    if (result<void> built = timing.build_all(0, run.filters); !built) return built.error();
+    for (std::size_t s = 0; s < under_test.size(); ++s) {
+        figures& into = run.filters[s];
+        look_over(*under_test[s], what, keys, into);
+        count_lost_keys(*under_test[s], keys, what.keys, into);
+        if (s == 0 || into.stats.local_bytes < run.floor.size_bytes) run.floor.size_bytes = into.stats.local_bytes;
+    }
+    if (first_fault(run)) return run;
+    const auto floor = make_floor(run.floor.size_bytes, hash_of(what));
+    if (!floor) return floor.error();
+    if (result<void> timed = timing.run(**floor, *aged, run.filters, run.floor); !timed) return timed.error();
+    for (std::size_t s = 0; s < under_test.size(); ++s) {
+        count_lost_keys(*under_test[s], keys, what.keys, run.filters[s]);
+    }
+    return run;
+}
+
+}  // namespace genista::tool::bench
