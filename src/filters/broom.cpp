@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
+#include <vector>
 
+#include "filters/broom/bulk.hpp"
 #include "filters/broom/core.hpp"
 #include "filters/broom/kernels.hpp"
 #include "filters/broom/sizing.hpp"
@@ -39,7 +42,10 @@ std::uint64_t bits_of(std::uint64_t capacity, broom::shape s) noexcept {
 }  // namespace
 
 broom_filter::broom_filter(std::unique_ptr<broom::core> core) noexcept
-    : kernels_{broom::pick_kernels(core->form())}, core_{std::move(core)} {}
+    : kernels_{broom::pick_kernels(core->form())},
+      state_{&core->state()},
+      hash_{&core->hash()},
+      core_{std::move(core)} {}
 broom_filter::broom_filter(broom_filter&&) noexcept = default;
 broom_filter& broom_filter::operator=(broom_filter&&) noexcept = default;
 broom_filter::~broom_filter() = default;
@@ -54,12 +60,6 @@ result<broom_filter> broom_filter::make(const broom_options& options) noexcept {
     return broom_filter{*std::move(made)};
 }
 
-const broom_lookup_state& broom_filter::state() const noexcept {
-    return core_->state();
-}
-const hasher& broom_filter::hash() const noexcept {
-    return core_->hash();
-}
 double broom_filter::rate() const noexcept {
     return broom::shape::rate(core_->form().tail_bits);
 }
@@ -78,6 +78,10 @@ broom_trace broom_filter::trace(const digest& d) const noexcept {
 result<insert_outcome> broom_filter::insert_from(const digest& d, broom::range_source& source) noexcept {
     return core_->insert(d, source);
 }
+insert_outcome broom_filter::insert_and_grow(broom::range_source& source) noexcept {
+    core_->grow_a_little(source);
+    return insert_outcome::inserted;
+}
 result<erase_outcome> broom_filter::erase_from(const digest& d, broom::range_source& source) noexcept {
     return core_->erase(d, source);
 }
@@ -90,8 +94,29 @@ result<adapt_outcome> broom_filter::adapt_from(const digest& d, broom::range_sou
 result<void> broom_filter::grow_from(broom::range_source& source) noexcept {
     return core_->grow(source);
 }
-result<void> broom_filter::rebuild_from(broom::range_source& source) noexcept {
-    return core_->rebuild(source);
+result<void> broom_filter::rebuild_from(broom::range_source& source, unsigned threads) noexcept {
+    return core_->rebuild(source, threads);
+}
+
+template <class Key>
+result<broom_filter> broom_filter::build_from_keys(const broom_options& options, std::span<const Key> keys,
+                                                   unsigned threads) noexcept try {
+    auto made = make(options);
+    if (!made) return made;
+    const std::vector<digest> sorted = broom::digests_in_order(made->hash(), keys, threads);
+    broom::digest_source source{sorted};
+    if (const auto done = made->rebuild_from(source, threads); !done) return done.error();
+    return made;
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to sort %zu digests", keys.size());
+}
+result<broom_filter> broom_filter::build(const broom_options& options, std::span<const std::uint64_t> keys,
+                                         unsigned threads) noexcept {
+    return build_from_keys(options, keys, threads);
+}
+result<broom_filter> broom_filter::build(const broom_options& options, std::span<const key_view> keys,
+                                         unsigned threads) noexcept {
+    return build_from_keys(options, keys, threads);
 }
 result<void> broom_filter::audit_from(broom::range_source& source) const noexcept {
     return core_->audit(source);

@@ -23,6 +23,12 @@ struct lookups {
     using target = typename Policy::target;
 
     static bool contains_integer(const state& s, const hash_state& h, std::uint64_t key) noexcept {
+        if (h.kind != hash_kind::keyed) [[unlikely]]
+            return contains_unkeyed(s, h, key);
+        return Policy::test(s, Policy::aim(s, encrypt(h, block_of(key))));
+    }
+    // Apart, so that the keyed look-up keeps nothing across a call and needs no stack.
+    [[gnu::noinline]] static bool contains_unkeyed(const state& s, const hash_state& h, std::uint64_t key) noexcept {
         return Policy::test(s, Policy::aim(s, digest_of(h, key)));
     }
     static bool contains_key(const state& s, const hash_state& h, key_view key) noexcept {

@@ -51,12 +51,17 @@ inline __m128i round_key(const hash_state& state, std::size_t round) noexcept {
     return _mm_load_si128(reinterpret_cast<const __m128i*>(state.round_keys[round].data()));
 }
 
-inline digest encrypt(const hash_state& state, short_block block) noexcept {
+[[gnu::always_inline]] inline __m128i encrypt_in_register(const hash_state& state, short_block block) noexcept {
     __m128i x = _mm_set_epi64x(static_cast<long long>(block.high), static_cast<long long>(block.low));
     x = _mm_xor_si128(x, round_key(state, 0));
     for (std::size_t round = 1; round < 10; ++round) x = _mm_aesenc_si128(x, round_key(state, round));
-    x = _mm_aesenclast_si128(x, round_key(state, 10));
+    return _mm_aesenclast_si128(x, round_key(state, 10));
+}
+[[gnu::always_inline]] inline digest digest_from(__m128i x) noexcept {
     return {static_cast<std::uint64_t>(_mm_cvtsi128_si64(x)), static_cast<std::uint64_t>(_mm_extract_epi64(x, 1))};
+}
+[[gnu::always_inline]] inline digest encrypt(const hash_state& state, short_block block) noexcept {
+    return digest_from(encrypt_in_register(state, block));
 }
 
 #endif
@@ -71,12 +76,17 @@ inline std::uint64_t as_little_endian(std::uint64_t key) noexcept {
     return std::endian::native == std::endian::big ? __builtin_bswap64(key) : key;
 }
 
-inline digest digest_of(const hash_state& state, std::uint64_t key) noexcept {
-    if (state.kind == hash_kind::keyed) [[likely]]
-        return encrypt(state, block_of(key));
+// Apart from the keyed function, so that a look-up has room in its registers for that one alone.
+[[gnu::noinline, gnu::cold]] inline digest digest_unkeyed(const hash_state& state, std::uint64_t key) noexcept {
     const std::uint64_t bytes = as_little_endian(key);
     if (state.kind == hash_kind::trusted) return digest_trusted(state, &bytes, sizeof bytes);
     return state.custom(state.context, key_view{reinterpret_cast<const std::byte*>(&bytes), sizeof bytes});
+}
+
+[[gnu::always_inline]] inline digest digest_of(const hash_state& state, std::uint64_t key) noexcept {
+    if (state.kind == hash_kind::keyed) [[likely]]
+        return encrypt(state, block_of(key));
+    return digest_unkeyed(state, key);
 }
 
 inline digest digest_of(const hash_state& state, key_view key) noexcept {
@@ -125,14 +135,8 @@ inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest*
 
 #else
 
-inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest* out) noexcept {
-    // Lane 2i of `spread` is key i, lane 2i+1 is the size byte: four AES blocks a vector.
-    const __m512i size_byte = _mm512_set1_epi64(static_cast<long long>(std::uint64_t{8} << 56));
-    const __m512i loaded = _mm512_loadu_si512(keys);
-    const __m512i low_half = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
-    const __m512i high_half = _mm512_set_epi64(7, 7, 6, 6, 5, 5, 4, 4);
-    __m512i a = _mm512_mask_permutexvar_epi64(size_byte, 0x55, low_half, loaded);
-    __m512i b = _mm512_mask_permutexvar_epi64(size_byte, 0x55, high_half, loaded);
+// Eight blocks in two vectors.
+[[gnu::always_inline]] inline void encrypt_in_registers(const hash_state& state, __m512i& a, __m512i& b) noexcept {
     const __m512i first = _mm512_broadcast_i32x4(round_key(state, 0));
     a = _mm512_xor_si512(a, first);
     b = _mm512_xor_si512(b, first);
@@ -142,8 +146,21 @@ inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest*
         b = _mm512_aesenc_epi128(b, key);
     }
     const __m512i last = _mm512_broadcast_i32x4(round_key(state, 10));
-    _mm512_storeu_si512(out, _mm512_aesenclast_epi128(a, last));
-    _mm512_storeu_si512(out + 4, _mm512_aesenclast_epi128(b, last));
+    a = _mm512_aesenclast_epi128(a, last);
+    b = _mm512_aesenclast_epi128(b, last);
+}
+
+inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest* out) noexcept {
+    // Lane 2i of `spread` is key i, lane 2i+1 is the size byte: four AES blocks a vector.
+    const __m512i size_byte = _mm512_set1_epi64(static_cast<long long>(std::uint64_t{8} << 56));
+    const __m512i loaded = _mm512_loadu_si512(keys);
+    const __m512i low_half = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
+    const __m512i high_half = _mm512_set_epi64(7, 7, 6, 6, 5, 5, 4, 4);
+    __m512i a = _mm512_mask_permutexvar_epi64(size_byte, 0x55, low_half, loaded);
+    __m512i b = _mm512_mask_permutexvar_epi64(size_byte, 0x55, high_half, loaded);
+    encrypt_in_registers(state, a, b);
+    _mm512_storeu_si512(out, a);
+    _mm512_storeu_si512(out + 4, b);
 }
 
 #endif

@@ -24,10 +24,14 @@
 // Any number of threads may call anything but moving, assigning and destroying. Queries never block.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "genista/filters/broom/faults.hpp"
@@ -94,14 +98,21 @@ class broom_filter : public filter_surface<broom_filter> {
     static constexpr double max_rate_served = 0x1p-8;           // what a larger rate is served as
 
     [[nodiscard]] static result<broom_filter> make(const broom_options& options = {}) noexcept;
-    // A filter of everything R holds, in one sequential read of R.
+    // A filter of everything R holds, in one sequential read of R, or one a thread. Capacity and rate come from the options.
     template <remote_map R>
-    [[nodiscard]] static result<broom_filter> build(const broom_options& options, R& remote) noexcept {
+    [[nodiscard]] static result<broom_filter> build(const broom_options& options, R& remote,
+                                                    unsigned threads = 1) noexcept {
         auto made = make(options);
         if (!made) return made;
-        if (const auto done = made->rebuild(remote); !done) return done.error();
+        if (const auto done = made->rebuild(remote, threads); !done) return done.error();
         return made;
     }
+    // A filter of these keys, in any order, some perhaps twice. R must hold them, or will before anybody asks it: it is not read.
+    // Takes 16 bytes a key meanwhile.
+    [[nodiscard]] static result<broom_filter> build(const broom_options& options, std::span<const std::uint64_t> keys,
+                                                    unsigned threads = 1) noexcept;
+    [[nodiscard]] static result<broom_filter> build(const broom_options& options, std::span<const key_view> keys,
+                                                    unsigned threads = 1) noexcept;
 
     broom_filter(broom_filter&&) noexcept;
     broom_filter& operator=(broom_filter&&) noexcept;
@@ -111,13 +122,30 @@ class broom_filter : public filter_surface<broom_filter> {
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
+        const broom_joined joined = kernels_->join(state(), d);
+        if (joined == broom_joined::yes) return insert_outcome::inserted;
         broom::remote_source<R> source{remote, hash(), d, key};
+        if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
         return insert_from(d, source);
     }
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        const broom_joined joined = kernels_->join_integer(state(), hash().state(), key);
+        if (joined == broom_joined::yes) return insert_outcome::inserted;
         const integer_bytes bytes{key};
-        return insert(bytes.view(), remote);
+        broom::remote_source<R> source{remote, hash(), hash()(bytes.view()), bytes.view()};
+        if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
+        return insert_from(source.where(), source);
+    }
+    // Many keys, with the lines of later ones on their way while earlier ones join. How many of them are in the filter now, from
+    // the first on: all, or those before one that was refused as `full`. After an error some are; inserting them again is safe.
+    template <remote_map R>
+    [[nodiscard]] result<std::size_t> insert(std::span<const std::uint64_t> keys, R& remote) noexcept {
+        return insert_many(keys, remote, [](std::uint64_t key) { return integer_bytes{key}; });
+    }
+    template <remote_map R>
+    [[nodiscard]] result<std::size_t> insert(std::span<const key_view> keys, R& remote) noexcept {
+        return insert_many(keys, remote, [](key_view key) { return viewed{key}; });
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
@@ -163,9 +191,9 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     // Lays every bin anew from R, others may work beside it: after a crash, or with a filter that R has outrun.
     template <remote_map R>
-    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
+    [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
         broom::remote_source<R> source{remote, hash()};
-        return rebuild_from(source);
+        return rebuild_from(source, threads);
     }
     // Every member of R owns a slot or an entry and is answered "maybe", the law holds in every bin, the counts agree.
     // Nobody may write meanwhile.
@@ -179,7 +207,7 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;
     [[nodiscard]] broom_trace trace(const digest& d) const noexcept;
-    [[nodiscard]] const hasher& hash() const noexcept;
+    [[nodiscard]] const hasher& hash() const noexcept { return *hash_; }
 
     // A loaded filter never draws a salt that its former life may have drawn. It continues the epochs of the moment it was
     // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed.
@@ -204,17 +232,58 @@ class broom_filter : public filter_surface<broom_filter> {
         }
     };
 
-    [[nodiscard]] const kernel_table<broom_lookup_state>& kernels() const noexcept { return *kernels_; }
-    [[nodiscard]] const broom_lookup_state& state() const noexcept;
+    struct viewed {
+        key_view key;
+        [[nodiscard]] key_view view() const noexcept { return key; }
+    };
+    void hash_many(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept { hash()(keys, out); }
+    void hash_many(std::span<const key_view> keys, std::span<digest> out) const noexcept {
+        for (std::size_t i = 0; i < keys.size(); ++i) out[i] = hash()(keys[i]);
+    }
+    template <class Key, class R, class Bytes>
+    [[nodiscard]] result<std::size_t> insert_many(std::span<const Key> keys, R& remote, Bytes bytes_of) noexcept {
+        std::array<digest, 128> ready;
+        for (std::size_t first = 0; first < keys.size(); first += ready.size()) {
+            const std::span<const Key> part = keys.subspan(first, std::min(keys.size() - first, ready.size()));
+            hash_many(part, std::span{ready}.first(part.size()));
+            for (std::size_t i = 0; i < part.size();) {
+                const broom_joined_many joined = kernels_->join_many(state(), ready.data() + i, part.size() - i);
+                i += joined.keys;
+                if (i == part.size() && !joined.grow) break;
+                const auto bytes = bytes_of(part[joined.grow ? i - 1 : i]);
+                broom::remote_source<R> source{remote, hash(), ready[joined.grow ? i - 1 : i], bytes.view()};
+                if (joined.grow) {
+                    (void)insert_and_grow(source);
+                    continue;
+                }
+                const auto outcome = insert_from(ready[i], source);
+                if (!outcome) return outcome.error();
+                if (*outcome == insert_outcome::full) return first + i;
+                ++i;
+            }
+        }
+        return keys.size();
+    }
+
+    [[nodiscard]] const kernel_table<broom_lookup_state>& kernels() const noexcept { return kernels_->lookups; }
+    [[nodiscard]] const broom_lookup_state& state() const noexcept { return *state_->load(std::memory_order_acquire); }
     [[nodiscard]] result<insert_outcome> insert_from(const digest& d, broom::range_source& source) noexcept;
+    // The key has joined; the table wants to grow.
+    [[nodiscard]] insert_outcome insert_and_grow(broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;
-    [[nodiscard]] result<void> rebuild_from(broom::range_source& source) noexcept;
+    [[nodiscard]] result<void> rebuild_from(broom::range_source& source, unsigned threads) noexcept;
+    template <class Key>
+    [[nodiscard]] static result<broom_filter> build_from_keys(const broom_options& options, std::span<const Key> keys,
+                                                              unsigned threads) noexcept;
     [[nodiscard]] result<void> audit_from(broom::range_source& source) const noexcept;
 
-    const kernel_table<broom_lookup_state>* kernels_;
+    // What a look-up needs, beside the core that owns it: a call into the core would cost as much as the look-up.
+    const broom_kernel_set<broom_lookup_state>* kernels_;
+    const std::atomic<const broom_lookup_state*>* state_;
+    const hasher* hash_;
     std::unique_ptr<broom::core> core_;
 };
 

@@ -30,7 +30,7 @@ error too_many_keys(std::size_t members) noexcept {
 result<void> core::fetch(position_range range, range_source& source, population& into) noexcept {
     into.members.clear();
     into.holds_key = false;
-    remote_reads_.fetch_add(1, std::memory_order_relaxed);
+    if (source.is_remote()) remote_reads_.fetch_add(1, std::memory_order_relaxed);
     const result<void> done = source.read(range, into);
     if (faults.error_is_absent && !done) {
         into = {};
@@ -53,7 +53,7 @@ bool core::stands(const reading& taken, const digest& d, const table::lock& held
 
 void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before) {
     in.commit(held, image);
-    keys_.fetch_add(std::uint64_t{image.keys()} - keys_before, std::memory_order_relaxed);
+    count(held, std::uint64_t{image.keys()} - keys_before);
     if (image.sides.backyard_of(image.bin_in_group()).size() >= crowded_backyard)
         crowded_.store(true, std::memory_order_relaxed);
 }
@@ -90,11 +90,12 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
             const std::uint64_t bin = in.bin_of(d);
             table::lock held{in, bin};
             if (&table_of(d) != &in) continue;
-            if (in.join_quickly(held, bin, d)) {
-                keys_.fetch_add(1, std::memory_order_relaxed);
+            if (in.join_quickly(held, bin, d) || in.join_outside(held, bin, d)) {
+                count(held, 1);
                 return insert_outcome::inserted;
             }
-            bin_image image = in.read(bin);
+            static thread_local bin_image image;
+            in.read(bin, image);
             epoch now{in, image};
             const fingerprint f = now.of(d).print;
             if (!now.slot_with_base(f) && !now.backyard_has(f)) {
@@ -128,7 +129,8 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
 core::step core::insert_with(const digest& d, const reading& taken, insert_outcome& outcome) {
     table::lock held{*taken.where, taken.bin};
     if (!stands(taken, d, held)) return step::again;
-    bin_image image = taken.where->read(taken.bin);
+    static thread_local bin_image image;
+    taken.where->read(taken.bin, image);
     epoch now{*taken.where, image};
     const present x = now.of(d);
     const auto slot = now.slot_with_base(x.print);
@@ -220,7 +222,8 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     if (taken.r.holds_key) members.erase(std::find(members.begin(), members.end(), d));
     // Another key with the very same digest has the same slot: it stays.
     if (std::find(members.begin(), members.end(), d) != members.end() && !faults.erase_buries_twin) return step::done;
-    bin_image image = taken.where->read(taken.bin);
+    static thread_local bin_image image;
+    taken.where->read(taken.bin, image);
     epoch now{*taken.where, image};
     const present x = now.of(d);
     const auto slot = now.matching_slot(x);
@@ -288,7 +291,8 @@ result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcep
 core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome) {
     table::lock held{*taken.where, taken.bin};
     if (!stands(taken, d, held)) return step::again;
-    bin_image image = taken.where->read(taken.bin);
+    static thread_local bin_image image;
+    taken.where->read(taken.bin, image);
     epoch now{*taken.where, image};
     const present x = now.of(d);
     const auto slot = now.matching_slot(x);

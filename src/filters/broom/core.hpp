@@ -51,24 +51,25 @@ class core {
         return contains(d, touched);
     }
     bool contains(const digest& d, broom_trace& touched) const noexcept;
-    [[nodiscard]] const broom_lookup_state& state() const noexcept {
-        return layout_.load(std::memory_order_acquire)->state;
-    }
+    // Of the present layout; what it points at changes with the layout.
+    [[nodiscard]] const std::atomic<const broom_lookup_state*>& state() const noexcept { return state_; }
     // R holds the key already: the store commits first.
     [[nodiscard]] result<insert_outcome> insert(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
-    // Lays every bin anew from R.
-    [[nodiscard]] result<void> rebuild(range_source& source) noexcept;
+    // Lays every bin anew from R, which several threads read at once.
+    [[nodiscard]] result<void> rebuild(range_source& source, unsigned threads = 1) noexcept;
     // Twice the bins, or more if R asks for it; finishes a sweep that is under way.
     [[nodiscard]] result<void> grow(range_source& source) noexcept;
+    // One step of growth, after an insert, if the table wants to grow.
+    void grow_a_little(range_source& source) noexcept;
     [[nodiscard]] result<void> audit(range_source& source) const noexcept;
 
     [[nodiscard]] const broom_options& options() const noexcept { return options_; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
-    [[nodiscard]] std::uint64_t keys() const noexcept { return keys_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t keys() const noexcept { return tally_.keys.load(std::memory_order_relaxed); }
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;
     [[nodiscard]] result<void> save(sink& out, const store_mark& store) const noexcept;
@@ -98,6 +99,13 @@ class core {
     // Under the lock: does the reading still stand?
     [[nodiscard]] bool stands(const reading& taken, const digest& d, const table::lock& held) const noexcept;
     void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before);
+    void count(const table::lock& held, std::uint64_t more_keys) noexcept {
+        if (held.alone()) {
+            tally_.keys.store(keys() + more_keys, std::memory_order_relaxed);
+        } else {
+            tally_.keys.fetch_add(more_keys, std::memory_order_relaxed);
+        }
+    }
     // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
     [[nodiscard]] bool renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members,
                              const digest* avoid);
@@ -109,7 +117,6 @@ class core {
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 
     // growth.cpp
-    class calm;
     void hold_back() const noexcept;
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
@@ -118,23 +125,25 @@ class core {
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();
-    void grow_a_little(range_source& source) noexcept;
     // Makes room for a key whose bin in `crowded` has none: grows until the bin has moved. False: it may not grow.
     [[nodiscard]] result<bool> make_room(const digest& d, const table& crowded, range_source& source) noexcept;
-    [[nodiscard]] result<bool> rebuild_groups(table& in, range_source& source);
+    // rebuild.cpp
+    [[nodiscard]] result<bool> rebuild_all(table& in, range_source& source, unsigned threads);
+    [[nodiscard]] result<bool> rebuild_bins(table& in, std::uint64_t first, std::uint64_t end, range_source& source);
+    [[nodiscard]] bool lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members);
     [[nodiscard]] result<void> publish(std::unique_ptr<layout> made) noexcept;
 
     broom_options options_;
     hasher hash_;
     shape shape_;
     std::atomic<layout*> layout_ = nullptr;
-    std::atomic<std::uint64_t> keys_ = 0;
+    std::atomic<const broom_lookup_state*> state_ = nullptr;
+    tally tally_;
     std::atomic<std::uint64_t> adapts_ = 0;
     std::atomic<std::uint64_t> renewals_ = 0;
     std::atomic<std::uint64_t> remote_reads_ = 0;
     std::atomic<std::uint64_t> growths_ = 0;
-    std::atomic<unsigned> hold_back_ = 0;  // sweeps that writers have kept from getting on
-    std::atomic<bool> crowded_ = false;    // some bin's backyard is nearly full
+    std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
     mutable std::mutex growing_;
     std::vector<std::unique_ptr<table>> tables_;    // all that ever were; under growing_
     std::vector<std::unique_ptr<layout>> layouts_;  // all that ever were; under growing_

@@ -34,6 +34,8 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
     first->next = next.get();
     first->doublings = doublings;
     first->front.store(front, std::memory_order_relaxed);
+    now->belong_to(made->tally_.all);
+    if (next != nullptr) next->belong_to(made->tally_.all);
     if (next != nullptr) now->begin_leaving();
     made->tables_.push_back(std::move(now));
     if (next != nullptr) made->tables_.push_back(std::move(next));

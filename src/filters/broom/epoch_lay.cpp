@@ -1,6 +1,8 @@
-// Renewal: all keys of a bin under a new salt [law L5].
+// Renewal: all keys of a bin under a new salt [law L5]. Without memory of its own: it is most of what an erase, an adapt, a
+// step of growth and a rebuild do.
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "filters/broom/epoch.hpp"
@@ -10,25 +12,60 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-bool all_differ(std::vector<std::uint32_t>& values) noexcept {
-    std::sort(values.begin(), values.end());
-    return std::adjacent_find(values.begin(), values.end()) == values.end();
-}
+constexpr unsigned most_members = slots_per_bin + backyard_per_bin;
+
+// Have they all been different so far? A hash table of a kilobyte; values are pseudo-random in their low bits.
+class distinct_values {
+  public:
+    distinct_values() noexcept { table_.fill(nothing); }
+
+    [[nodiscard]] bool add(std::uint32_t value) noexcept {
+        for (unsigned at = value % places;; at = (at + 1) % places) {
+            if (table_[at] == value) return false;
+            if (table_[at] == nothing) {
+                table_[at] = value;
+                return true;
+            }
+        }
+    }
+
+  private:
+    static constexpr unsigned places = 256;
+    static constexpr std::uint32_t nothing = ~std::uint32_t{0};  // bases and tags have at most 32 bits, and see add_tag
+    static_assert(most_members + 1 < places);
+
+    std::array<std::uint32_t, places> table_;
+};
+
+// A tag of 32 bits may be the value that stands for nothing: tags that differ from it in no bit are compared apart.
+class distinct_tags {
+  public:
+    [[nodiscard]] bool add(std::uint32_t tag) noexcept {
+        if (tag != ~std::uint32_t{0}) return others_.add(tag);
+        return std::exchange(all_ones_, true) == false;
+    }
+
+  private:
+    distinct_values others_;
+    bool all_ones_ = false;
+};
+
+using outside_mask = std::array<bool, most_members>;
 
 // Which keys find no room. They go out by overflow class, fullest class first, so that few classes leave the line.
-std::vector<bool> choose_outside(const std::vector<fingerprint>& keys) {
+void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) noexcept {
     std::array<unsigned, 8> by_class{};
     std::array<unsigned, 2> by_half{};
     for (const fingerprint& f : keys) {
         ++by_class[f.overflow_class];
         ++by_half[f.key.mirrored() ? 1 : 0];
     }
-    std::vector<bool> outside(keys.size());
     auto total = static_cast<unsigned>(keys.size());
-    if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return outside;
+    if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
     std::array<unsigned, 8> order = {0, 1, 2, 3, 4, 5, 6, 7};
     std::sort(order.begin(), order.end(), [&](unsigned a, unsigned b) { return by_class[a] > by_class[b]; });
     for (const unsigned leaving : order) {
+        if (total <= slots_per_bin && std::max(by_half[0], by_half[1]) <= slots_per_half) return;
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (keys[i].overflow_class != leaving) continue;
             unsigned& half = by_half[keys[i].key.mirrored() ? 1 : 0];
@@ -43,20 +80,27 @@ std::vector<bool> choose_outside(const std::vector<fingerprint>& keys) {
             --total;
         }
     }
-    return outside;
 }
 
 }  // namespace
 
 bool epoch::renew(std::span<const digest> members, const digest* avoid) {
-    // Equal digests are one key to a filter: they share a slot.
-    std::vector<digest> distinct(members.begin(), members.end());
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    if (distinct.size() > slots_per_bin + backyard_per_bin) return false;
+    // Equal digests are one key to a filter: they share a slot. R gives them in order.
+    std::array<digest, most_members + 1> sorted;
+    if (members.size() > 4 * sorted.size()) return false;
+    if (std::adjacent_find(members.begin(), members.end(), [](const digest& a, const digest& b) { return !(a < b); }) !=
+        members.end()) {
+        std::vector<digest> distinct(members.begin(), members.end());
+        std::sort(distinct.begin(), distinct.end());
+        distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+        if (distinct.size() > most_members) return false;
+        members = {sorted.data(), distinct.size()};
+        std::copy(distinct.begin(), distinct.end(), sorted.begin());
+    }
+    if (members.size() > most_members) return false;
     // Nothing has joined in the present epoch: laying keys into it is joining, and spends no salt.
     if (image_.slots.used() == 0 && image_.sides.backyard_of(bin_).empty() && image_.now.number == 0 &&
-        lay(distinct, avoid, image_.now)) {
+        lay(members, avoid, image_.now)) {
         return true;
     }
     std::uint64_t last = image_.now.number;
@@ -66,7 +110,7 @@ bool epoch::renew(std::span<const digest> members, const digest* avoid) {
         last = chosen.number;
         bool laid = false;
         try {
-            laid = lay(distinct, avoid, chosen);
+            laid = lay(members, avoid, chosen);
         } catch (...) {
             if (!repeated) table_.book().leave(chosen.code);
             throw;
@@ -77,52 +121,56 @@ bool epoch::renew(std::span<const digest> members, const digest* avoid) {
     return false;
 }
 
+// Decides first, then changes the image.
 bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt& chosen) {
-    std::vector<fingerprint> keys;
-    keys.reserve(members.size());
-    std::vector<std::uint32_t> bases;
-    bases.reserve(members.size() + 1);
-    for (const digest& member : members) {
-        keys.push_back(under(member, chosen).print);
-        bases.push_back(keys.back().base());
+    std::array<fingerprint, most_members> prints;
+    distinct_values bases;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        prints[i] = under(members[i], chosen).print;
+        if (!bases.add(prints[i].base())) return false;
     }
+    const std::span<const fingerprint> keys{prints.data(), members.size()};
     fingerprint stranger{};
     if (avoid != nullptr) {
         stranger = under(*avoid, chosen).print;
-        bases.push_back(stranger.base());
+        if (!bases.add(stranger.base())) return false;
     }
-    if (!all_differ(bases)) return false;
-
-    const std::vector<bool> outside = choose_outside(keys);
-    std::vector<std::uint32_t> tags;
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (outside[i]) tags.push_back(keys[i].tag);
+    outside_mask outside{};
+    choose_outside(keys, outside);
+    std::size_t backyard = 0;
+    if (std::any_of(outside.begin(), outside.end(), [](bool out) { return out; })) {
+        distinct_tags tags;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (!outside[i]) continue;
+            if (!tags.add(keys[i].tag)) return false;
+            ++backyard;
+        }
+        if (avoid != nullptr && !tags.add(stranger.tag)) return false;
     }
-    if (tags.size() > backyard_per_bin) return false;
-    if (avoid != nullptr && !tags.empty()) tags.push_back(stranger.tag);
-    if (!all_differ(tags)) return false;
+    if (backyard > backyard_per_bin) return false;
 
-    bin_image fresh = image_;
-    fresh.slots = line::empty();
-    fresh.tails = {};
-    fresh.sides.forget(bin_);
-    fresh.set_salt(chosen);
+    image_.sides.backyard.reserve(image_.sides.backyard.size() + backyard);  // from here on nothing can fail
+    image_.sides.salts.reserve(image_.sides.salts.size() + 1);
+    image_.slots = line::empty();
+    image_.tails = {};
+    image_.sides.forget(bin_);
+    image_.set_salt(chosen);
     std::array<line_key, slots_per_bin> inside{};
     std::array<std::uint32_t, slots_per_bin> inside_tails{};
     std::array<std::uint8_t, slots_per_bin> slots{};
     std::size_t used = 0;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (outside[i]) continue;
+        if (outside[i]) {
+            image_.sides.add_backyard(bin_, keys[i].tag);
+            image_.slots.set_overflow(
+                static_cast<std::uint8_t>(image_.slots.overflow() | 1u << keys[i].overflow_class));
+            continue;
+        }
         inside[used] = keys[i].key;
         inside_tails[used++] = keys[i].tail;
     }
-    fresh.slots.fill({inside.data(), used}, slots);
-    for (std::size_t i = 0; i < used; ++i) fresh.tails[slots[i]] = inside_tails[i];
-    epoch laid{table_, fresh};
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (outside[i] && !laid.join(keys[i])) return false;
-    }
-    image_ = std::move(fresh);
+    image_.slots.fill({inside.data(), used}, slots);
+    for (std::size_t i = 0; i < used; ++i) image_.tails[slots[i]] = inside_tails[i];
     return true;
 }
 

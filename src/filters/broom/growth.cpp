@@ -1,4 +1,4 @@
-// Growth by sweep, and rebuilding. See core.hpp for how layouts change under readers and writers.
+// Growth by sweep. See core.hpp for how layouts change under readers and writers.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -17,32 +17,11 @@ constexpr std::uint64_t growth_load = 124;
 // A single bin that overflows makes a table grow only if a quarter of its slots are used: else whoever can aim at one bin could make
 // the table double for ever.
 constexpr std::uint64_t least_load = 32;
-// If writers change the bin during so many readings of R, they are asked to hold back for a moment. R is never read under a
-// lock: a store may well hold locks of its own around its calls to the filter.
-constexpr int patient_attempts = 4;
-
 }  // namespace
-
-// While it lives writers wait a little before they begin; they never wait for long, so nobody can be locked out by it.
-class core::calm {
-  public:
-    calm(core& of, bool wanted) noexcept : of_{of}, wanted_{wanted} {
-        if (wanted_) of_.hold_back_.fetch_add(1, std::memory_order_relaxed);
-    }
-    calm(const calm&) = delete;
-    calm& operator=(const calm&) = delete;
-    ~calm() {
-        if (wanted_) of_.hold_back_.fetch_sub(1, std::memory_order_relaxed);
-    }
-
-  private:
-    core& of_;
-    bool wanted_;
-};
 
 void core::hold_back() const noexcept {
     constexpr int most_naps = 20;
-    for (int nap = 0; nap < most_naps && hold_back_.load(std::memory_order_relaxed) != 0; ++nap)
+    for (int nap = 0; nap < most_naps && tally_.hold_back.load(std::memory_order_relaxed) != 0; ++nap)
         std::this_thread::sleep_for(std::chrono::microseconds{250});
 }
 
@@ -61,8 +40,11 @@ bool core::may_grow() const noexcept {
 result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     made->state = made->now->lookup_state();
     made->state.core = this;
+    made->state.tally = &tally_;
+    if (options_.grows) made->state.grow_at = made->now->bins() * slots_per_bin * growth_load / 128;
     layouts_.push_back(std::move(made));
     layout_.store(layouts_.back().get(), std::memory_order_release);
+    state_.store(&layouts_.back()->state, std::memory_order_release);
     return {};
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
@@ -75,6 +57,7 @@ result<void> core::begin_growth(unsigned doublings) noexcept try {
     if (!secret) return secret.error();
     auto next = table::make(shape_, l.now->bins() << doublings, hash_.key(), *secret, false);
     if (!next) return next.error();
+    (*next)->belong_to(tally_.all);
     auto made = std::make_unique<layout>();
     made->now = l.now;
     made->next = next->get();
@@ -95,7 +78,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
     if (bin == l.now->bins()) return false;
     population r;
     for (int attempt = 0;; ++attempt) {
-        const calm quiet{*this, attempt >= patient_attempts};
+        const calm quiet{tally_, attempt >= patient_attempts};
         const std::uint32_t version = l.now->version(bin);
         if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
         table::lock held{*l.now, bin};
@@ -123,7 +106,8 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
         const std::vector<digest> members{from, to};
         from = to;
         table::lock held{*l.next, to_bin};
-        bin_image image = l.next->read(to_bin);
+        static thread_local bin_image image;
+        l.next->read(to_bin, image);
         if (!epoch{*l.next, image}.renew(members, nullptr)) {
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
         }
@@ -135,7 +119,7 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
         }
         keys_after += image.keys();
     }
-    keys_.fetch_add(std::uint64_t{keys_after} - keys_before, std::memory_order_relaxed);
+    tally_.keys.fetch_add(std::uint64_t{keys_after} - keys_before, std::memory_order_relaxed);
     return {};
 }
 
@@ -218,54 +202,6 @@ result<unsigned> core::doublings_for(range_source& source) noexcept try {
     return doublings;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
-}
-
-result<void> core::rebuild(range_source& source) noexcept try {
-    bool under_way = false;
-    {
-        const std::lock_guard only_one{growing_};
-        under_way = layout_.load(std::memory_order_relaxed)->next != nullptr;
-        if (!under_way) {
-            const auto fits = rebuild_groups(*layout_.load(std::memory_order_relaxed)->now, source);
-            if (!fits) return fits.error();
-            if (*fits) return {};
-        }
-    }
-    // R has outrun this table, and a sweep lays every bin from R just as well; or one is under way, of which some bins were
-    // laid before anybody asked.
-    if (!options_.grows)
-        return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
-    if (const auto grown = grow(source); !grown) return grown.error();
-    return under_way ? rebuild(source) : result<void>{};
-} catch (const std::bad_alloc&) {
-    return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
-}
-
-// Sixteen bins a read, under one lock. False: some bin cannot hold its keys, or somebody waits for the table to grow.
-result<bool> core::rebuild_groups(table& in, range_source& source) {
-    population r;
-    int attempts = 0;
-    for (std::uint64_t first = 0; first < in.bins();) {
-        if (options_.grows && wants_to_grow()) return false;
-        const std::uint64_t end = std::min(first + bins_per_group, in.bins());
-        const calm quiet{*this, attempts++ >= patient_attempts};
-        const std::uint32_t version = in.version(first);
-        if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
-            return got.error();
-        table::lock held{in, first};
-        if (held.version() != version) continue;
-        auto from = r.members.begin();
-        for (std::uint64_t bin = first; bin < end; ++bin) {
-            const std::uint64_t last = in.range_of(bin).last;
-            const auto to = std::find_if(from, r.members.end(), [&](const digest& d) { return d.position > last; });
-            bin_image image = in.read(bin);
-            if (!renew(in, held, image, {from, to}, nullptr)) return false;
-            from = to;
-        }
-        first = end;
-        attempts = 0;
-    }
-    return true;
 }
 
 }  // namespace broom

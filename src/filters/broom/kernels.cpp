@@ -3,6 +3,7 @@
 
 #include "filters/broom/core.hpp"
 #include "filters/broom/side_block.hpp"
+#include "filters/broom/writers.hpp"
 #include "filters/pick_kernels.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
@@ -13,7 +14,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-const kernel_table<broom_lookup_state>* pick_kernels(shape s) noexcept {
+const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept {
     return s.tail_bits == 0 ? GENISTA_PICK(broom_kernels<broom_lookup_state>)
                             : GENISTA_PICK(broom_kernels_with_tails<broom_lookup_state>);
 }

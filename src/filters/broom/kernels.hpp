@@ -9,7 +9,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-[[nodiscard]] const kernel_table<broom_lookup_state>* pick_kernels(shape s) noexcept;
+[[nodiscard]] const broom_kernel_set<broom_lookup_state>* pick_kernels(shape s) noexcept;
 
 }  // namespace broom
 }  // namespace GENISTA_BROOM_VARIANT

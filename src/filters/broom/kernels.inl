@@ -16,131 +16,183 @@ namespace genista::GENISTA_ISA {
 template <class State, bool Tails>
 struct broom_policy {
     using state = State;
+    static constexpr bool has_tails = Tails;
+
+#if defined(GENISTA_BROOM_PLAIN)
+
     struct target {
         digest of;
         std::uint64_t bin;
     };
-
     static target aim(const state& s, const digest& d) noexcept { return {d, scale(d.position, s.bins)}; }
     static void prefetch(const state& s, const target& t) noexcept { __builtin_prefetch(s.lines + 64 * t.bin); }
-
-#if defined(GENISTA_BROOM_PLAIN)
-
-    static bool test(const state& s, const target& t) noexcept {
-        return s.core->contains(t.of);
-    }
+    static bool test(const state& s, const target& t) noexcept { return s.core->contains(t.of); }
 
 #else
+
+    [[gnu::always_inline]] static const std::byte* line_of(const state& s, std::uint64_t bin) noexcept {
+        return s.lines + 64 * bin;
+    }
+    [[gnu::always_inline]] static const std::atomic<std::uint32_t>& version_of(const state& s,
+                                                                               std::uint64_t bin) noexcept {
+        return s.versions[bin >> (s.stripe_shift & 63)];
+    }
+    // Does what was read since stand?
+    [[gnu::always_inline]] static bool stands(std::uint32_t before, const std::atomic<std::uint32_t>& version) noexcept {
+        std::atomic_signal_fence(std::memory_order_seq_cst);  // what was read above was read before what follows
+        return version.load(std::memory_order_acquire) == before && (before & (broom_writing | broom_leaving)) == 0;
+    }
+
+    // Remainders that agree, in the 32-byte window of the half.
+    [[gnu::always_inline]] static std::uint32_t alike(const std::byte* line, std::uint64_t word) noexcept {
+        const auto* const window = reinterpret_cast<const __m256i_u*>(line + 16 + (word >> 1 & 16));
+        const __m256i wanted = _mm256_set1_epi8(static_cast<char>(word >> 6));
+        return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_loadu_si256(window), wanted)));
+    }
+    // Does any?
+    [[gnu::always_inline]] static bool agrees(const std::byte* line, std::uint64_t word) noexcept {
+#if GENISTA_ISA_LEVEL == 2
+        // In registers that only AVX-512 has: the lower sixteen would have to be cleaned for the caller (vzeroupper) at
+        // every look-up, and the compiler would align the stack for them.
+        bool any;
+        __asm__("vpbroadcastb %1, %%ymm16\n\tvpcmpeqb %2, %%ymm16, %%k1\n\tkortestd %%k1, %%k1"
+                : "=@ccne"(any)
+                : "r"(static_cast<std::uint32_t>(word >> 6)),
+                  "m"(*reinterpret_cast<const __m256i_u*>(line + 16 + (word >> 1 & 16)))
+                : "xmm16", "k1");
+        return any;
+#else
+        return alike(line, word) != 0;
+#endif
+    }
+    // Are keys of this class in the backyard?
+    [[gnu::always_inline]] static bool overflowed(const std::byte* line, std::uint64_t word) noexcept {
+        return (static_cast<std::uint8_t>(line[15]) & static_cast<std::uint8_t>(1u << (word >> 30 & 7))) != 0;
+    }
+
+    // The slots of a group, as bits of the 32-byte window of its half. In arithmetic, not in branches: a group is in either
+    // half at random, and a branch on it would be guessed wrong every other time.
+    //
+    // Seen from the bottom of its header word, a group's zeros lie between two marks: those with numbers i and i + 1, where
+    // half A is given one more mark below its first group, and half B counts its groups downward and may have marks of half A
+    // below its own 32.
+    [[gnu::always_inline]] static std::uint32_t slots_of_group(const std::byte* line, std::uint64_t word) noexcept {
+        const std::uint64_t mirrored = word >> 5 & 1;
+        const std::uint64_t all_if_mirrored = 0 - mirrored;
+        const std::uint64_t header = load_le64(line + 6 * mirrored);
+        const std::uint64_t foreign = (static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32) & all_if_mirrored;
+        const std::uint64_t marks = header << (mirrored ^ 1) | (mirrored ^ 1);
+        const std::uint64_t number = foreign + ((word ^ all_if_mirrored) & 31);
+        const std::uint64_t both = _pdep_u64(std::uint64_t{3} << (number & 63), marks);
+        // From the lower mark up to the upper one, or to the top if the upper one would lie beyond it.
+        const std::uint64_t between = both - 2 * (both & (0 - both));
+        return static_cast<std::uint32_t>(_pext_u64(between, ~marks) << (foreign & 63));
+    }
+
+    // A digest travels in a vector register to whoever needs it after the common case: there are few of the others.
+    using packed = __m128i;
+    [[gnu::always_inline]] static packed pack(const digest& d) noexcept {
+        return _mm_set_epi64x(static_cast<long long>(d.seed), static_cast<long long>(d.position));
+    }
+
+    // The fingerprint under the salt with this code: one word of it in an unsalted epoch (mix.hpp), two from the cipher.
+    [[gnu::always_inline]] static digest mixed_under(const state& s, const digest& d, unsigned code) noexcept {
+        if (code == 0 && s.common_is_unsalted) return {d.seed, d.seed >> 33};
+        return encrypt(*s.mix, {d.seed, d.position ^ s.salt_words[code]});
+    }
+
+    // All bins of a table begin with code 0, and most of them keep it until the filter is attacked or its keys have been
+    // replaced. So the fingerprint is made for that code while the line is on its way, and everything that has to wait for
+    // the line is kept short: what limits the look-ups in flight is the number of instructions that wait.
+    [[gnu::always_inline]] static bool test(const state& s, packed p) noexcept {
+        const digest d = digest_from(p);
+        const std::uint64_t bin = scale(d.position, s.bins);
+        const std::uint32_t before = version_of(s, bin).load(std::memory_order_acquire);
+        const std::byte* const line = line_of(s, bin);
+        if (!s.common_is_unsalted) return test_salted(s, p, bin);
+        if (static_cast<std::uint8_t>(line[14]) != 0) return test_salted(s, p, bin);
+        if (agrees(line, d.seed) || overflowed(line, d.seed)) return settle(s, p, bin);
+        if (!stands(before, version_of(s, bin))) return ask(s, p);
+        return false;
+    }
+
+    [[gnu::noinline]] static bool test_salted(const state& s, packed p, std::uint64_t bin) noexcept {
+        const std::uint32_t before = version_of(s, bin).load(std::memory_order_acquire);
+        const std::byte* const line = line_of(s, bin);
+        const auto code = static_cast<std::uint8_t>(line[14]);
+        if (code == broom::long_salt) [[unlikely]]
+            return ask(s, p);
+        const std::uint64_t word = mixed_under(s, digest_from(p), code).position;
+        if (agrees(line, word) || overflowed(line, word)) return settle(s, p, bin);
+        if (!stands(before, version_of(s, bin))) return ask(s, p);
+        return false;
+    }
+
+    // Some remainder agrees (one negative in nine), or keys of its class are outside.
+    [[gnu::noinline]] static bool settle(const state& s, packed p, std::uint64_t bin) noexcept {
+        const verdict found = look(s, p, bin);
+        return found == verdict::ask ? ask(s, p) : found == verdict::yes;
+    }
+
+    enum class verdict : std::uint8_t { no, yes, ask };
+
+    [[gnu::always_inline]] static verdict look(const state& s, packed p, std::uint64_t bin) noexcept {
+        const std::uint32_t before = version_of(s, bin).load(std::memory_order_acquire);
+        const std::byte* const line = line_of(s, bin);
+        const auto code = static_cast<std::uint8_t>(line[14]);
+        verdict found = verdict::ask;
+        if (code != broom::long_salt) [[likely]] {
+            const digest mixed = mixed_under(s, digest_from(p), code);
+            const std::uint32_t hits = alike(line, mixed.position) & slots_of_group(line, mixed.position);
+            found = decide(s, mixed, bin, line, hits);
+        }
+        return stands(before, version_of(s, bin)) ? found : verdict::ask;
+    }
+
+    // The plain twin's turn.
+    [[gnu::noinline]] static bool ask(const state& s, packed p) noexcept { return s.core->contains(digest_from(p)); }
 
     // Position of the one with `rank` ones below it; 64 if there is none.
     static unsigned select(std::uint64_t word, std::uint64_t rank) noexcept {
         return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << (rank & 63), word)));
     }
 
-    // What `alike`, a mask over the 32-byte window of a half, leaves inside a group. Half A counts its slots from bit 0 up,
-    // half B from bit 31 down, and so do their marks in the header word. In arithmetic, not in branches: a group is in
-    // either half at random, and a branch on it would be guessed wrong every other time.
-    static std::uint32_t within_group(const std::byte* line, std::uint64_t group, std::uint32_t alike) noexcept {
-        const std::uint64_t mirrored = group >> 5;
-        const std::uint64_t upright = mirrored ^ 1;
-        const std::uint64_t all_if_mirrored = 0 - mirrored;
-        const std::uint64_t header = load_le64(line + 6 * mirrored);
-        const std::uint64_t g = group & 31;
-        const auto ones = static_cast<std::uint64_t>(_mm_popcnt_u64(header));
-        // Half A: from behind the mark before to the own mark. Half B: the same, counted from above.
-        const std::uint64_t rank = g ^ ((g ^ (ones - 1 - g)) & all_if_mirrored);
-        const std::uint64_t offset = (0 - g) ^ (((0 - g) ^ (g - 31)) & all_if_mirrored);
-        const auto low = static_cast<unsigned>(select(header << upright | upright, rank) + offset);
-        const auto high = static_cast<unsigned>(select(header, rank + mirrored) + offset - mirrored);
-        return _bzhi_u32(alike, high) & ~_bzhi_u32(~std::uint32_t{0}, low);
+    [[gnu::always_inline]] static std::uint32_t handle_of(const state& s, std::uint64_t bin) noexcept {
+        return __atomic_load_n(s.sides + bin / broom::bins_per_group, __ATOMIC_ACQUIRE);
+    }
+    [[gnu::always_inline]] static const std::uint64_t* block_of_handle(const state& s, std::uint32_t handle) noexcept {
+        return s.side_words + (handle & ~broom::side_has_notes);
     }
 
-    // What a line alone can say: do remainders of the right half agree, are keys of this class outside?
-    struct glance {
-        std::uint32_t alike;
-        bool overflowed;
-    };
-    [[gnu::always_inline]] static glance look_at(const std::byte* line, std::uint64_t second,
-                                                 std::uint64_t first_word) noexcept {
-        const __m256i remainders =
-            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(line + 16 + (first_word >> 1 & 16)));
-        const __m256i wanted = _mm256_set1_epi8(static_cast<char>(first_word >> 6));
-        return {static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(remainders, wanted))),
-                (second >> (56 + (first_word >> 30 & 7)) & 1) != 0};
-    }
-    [[gnu::always_inline]] static const std::atomic<std::uint32_t>& version_of(const state& s,
-                                                                               std::uint64_t bin) noexcept {
-        return s.versions[bin / broom::bins_per_group & s.stripe_mask];
-    }
-    // Zero if what was read between the two versions stands.
-    [[gnu::always_inline]] static std::uint32_t moved(std::uint32_t before, std::uint32_t after) noexcept {
-        return ((before ^ after) & ~broom_locked) | (after & (broom_writing | broom_leaving));
-    }
-
-    // One in five negatives (some remainder agrees, or some key of the class is outside) needs more than a glance.
-    [[gnu::always_inline]] static bool test(const state& s, const target& t) noexcept {
-        const std::atomic<std::uint32_t>& version = version_of(s, t.bin);
-        const std::uint32_t before = version.load(std::memory_order_acquire);
-        const std::byte* const line = s.lines + 64 * t.bin;
-        const std::uint64_t second = load_le64(line + 8);
-        const auto code = static_cast<unsigned>(second >> 48 & 255);
-        // In the first epoch the seed is the fingerprint (mix.hpp); the branch is taken by nearly all bins, or by none.
-        digest mixed{t.of.seed, t.of.seed >> 33};
-        if (code != s.unsalted_code) {
-            if (code == broom::long_salt) [[unlikely]]
-                return ask(s, t);
-            mixed = encrypt(*s.mix, {t.of.seed, t.of.position ^ s.salt_words[code]});
-        }
-        const glance seen = look_at(line, second, mixed.position);
-        bool maybe = false;
-        if (seen.alike != 0 || seen.overflowed) {
-            const verdict found = decide(s, t, mixed, seen);
-            if (found == verdict::ask) return ask(s, t);
-            maybe = found == verdict::yes;
-        }
-        std::atomic_signal_fence(std::memory_order_seq_cst);  // what was read above was read before what follows
-        if (moved(before, version.load(std::memory_order_acquire)) != 0) [[unlikely]]
-            return ask(s, t);
-        return maybe;
-    }
-
-    // The plain twin's turn. Not inlined: it would crowd the registers of those who need none of it.
-    [[gnu::noinline]] static bool ask(const state& s, const target& t) noexcept {
-        return s.core->contains(t.of);
-    }
-
-    enum class verdict { no, yes, ask };
-
-    [[gnu::noinline]] static verdict decide(const state& s, const target& t, const digest& mixed,
-                                            glance seen) noexcept {
-        const std::byte* const line = s.lines + 64 * t.bin;
-        const std::uint32_t hits = within_group(line, mixed.position & 63, seen.alike);
-        if (hits == 0 && !seen.overflowed) return verdict::no;
-        const std::uint32_t handle = __atomic_load_n(s.sides + t.bin / broom::bins_per_group, __ATOMIC_ACQUIRE);
+    [[gnu::always_inline]] static verdict decide(const state& s, const digest& mixed, std::uint64_t bin,
+                                                 const std::byte* line, std::uint32_t hits) noexcept {
+        const bool outside = overflowed(line, mixed.position);
+        if (hits == 0 && !outside) return verdict::no;
+        const std::uint32_t handle = handle_of(s, bin);
         for (std::uint32_t left = hits; left != 0; left &= left - 1) {
             if constexpr (Tails) {
                 const unsigned slot =
                     static_cast<unsigned>(_tzcnt_u32(left)) + static_cast<unsigned>(mixed.position >> 1 & 16);
-                const std::uint64_t at = (t.bin * broom::slots_per_bin + slot) * s.tail_bits;
+                const std::uint64_t at = (bin * broom::slots_per_bin + slot) * s.tail_bits;
                 const std::uint64_t own = mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
                 if (broom::bits_at(s.tails, at, s.tail_bits) != own) continue;
             }
             // The base is the key's own. Without notes in the group it has no bits to compare and is not dead.
             return (handle & broom::side_has_notes) == 0 ? verdict::yes : verdict::ask;
         }
-        if (!seen.overflowed || handle == 0) return verdict::no;
-        return in_backyard(t, mixed.seed, s.side_words + (handle & ~broom::side_has_notes));
+        if (!outside || handle == 0) return verdict::no;
+        return in_backyard(bin, mixed.seed, block_of_handle(s, handle));
     }
 
     // side_block::backyard_of and its tags, for blocks whose marks end within two words and bins with up to 16 entries:
     // nearly all.
-    static verdict in_backyard(const target& t, std::uint64_t second_word, const std::uint64_t* words) noexcept {
+    static verdict in_backyard(std::uint64_t bin, std::uint64_t second_word, const std::uint64_t* words) noexcept {
         const std::uint64_t head = broom::load_word(words);
         const auto entries = static_cast<unsigned>(head & 2047);
         const std::uint64_t marks = head >> 32 | broom::load_word(words + 1) << 32;
-        const auto bin = static_cast<unsigned>(t.bin % broom::bins_per_group);
-        const unsigned first = select(marks << 1 | 1, bin) - bin;
-        const unsigned count = select(marks, bin) - bin - first;
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_group);
+        const unsigned first = select(marks << 1 | 1, here) - here;
+        const unsigned count = select(marks, here) - here - first;
         if (entries > 48 || count > 16) [[unlikely]]
             return verdict::ask;
         const auto* const tags =
@@ -148,8 +200,8 @@ struct broom_policy {
         const __m256i wanted = _mm256_set1_epi16(static_cast<short>(second_word));
         const __m256i there = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags));
         // Two mask bits a tag.
-        const auto alike = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(there, wanted)));
-        const std::uint32_t hits = _bzhi_u32(alike, 2 * count);
+        const auto same = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(there, wanted)));
+        const std::uint32_t hits = _bzhi_u32(same, 2 * count);
         if constexpr (!Tails) return hits != 0 ? verdict::yes : verdict::no;
         return hits != 0 ? verdict::ask : verdict::no;
     }
@@ -157,10 +209,59 @@ struct broom_policy {
 #endif
 };
 
+}  // namespace genista::GENISTA_ISA
+
+#include "filters/broom/batch_kernels.inl"
+#include "filters/broom/join_kernels.inl"
+
+namespace genista::GENISTA_ISA {
+
+#if defined(GENISTA_BROOM_PLAIN)
+
+template <class Policy>
+struct broom_lookups : lookups<Policy> {};
+
+#else
+
+template <class Policy>
+struct broom_lookups {
+    using state = typename Policy::state;
+    using batches = broom_batches<Policy>;
+
+    static bool contains_integer(const state& s, const hash_state& h, std::uint64_t key) noexcept {
+        if (h.kind != hash_kind::keyed) [[unlikely]]
+            return contains_unkeyed(s, h, key);
+        return Policy::test(s, encrypt_in_register(h, block_of(key)));
+    }
+    [[gnu::noinline]] static bool contains_unkeyed(const state& s, const hash_state& h, std::uint64_t key) noexcept {
+        return Policy::test(s, Policy::pack(digest_of(h, key)));
+    }
+    static bool contains_key(const state& s, const hash_state& h, key_view key) noexcept {
+        return Policy::test(s, Policy::pack(digest_of(h, key)));
+    }
+    static bool contains_digest(const state& s, const digest& d) noexcept { return Policy::test(s, Policy::pack(d)); }
+
+    static constexpr kernel_table<state> table = {&contains_integer,
+                                                  &contains_key,
+                                                  &contains_digest,
+                                                  &batches::template contains_many<std::uint64_t>,
+                                                  &batches::template contains_many<key_view>,
+                                                  &batches::template contains_many<digest>};
+};
+
+#endif
+
+template <class State, bool Tails>
+inline constexpr broom_kernel_set<State> broom_kernels_of = {
+    broom_lookups<broom_policy<State, Tails>>::table,
+    &broom_joins<broom_policy<State, Tails>>::join_integer,
+    &broom_joins<broom_policy<State, Tails>>::join,
+    &broom_joins<broom_policy<State, Tails>>::join_many,
+};
 template <class State>
-inline constexpr const kernel_table<State>& broom_kernels = lookups<broom_policy<State, false>>::table;
+inline constexpr const broom_kernel_set<State>& broom_kernels = broom_kernels_of<State, false>;
 template <class State>
-inline constexpr const kernel_table<State>& broom_kernels_with_tails = lookups<broom_policy<State, true>>::table;
+inline constexpr const broom_kernel_set<State>& broom_kernels_with_tails = broom_kernels_of<State, true>;
 
 }  // namespace genista::GENISTA_ISA
 

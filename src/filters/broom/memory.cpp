@@ -77,6 +77,7 @@ void side_memory::release() noexcept {
     reserved_ = used_ = 1;
     free_ = 0;
     lists_.fill(0);
+    filled_lists_.fill(0);
     free_map_ = {};
 }
 
@@ -86,30 +87,38 @@ std::uint64_t side_memory::allocated_bytes() const noexcept {
 }
 
 void side_memory::mark(handle block, std::uint64_t granules, bool free) noexcept {
-    for (std::uint64_t i = block; i < block + granules; ++i) {
-        const std::uint64_t bit = std::uint64_t{1} << (i % 64);
-        free_map_[i / 64] = free ? free_map_[i / 64] | bit : free_map_[i / 64] & ~bit;
+    for (std::uint64_t at = block; at < block + granules;) {
+        const std::uint64_t here = std::min(64 - at % 64, block + granules - at);
+        const std::uint64_t bits = (~std::uint64_t{0} >> (64 - here)) << (at % 64);
+        free_map_[at / 64] = free ? free_map_[at / 64] | bits : free_map_[at / 64] & ~bits;
+        at += here;
     }
 }
 
 void side_memory::push(handle block, std::uint64_t granules) noexcept {
     store_word(words(block), lists_[granules]);
     lists_[granules] = block;
+    filled_lists_[granules / 64] |= std::uint64_t{1} << (granules % 64);
 }
 
 side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& found) noexcept {
-    for (std::uint64_t size = at_least; size <= most_granules; ++size) {
-        const handle block = lists_[size];
-        if (block == 0) continue;
-        lists_[size] = static_cast<handle>(load_word(words(block)));
-        found = size;
-        return block;
+    std::uint64_t filled = filled_lists_[at_least / 64] >> (at_least % 64) << (at_least % 64);
+    for (std::size_t i = at_least / 64;; filled = filled_lists_[i]) {
+        if (filled != 0) {
+            found = 64 * i + static_cast<std::uint64_t>(std::countr_zero(filled));
+            break;
+        }
+        if (++i == filled_lists_.size()) return 0;
     }
-    return 0;
+    const handle block = lists_[found];
+    lists_[found] = static_cast<handle>(load_word(words(block)));
+    if (lists_[found] == 0) filled_lists_[found / 64] &= ~(std::uint64_t{1} << (found % 64));
+    return block;
 }
 
 void side_memory::join_neighbours() noexcept {
     lists_.fill(0);
+    filled_lists_.fill(0);
     given_back_ = 0;
     for (std::uint64_t at = 1; at < used_;) {
         if (at % 64 == 0 && free_map_[at / 64] == 0) {

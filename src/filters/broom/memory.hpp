@@ -69,6 +69,7 @@ class side_memory {
     std::uint64_t free_ = 0;
     std::uint64_t given_back_ = 0;  // blocks since neighbours were joined
     std::array<handle, most_granules + 1> lists_{};
+    std::array<std::uint64_t, most_granules / 64 + 1> filled_lists_{};  // a bit a list that is not empty
     std::vector<std::uint64_t> free_map_;
 };
 

@@ -146,6 +146,11 @@ struct side_list {
         rename(bin, mirrored, rank + 1, used_before, -1);
     }
 
+    void clear() noexcept {
+        backyard.clear();
+        notes.clear();
+        salts.clear();
+    }
     void forget(unsigned bin) noexcept {
         std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin; });
         std::erase_if(notes, [&](const side_note& n) { return n.bin == bin; });

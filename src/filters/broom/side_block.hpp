@@ -51,6 +51,32 @@ inline void set_bits_at(std::uint64_t* words, std::uint64_t bit, unsigned width,
     }
 }
 
+// Bits one after the other into words of memory, each of which is stored once.
+class bit_stream {
+  public:
+    explicit bit_stream(std::uint64_t* to) noexcept : to_{to} {}
+
+    // The value has no bits beyond its width, which is below 64.
+    void put(std::uint64_t value, unsigned width) noexcept {
+        word_ |= value << filled_;
+        if (filled_ + width >= 64) {
+            store_word(to_++, word_);
+            word_ = filled_ == 0 ? 0 : value >> (64 - filled_);
+            filled_ = filled_ + width - 64;
+        } else {
+            filled_ += width;
+        }
+    }
+    void finish() noexcept {
+        if (filled_ != 0) store_word(to_, word_);
+    }
+
+  private:
+    std::uint64_t* to_;
+    std::uint64_t word_ = 0;
+    unsigned filled_ = 0;
+};
+
 class side_block {
   public:
     side_block(const std::uint64_t* words, shape s) noexcept : words_{words}, tail_bits_{s.tail_bits} {
@@ -140,49 +166,75 @@ class side_block {
     }
 
     static void write(std::uint64_t* words, const side_list& list, shape s) noexcept {
-        const std::uint64_t size = granules(list, s);
-        for (std::uint64_t i = 1; i < size; ++i) store_word(words + i, 0);
-        store_word(words, list.backyard.size() | list.notes.size() << 11 | list.salts.size() << 22);
-        std::uint64_t at = head_bits;
+        bit_stream out{words};
+        out.put(list.backyard.size() | list.notes.size() << 11 | list.salts.size() << 22, head_bits);
         auto entry = list.backyard.begin();
         for (unsigned bin = 0; bin < bins_per_group; ++bin) {
-            while (entry != list.backyard.end() && entry->bin == bin) ++entry, ++at;
-            set_bits_at(words, at++, 1, 1);
+            unsigned here = 0;
+            for (; entry != list.backyard.end() && entry->bin == bin; ++entry) ++here;
+            for (; here >= 32; here -= 32) out.put(0, 32);
+            out.put(std::uint64_t{1} << here, here + 1);
         }
-        at = low_tags_at(list.backyard.size());
-        for (const side_item& e : list.backyard) {
-            set_bits_at(words, at, 16, e.value & 0xffff);
-            at += 16;
+        const std::uint64_t marks = head_bits + bins_per_group + list.backyard.size();
+        out.put(0, static_cast<unsigned>(low_tags_at(list.backyard.size()) - marks));
+        for (const side_item& e : list.backyard) out.put(e.value & 0xffff, 16);
+        if (s.tail_bits != 0) {
+            for (const side_item& e : list.backyard) out.put(e.value >> 16, s.tail_bits);
         }
-        for (const side_item& e : list.backyard) {
-            if (s.tail_bits != 0) set_bits_at(words, at, s.tail_bits, e.value >> 16);
-            at += s.tail_bits;
-        }
-        for (const side_note& n : list.notes) {
-            set_bits_at(words, at, note_bits, n.raw());
-            at += note_bits;
-        }
-        for (const side_item& e : list.salts) {
-            set_bits_at(words, at, long_salt_bits, e.value << 4 | e.bin);
-            at += long_salt_bits;
-        }
+        for (const side_note& n : list.notes) out.put(n.raw(), note_bits);
+        for (const side_item& e : list.salts) out.put(e.value << 4 | e.bin, long_salt_bits);
+        out.finish();
     }
 
-    // May throw std::bad_alloc.
+    // This block with one more backyard entry, as the last of its bin, written elsewhere: into `granules(s)` of the new counts.
+    void write_with_entry(std::uint64_t* words, unsigned bin, std::uint32_t tag, shape s) const noexcept {
+        bit_stream out{words};
+        const unsigned end = backyard_of(bin).end;
+        out.put((load_word(words_) & 0xffffffffu) + 1, head_bits);
+        copy(out, head_bits, end + bin);
+        out.put(0, 1);
+        copy(out, head_bits + end + bin, bins_per_group + backyard_ - end - bin);
+        const std::uint64_t marks = head_bits + bins_per_group + backyard_ + 1;
+        out.put(0, static_cast<unsigned>(low_tags_at(backyard_ + 1) - marks));
+        const std::uint64_t low_tags = low_tags_at(backyard_);
+        copy(out, low_tags, 16 * std::uint64_t{end});
+        out.put(tag & 0xffff, 16);
+        copy(out, low_tags + 16 * std::uint64_t{end}, 16 * std::uint64_t{backyard_ - end});
+        const std::uint64_t high_tags = low_tags + 16 * std::uint64_t{backyard_};
+        if (s.tail_bits != 0) {
+            copy(out, high_tags, std::uint64_t{end} * s.tail_bits);
+            out.put(tag >> 16, s.tail_bits);
+            copy(out, high_tags + std::uint64_t{end} * s.tail_bits, std::uint64_t{backyard_ - end} * s.tail_bits);
+        }
+        copy(out, notes_at(), std::uint64_t{notes_} * note_bits + std::uint64_t{salts_} * long_salt_bits);
+        out.finish();
+    }
+
+    // Replaces what is there. May throw std::bad_alloc.
     void read(side_list& into) const {
+        into.clear();
         into.backyard.reserve(backyard_ + 1);
         into.notes.reserve(notes_ + 8);
         into.salts.reserve(salts_ + 1);
-        for (unsigned bin = 0; bin < bins_per_group; ++bin) {
-            const range here = backyard_of(bin);
-            for (unsigned i = here.first; i < here.end; ++i) into.backyard.push_back({bin, tag(i)});
+        unsigned bin = 0;
+        for (unsigned bit = 0, entry = 0; bit < bins_per_group + backyard_ && bin < bins_per_group; ++bit) {
+            if (bits_at(words_, head_bits + bit, 1) != 0) {
+                ++bin;
+            } else {
+                into.backyard.push_back({bin, tag(entry++)});
+            }
         }
         for (unsigned i = 0; i < notes_; ++i) into.notes.push_back(note(i));
         for (unsigned i = 0; i < salts_; ++i) into.salts.push_back(salt_at(i));
     }
 
   private:
-    static constexpr std::uint64_t head_bits = 32;
+    static constexpr unsigned head_bits = 32;
+
+    void copy(bit_stream& out, std::uint64_t bit, std::uint64_t count) const noexcept {
+        for (; count >= 63; bit += 63, count -= 63) out.put(bits_at(words_, bit, 63), 63);
+        if (count != 0) out.put(bits_at(words_, bit, static_cast<unsigned>(count)), static_cast<unsigned>(count));
+    }
 
     [[nodiscard]] std::uint64_t notes_at() const noexcept {
         return low_tags_at(backyard_) + std::uint64_t{backyard_} * (16 + tail_bits_);

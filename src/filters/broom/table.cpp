@@ -25,7 +25,7 @@ std::uint64_t most_side_granules(shape s) noexcept {
 result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const hash_key& key, std::uint64_t secret,
                                            bool unsalted_first) noexcept try {
     std::unique_ptr<table> made{new table{s, bins, key}};
-    auto lines = buffer::zeroed(bins * sizeof(line));
+    auto lines = buffer::zeroed((bins + 1) * sizeof(line));  // kernels may read one byte past a line
     if (!lines) return lines.error();
     made->lines_ = *std::move(lines);
     auto tails = buffer::zeroed(8 * tail_words(s, bins));
@@ -38,8 +38,12 @@ result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const ha
     // the old one back: addresses, not memory.
     if (const auto reserved = made->memory_.reserve((made->groups() + 64) * most_side_granules(s)); !reserved)
         return reserved.error();
-    made->stripes_ = std::min(most_stripes, std::bit_ceil(made->groups()));
-    made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes_);
+    while ((made->groups() * bins_per_group) >> made->stripe_shift_ > most_stripes ||
+           1u << made->stripe_shift_ < bins_per_group) {
+        ++made->stripe_shift_;
+    }
+    made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
+    made->locks_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
     made->book_ = std::make_unique<salt_book>(key, secret, bins, unsalted_first);
     const line empty = line::empty();
     for (std::uint64_t bin = 0; bin < bins; ++bin) {
@@ -56,7 +60,7 @@ void table::add_bytes(broom_details& to) const noexcept {
     to.tail_bytes += tails_.allocated_bytes();
     to.side_bytes += sides_.allocated_bytes() + memory_.allocated_bytes();
     to.other_bytes +=
-        sizeof *this + stripes_ * sizeof(std::atomic<std::uint32_t>) + sizeof(salt_book) + book_->local_bytes();
+        sizeof *this + 2 * stripes() * sizeof(std::atomic<std::uint32_t>) + sizeof(salt_book) + book_->local_bytes();
 }
 
 broom_lookup_state table::lookup_state() const noexcept {
@@ -64,14 +68,17 @@ broom_lookup_state table::lookup_state() const noexcept {
     view.lines = lines_.data();
     view.bins = bins_;
     view.versions = versions_.get();
-    view.stripe_mask = stripes_ - 1;
+    view.stripe_shift = stripe_shift_;
     view.salt_words = book_->words();
     view.mix = &mixer_.state();
-    view.unsalted_code = book_->unsalted_first() ? 0 : 256;
+    view.common_is_unsalted = book_->unsalted_first();
     view.sides = &side_of(0);
     view.side_words = memory_.words(0);
     view.tails = reinterpret_cast<const std::uint64_t*>(tails_.data());
     view.tail_bits = shape_.tail_bits;
+    view.lines_to_change = const_cast<std::byte*>(lines_.data());
+    view.changes = versions_.get();
+    view.locks = locks_.get();
     return view;
 }
 
@@ -96,49 +103,85 @@ void table::store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noe
     set_bits_at(words, bit, shape_.tail_bits, tail);
 }
 
-bin_image table::read(std::uint64_t bin) const {
-    bin_image image;
+void table::read(std::uint64_t bin, bin_image& image) const {
     image.bin = bin;
     image.slots = load_line(bin);
     if (shape_.tail_bits != 0) {
         for (unsigned slot = 0; slot < slots_per_bin; ++slot) image.tails[slot] = load_tail(bin, slot);
+    } else {
+        image.tails = {};  // the image may have been another filter's
     }
     if (const side_memory::handle block = load_side(bin); block != 0) {
         side_block{memory_.words(block), shape_}.read(image.sides);
+    } else {
+        image.sides.clear();
     }
     const std::uint8_t code = image.slots.salt();
     image.now =
         code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_group())) : book_->of_code(code);
-    return image;
+}
+
+table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides) {
+    side_change change;
+    change.old = load_side(bin);
+    if (change.old != 0) {
+        const side_block block{memory_.words(change.old), shape_};
+        change.old_granules = block.granules(shape_);
+        change.old_notes = block.notes();
+    }
+    const std::uint64_t needed = side_block::granules(sides, shape_);
+    change.made = change.old;
+    if (needed != change.old_granules) {
+        change.made = needed == 0 ? 0 : memory_.take(needed);
+        if (needed != 0 && change.made == 0) throw std::bad_alloc{};
+    }
+    return change;
+}
+
+void table::exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept {
+    if (change.made != 0) side_block::write(memory_.words(change.made), sides, shape_);
+    store_side(bin, change.made, sides.notes.size());
+    if (change.made != change.old && change.old != 0) memory_.give_back(change.old, change.old_granules);
+    if (sides.notes.size() != change.old_notes)
+        notes_.fetch_add(sides.notes.size() - change.old_notes, std::memory_order_relaxed);
+}
+
+void table::store_bin(std::uint64_t bin, const line& slots,
+                      const std::array<std::uint32_t, slots_per_bin>& tails) noexcept {
+    const std::uint8_t old_code = load_line(bin).salt();
+    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
+    if (shape_.tail_bits != 0) {
+        for (unsigned slot = 0; slot < slots_per_bin; ++slot) store_tail(bin, slot, tails[slot]);
+    }
+    if (old_code != slots.salt()) book_->leave(old_code);
 }
 
 void table::commit(lock& held, const bin_image& image) {
-    const side_memory::handle old = load_side(image.bin);
-    std::uint64_t had = 0;
-    unsigned notes_before = 0;
-    if (old != 0) {
-        const side_block block{memory_.words(old), shape_};
-        had = block.granules(shape_);
-        notes_before = block.notes();
-    }
-    const std::uint64_t needed = side_block::granules(image.sides, shape_);
-    side_memory::handle block = old;
-    if (needed != had) {
-        block = needed == 0 ? 0 : memory_.take(needed);
-        if (needed != 0 && block == 0) throw std::bad_alloc{};
-    }
+    const side_change change = prepare_sides(image.bin, image.sides);
     // From here on nothing can fail.
     held.touch();
-    const std::uint8_t old_code = load_line(image.bin).salt();
-    if (block != 0) side_block::write(memory_.words(block), image.sides, shape_);
-    store_side(image.bin, block, image.sides.notes.size());
-    if (block != old && old != 0) memory_.give_back(old, had);
-    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(image.bin) + i, image.slots.words[i]);
-    if (shape_.tail_bits != 0) {
-        for (unsigned slot = 0; slot < slots_per_bin; ++slot) store_tail(image.bin, slot, image.tails[slot]);
-    }
-    notes_.fetch_add(image.sides.notes.size() - notes_before, std::memory_order_relaxed);
-    if (old_code != image.slots.salt()) book_->leave(old_code);
+    exchange_sides(image.bin, change, image.sides);
+    store_bin(image.bin, image.slots, image.tails);
+}
+
+void table::read_group(std::uint64_t first, group_image& into) const {
+    into.bins = static_cast<unsigned>(std::min<std::uint64_t>(bins_per_group, bins_ - first));
+    read(first, into.work);
+}
+
+void table::open_bin(group_image& group, unsigned bin_in_group) const noexcept {
+    bin_image& image = group.work;
+    image.bin = image.bin / bins_per_group * bins_per_group + bin_in_group;
+    image.slots = load_line(image.bin);
+    const std::uint8_t code = image.slots.salt();
+    image.now = code == long_salt ? book_->of_number(image.sides.long_salt_of(bin_in_group)) : book_->of_code(code);
+}
+
+void table::commit_group(lock& held, std::uint64_t first, const group_image& group) {
+    const side_change change = prepare_sides(first, group.work.sides);
+    held.touch();
+    exchange_sides(first, change, group.work.sides);
+    for (unsigned i = 0; i < group.bins; ++i) store_bin(first + i, group.lines[i], group.tails[i]);
 }
 
 void table::tidy() noexcept {
@@ -168,8 +211,8 @@ void table::tidy() noexcept {
 }
 
 void table::begin_leaving() noexcept {
-    for (std::uint64_t stripe = 0; stripe < stripes_; ++stripe) {
-        lock held{*this, stripe * bins_per_group};
+    for (std::uint64_t stripe = 0; stripe < stripes(); ++stripe) {
+        lock held{*this, stripe << stripe_shift_};
         held.leave();
     }
 }

@@ -3,7 +3,8 @@
 //     lines     bins × 64 bytes                                     line.hpp
 //     tails     bins × 6·t bytes, slot s at bit s·t                 only for t > 0
 //     sides     one handle a group of 16 bins, of a block           side_block.hpp
-//     versions  a word a stripe of groups: who is at work, and a count of changes (lookup_state.hpp)
+//     versions  a word a stripe of groups: is somebody at work, and a count of changes (lookup_state.hpp)
+//     locks     a word a stripe, for writers among themselves         writers.hpp
 //     salts     what the salt codes in the lines stand for          salts.hpp
 //
 // Readers never lock: they take the version, read, compare it again, and start over if it moved. A writer holds the lock of
@@ -21,6 +22,7 @@
 #include "filters/broom/salts.hpp"
 #include "filters/broom/shape.hpp"
 #include "filters/broom/side.hpp"
+#include "filters/broom/writers.hpp"
 #include "genista/base/buffer.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/remote/remote.hpp"
@@ -50,6 +52,15 @@ struct bin_image {
     }
 };
 
+// A whole group of bins, for those who lay all of them.
+struct group_image {
+    unsigned bins = 0;
+    std::array<line, bins_per_group> lines{};
+    std::array<std::array<std::uint32_t, slots_per_bin>, bins_per_group> tails{};
+    std::array<bool, bins_per_group> renewed{};  // under a salt of its own
+    bin_image work;                              // the bin at work, and the sides of all
+};
+
 class table {
   public:
     // `secret` must never have been used with this hash key [law L1].
@@ -57,6 +68,7 @@ class table {
                                                              std::uint64_t secret, bool unsalted_first) noexcept;
 
     [[nodiscard]] std::uint64_t bins() const noexcept { return bins_; }
+    [[nodiscard]] std::uint64_t bins_per_stripe() const noexcept { return std::uint64_t{1} << stripe_shift_; }
     [[nodiscard]] std::uint64_t groups() const noexcept { return (bins_ + bins_per_group - 1) / bins_per_group; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] position_range range_of(std::uint64_t bin) const noexcept { return range_of_bin(bin, bins_); }
@@ -64,6 +76,8 @@ class table {
     [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept {
         return book_->is_unsalted(of) ? mixer::unsalted(d) : mixer_(d, of.word);
     }
+    // Whose writers change it; before the first of them does.
+    void belong_to(writers& all) noexcept { writers_ = &all; }
     [[nodiscard]] salt_book& book() const noexcept { return *book_; }
     // Adaptivity bits and dead slots, in notes of 20 bits.
     [[nodiscard]] std::uint64_t notes() const noexcept { return notes_.load(std::memory_order_relaxed); }
@@ -76,37 +90,48 @@ class table {
     }
     bool contains(const digest& d, broom_trace& touched) const noexcept;
 
-    // Without the lock bit. Waits only while somebody writes, not while somebody thinks.
+    // Waits only while somebody writes, not while somebody thinks.
     [[nodiscard]] std::uint32_t version(std::uint64_t bin) const noexcept {
         while (true) {
-            const std::uint32_t seen = stripe(bin).load(std::memory_order_acquire);
-            if ((seen & broom_writing) == 0) return seen & ~broom_locked;
+            const std::uint32_t seen = version_of(bin).load(std::memory_order_acquire);
+            if ((seen & broom_writing) == 0) return seen;
             pause();
         }
     }
 
-    // Excludes other writers of the bin's group, and makes its readers start over if something was committed.
+    // Excludes other writers of the bin's stripe, and makes its readers start over if something was committed.
     class lock {
       public:
-        lock(const table& of, std::uint64_t bin) noexcept : version_{of.stripe(bin)} {
-            while (true) {
-                before_ = version_.load(std::memory_order_relaxed);
-                if ((before_ & broom_locked) == 0 &&
-                    version_.compare_exchange_weak(before_, before_ | broom_locked, std::memory_order_acquire)) {
-                    return;
+        lock(const table& of, std::uint64_t bin) noexcept
+            : writers_{*of.writers_},
+              lock_{of.locks_[bin >> of.stripe_shift_]},
+              version_{of.version_of(bin)},
+              alone_{writers_.enter()} {
+            if (!alone_) {
+                while (lock_.exchange(1, std::memory_order_acquire) != 0) {
+                    while (lock_.load(std::memory_order_relaxed) != 0) pause();
                 }
-                pause();
             }
+            before_ = version_.load(std::memory_order_relaxed);
         }
         lock(const lock&) = delete;
         lock& operator=(const lock&) = delete;
-        ~lock() { version_.store(changed_ ? before_ + 8 : before_, std::memory_order_release); }
+        ~lock() {
+            if (changed_) version_.store(before_ + 4, std::memory_order_release);
+            if (alone_) {
+                writers_.leave();
+            } else {
+                lock_.store(0, std::memory_order_release);
+            }
+        }
 
         [[nodiscard]] std::uint32_t version() const noexcept { return before_; }
+        // Nobody else changes anything in the whole filter.
+        [[nodiscard]] bool alone() const noexcept { return alone_; }
         // Before the first write: readers wait from here on. What is written afterwards is written with release.
         void touch() noexcept {
             changed_ = true;
-            version_.store(before_ | broom_locked | broom_writing, std::memory_order_relaxed);
+            version_.store(before_ | broom_writing, std::memory_order_relaxed);
         }
         void leave() noexcept {
             before_ |= broom_leaving;
@@ -114,18 +139,33 @@ class table {
         }
 
       private:
+        writers& writers_;
+        std::atomic<std::uint32_t>& lock_;
         std::atomic<std::uint32_t>& version_;
-        std::uint32_t before_ = 0;
+        bool alone_;
         bool changed_ = false;
+        std::uint32_t before_ = 0;
     };
 
-    // Under the lock. May throw std::bad_alloc, having changed nothing.
-    [[nodiscard]] bin_image read(std::uint64_t bin) const;
+    // Under the lock. May throw std::bad_alloc, having changed nothing. Whoever reads often reads into an image that has
+    // its memory already.
+    void read(std::uint64_t bin, bin_image& into) const;
+    [[nodiscard]] bin_image read(std::uint64_t bin) const {
+        bin_image image;
+        read(bin, image);
+        return image;
+    }
     void commit(lock& held, const bin_image& image);
+    // The same for a group: read it, open bin after bin, put what becomes of each into the group, commit them together.
+    void read_group(std::uint64_t first, group_image& into) const;
+    void open_bin(group_image& group, unsigned bin_in_group) const noexcept;
+    void commit_group(lock& held, std::uint64_t first, const group_image& group);
 
     // The usual insert, without an image: the key's half has a free slot, nobody has its base or tag, and no note of the
     // bin has to follow slots that move. False: none of that is certain, and nothing has changed.
     [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
+    // The usual overflow: the key's half has no free slot, nobody has its base or tag, and the backyard has room.
+    [[nodiscard]] bool join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept;
 
     // Gives long salts to some of the bins that were left behind, so that their codes can serve again (salts.hpp). Called
     // by renewals, a few bins at a time; takes locks of its own.
@@ -154,6 +194,9 @@ class table {
 
   private:
     static constexpr std::uint64_t most_stripes = 4096;
+    // What join_outside() leaves to the long way: backyards that make the table think of growing, and long blocks.
+    static constexpr unsigned backyard_quickly = 32;
+    static constexpr std::uint64_t granules_quickly = 128;
 
     table(shape s, std::uint64_t bins, const hash_key& key) noexcept : shape_{s}, bins_{bins}, mixer_{key} {}
 
@@ -162,9 +205,10 @@ class table {
         __builtin_ia32_pause();
 #endif
     }
-    [[nodiscard]] std::atomic<std::uint32_t>& stripe(std::uint64_t bin) const noexcept {
-        return versions_[bin / bins_per_group & (stripes_ - 1)];
+    [[nodiscard]] std::atomic<std::uint32_t>& version_of(std::uint64_t bin) const noexcept {
+        return versions_[bin >> stripe_shift_];
     }
+    [[nodiscard]] std::uint64_t stripes() const noexcept { return ((bins_ - 1) >> stripe_shift_) + 1; }
     [[nodiscard]] std::uint64_t* line_words(std::uint64_t bin) const noexcept {
         return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + 8 * bin;
     }
@@ -178,6 +222,16 @@ class table {
     }
     [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept;
     void store_side(std::uint64_t bin, side_memory::handle block, std::size_t notes) noexcept;
+    // Memory for the new sides of a bin's group, and later the exchange of the old for it. May throw std::bad_alloc.
+    struct side_change {
+        side_memory::handle old = 0;
+        side_memory::handle made = 0;
+        std::uint64_t old_granules = 0;
+        unsigned old_notes = 0;
+    };
+    [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides);
+    void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
+    void store_bin(std::uint64_t bin, const line& slots, const std::array<std::uint32_t, slots_per_bin>& tails) noexcept;
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept;
@@ -189,8 +243,10 @@ class table {
     buffer lines_;
     buffer tails_;
     buffer sides_;  // handles
-    std::uint64_t stripes_ = 1;
+    writers* writers_ = nullptr;
+    unsigned stripe_shift_ = 0;  // bins [i << shift, (i + 1) << shift) are stripe i: whole groups
     mutable std::unique_ptr<std::atomic<std::uint32_t>[]> versions_;
+    mutable std::unique_ptr<std::atomic<std::uint32_t>[]> locks_;
     side_memory memory_;
     std::unique_ptr<salt_book> book_;
     std::atomic<std::uint64_t> notes_ = 0;

@@ -1,4 +1,4 @@
-// Nine inserts in ten: a slot in a line, and no other memory touched than one look at the side block.
+// Nearly all inserts, without an image of the bin: a slot in a line, or an entry in a side block that is there already.
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/table.hpp"
 
@@ -33,6 +33,38 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
         store_tail(bin, line::slot_of(mirrored, rank), f.tail);
     }
     for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
+    return true;
+}
+
+bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept {
+    line slots = load_line(bin);
+    if (slots.salt() == long_salt) return false;
+    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
+    if (slots.matches(f.key) != 0 || slots.has_room(f.key.mirrored())) return false;
+    const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+    const side_memory::handle old = load_side(bin);
+    if (old == 0) return false;
+    const side_block block{memory_.words(old), shape_};
+    const side_block::range here = block.backyard_of(bin_in_group);
+    if (here.end - here.first >= backyard_quickly) return false;
+    for (unsigned i = here.first; i < here.end; ++i) {
+        if (block.tag(i) == f.tag) return false;
+    }
+    // In place or not, the block is made elsewhere first: its own bits are what it is made from.
+    std::array<std::uint64_t, granules_quickly> made;
+    const std::uint64_t had = block.granules(shape_);
+    const std::uint64_t needed =
+        side_block::granules(block.backyard() + 1, block.notes(), block.salts(), shape_);
+    if (needed > granules_quickly) return false;
+    block.write_with_entry(made.data(), bin_in_group, f.tag, shape_);
+    side_memory::handle place = old;
+    if (needed != had && (place = memory_.take(needed)) == 0) return false;
+    held.touch();
+    for (std::uint64_t i = 0; i < needed; ++i) store_word(memory_.words(place) + i, made[i]);
+    store_side(bin, place, block.notes());
+    if (place != old) memory_.give_back(old, had);
+    slots.set_overflow(static_cast<std::uint8_t>(slots.overflow() | 1u << f.overflow_class));
+    store_word(line_words(bin) + 1, slots.words[1]);
     return true;
 }
 

@@ -15,7 +15,7 @@ bool table::contains(const digest& d, broom_trace& touched) const noexcept {
         touched = {};
         touched.maybe = look(d, bin, touched);
         if (faults.reader_without_recheck) return touched.maybe;
-        if ((stripe(bin).load(std::memory_order_relaxed) & ~broom_locked) == before) return touched.maybe;
+        if (version_of(bin).load(std::memory_order_relaxed) == before) return touched.maybe;
     }
 }
 

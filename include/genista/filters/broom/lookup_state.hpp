@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "genista/filters/broom/faults.hpp"
+#include "genista/filters/kernel_table.hpp"
 #include "genista/hash/hash_state.hpp"
 
 namespace genista {
@@ -14,27 +15,54 @@ inline namespace GENISTA_BROOM_VARIANT {
 
 namespace broom {
 class core;
+struct tally;
 }  // namespace broom
 
-// Bits of a version word; from bit 3 on it counts changes.
-inline constexpr std::uint32_t broom_locked = 1;   // a writer has the group
-inline constexpr std::uint32_t broom_writing = 2;  // and changes it
-inline constexpr std::uint32_t broom_leaving = 4;  // bins of this table move to a larger one: kernels ask the core
+// What became of a quick insert.
+enum class broom_joined : std::uint8_t { no, yes, yes_and_grow };
 
-struct broom_lookup_state {
+// Of many, one after the other until one did not join or the table wants to grow.
+struct broom_joined_many {
+    std::size_t keys = 0;
+    bool grow = false;  // after the last of them
+};
+
+// Bits of a version word; from bit 2 on it counts changes.
+inline constexpr std::uint32_t broom_writing = 1;  // a writer changes bins of the stripe
+inline constexpr std::uint32_t broom_leaving = 2;  // bins of this table move to a larger one: kernels ask the core
+
+// What every look-up reads comes first, in one cache line.
+struct alignas(64) broom_lookup_state {
     const std::byte* lines = nullptr;  // 64 bytes a bin
     std::uint64_t bins = 0;
-    const std::atomic<std::uint32_t>* versions = nullptr;  // a stripe of groups each
-    std::uint64_t stripe_mask = 0;
+    const std::atomic<std::uint32_t>* versions = nullptr;  // a stripe of bins each
+    std::uint64_t stripe_shift = 0;                        // stripe = bin >> shift
+    bool common_is_unsalted = false;                       // code 0, which bins begin with, stands for no salt
     const std::uint64_t* salt_words = nullptr;  // by the code in a line
     const hash_state* mix = nullptr;            // the cipher that fingerprints come from
     const std::uint32_t* sides = nullptr;       // a handle a group, of a block in side_words
     const std::uint64_t* side_words = nullptr;
     const std::uint64_t* tails = nullptr;
     unsigned tail_bits = 0;
-    unsigned unsalted_code = 256;       // bins with this code have no salt; 256: no bin has
     const broom::core* core = nullptr;  // who answers what a kernel leaves open
+    // For quick inserts.
+    std::byte* lines_to_change = nullptr;
+    std::atomic<std::uint32_t>* changes = nullptr;  // versions
+    std::atomic<std::uint32_t>* locks = nullptr;
+    broom::tally* tally = nullptr;
+    std::uint64_t grow_at = ~std::uint64_t{0};  // keys beyond which the table wants to grow
 };
 
 }  // namespace GENISTA_BROOM_VARIANT
+
+// The hot entry points of the filter for one instruction set. State is a broom_lookup_state; named, so that the kernels of two
+// variants are two types.
+template <class State>
+struct broom_kernel_set {
+    kernel_table<State> lookups;
+    broom_joined (*join_integer)(const State&, const hash_state&, std::uint64_t) noexcept;
+    broom_joined (*join)(const State&, const digest&) noexcept;
+    broom_joined_many (*join_many)(const State&, const digest*, std::size_t) noexcept;
+};
+
 }  // namespace genista

@@ -28,6 +28,8 @@ class range_source {
     virtual result<void> read(position_range range, population& into) = 0;
     // Takes the operation's key out of R: the commit in the middle of an erase.
     virtual result<void> erase() = 0;
+    // Does a read cross the network? A build from keys reads its own memory.
+    [[nodiscard]] virtual bool is_remote() const noexcept { return true; }
 
   protected:
     ~range_source() = default;
@@ -74,6 +76,8 @@ class remote_source final : public range_source {
         if (!gone) return gone.error();
         return {};
     }
+
+    [[nodiscard]] const digest& where() const noexcept { return where_; }
 
   private:
     R& remote_;

@@ -1,0 +1,213 @@
+// Broom look-ups in batches, in rounds of 64 keys, none of which has a branch that could be guessed wrong:
+//
+//     aim      hash, and ask for the lines of keys to come
+//     glance   at each line: does a remainder agree, are keys of the class outside?        all keys
+//     match    the groups of those that agree                                              one negative in nine
+//     notes    of slots that match; blocks of those who may be outside are asked for       the positives, ε of the negatives
+//     backyard the tags in those blocks                                                    one in ten or twenty
+//
+// Whoever meets something rare (a bin that changes, a long salt, a slot with notes) is sent to the plain twin.
+#if !defined(GENISTA_BROOM_PLAIN)
+
+namespace genista::GENISTA_ISA {
+
+template <class Policy>
+struct broom_batches {
+    using state = typename Policy::state;
+
+    // Keys in flight: hashed, their lines asked for. A ring; chunks of hash_width are never split by its end.
+    static constexpr std::size_t ahead = 64;
+    static constexpr std::size_t places = 128;
+    struct ring {
+        alignas(64) digest digests[places];
+        alignas(64) std::uint64_t offsets[places];  // of the lines, in bytes
+        // After the glance, of a round's 64 keys:
+        alignas(64) std::uint64_t words[64];    // of the fingerprints, the first
+        alignas(64) std::uint32_t alike[64];    // remainders that agree
+        alignas(64) std::uint32_t before[64];   // versions
+    };
+    // Bits of keys.
+    struct glimpse {
+        std::uint64_t outside = 0;
+        std::uint64_t rare = 0;
+    };
+
+    template <class Key>
+    [[gnu::always_inline]] static void aim(const state& s, const hash_state& h, const Key* keys, std::size_t from,
+                                           std::size_t count, ring& r) noexcept {
+        digest* const digests = r.digests + from % places;
+        std::uint64_t* const offsets = r.offsets + from % places;
+        if (count - from >= hash_width) [[likely]] {
+            digest8(h, keys + from, digests);
+        } else {
+            for (std::size_t i = 0; i < hash_width; ++i) {
+                digests[i] = i < count - from ? digest_of(h, keys[from + i]) : digest{};
+            }
+        }
+        for (std::size_t i = 0; i < hash_width; ++i) {
+            offsets[i] = 64 * scale(digests[i].position, s.bins);
+            __builtin_prefetch(s.lines + offsets[i]);
+        }
+    }
+
+#if GENISTA_ISA_LEVEL == 2
+
+    // The fingerprints' first words under the salts with these codes.
+    [[gnu::noinline]] static __m512i salted_words(const state& s, const digest* digests, __m256i codes) noexcept {
+        const __m512i d0 = _mm512_loadu_si512(digests);
+        const __m512i d1 = _mm512_loadu_si512(digests + 4);
+        const __m512i salts = _mm512_i32gather_epi64(codes, s.salt_words, 8);
+        // Blocks are (seed, position ^ salt): the halves of a digest change places, and the salt meets the upper one.
+        const __m512i low = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
+        const __m512i high = _mm512_set_epi64(7, 7, 6, 6, 5, 5, 4, 4);
+        const __m512i swapped0 = _mm512_shuffle_epi32(d0, _MM_PERM_BADC);
+        const __m512i swapped1 = _mm512_shuffle_epi32(d1, _MM_PERM_BADC);
+        __m512i a = _mm512_mask_xor_epi64(swapped0, 0xaa, swapped0, _mm512_permutexvar_epi64(low, salts));
+        __m512i b = _mm512_mask_xor_epi64(swapped1, 0xaa, swapped1, _mm512_permutexvar_epi64(high, salts));
+        encrypt_in_registers(*s.mix, a, b);
+        const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+        const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+        const __m512i words = _mm512_permutex2var_epi64(a, even, b);
+        if (!s.common_is_unsalted) return words;
+        return _mm512_mask_mov_epi64(words, _mm256_testn_epi32_mask(codes, codes),
+                                     _mm512_permutex2var_epi64(d0, odd, d1));
+    }
+
+    [[gnu::always_inline]] static void glance(const state& s, std::size_t from, ring& r, glimpse& seen) noexcept {
+        const std::size_t at = from % 64;
+        const digest* const digests = r.digests + from % places;
+        const __m512i offsets = _mm512_load_si512(r.offsets + from % places);
+        const __m128i shift = _mm_cvtsi64_si128(static_cast<long long>(s.stripe_shift + 6));
+        const __m512i stripes = _mm512_srl_epi64(offsets, shift);
+        const __m256i before = _mm512_i64gather_epi32(stripes, s.versions, 4);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(r.before + at), before);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        // Bytes 12..15 of a line: the salt's code is the third, the overflow classes are the fourth.
+        const __m256i tops = _mm512_i64gather_epi32(offsets, s.lines + 12, 1);
+        const __m256i codes = _mm256_and_si256(_mm256_srli_epi32(tops, 16), _mm256_set1_epi32(255));
+        __m512i words;
+        if (s.common_is_unsalted && _mm256_testz_si256(codes, codes)) {
+            const __m512i odd = _mm512_set_epi64(15, 13, 11, 9, 7, 5, 3, 1);
+            words = _mm512_permutex2var_epi64(_mm512_load_si512(digests), odd, _mm512_load_si512(digests + 4));
+        } else {
+            words = salted_words(s, digests, codes);
+        }
+        alignas(64) std::uint64_t remainders[8];
+        alignas(64) std::uint64_t windows[8];
+        const __m512i half = _mm512_and_si512(_mm512_srli_epi64(words, 1), _mm512_set1_epi64(16));
+        _mm512_store_si512(r.words + at, words);
+        _mm512_store_si512(remainders, _mm512_srli_epi64(words, 6));
+        _mm512_store_si512(windows, _mm512_add_epi64(offsets, half));
+        for (std::size_t i = 0; i < 8; ++i) {
+            const auto* const window = reinterpret_cast<const __m256i*>(s.lines + 16 + windows[i]);
+            const __m256i wanted = _mm256_set1_epi8(static_cast<char>(remainders[i]));
+            r.alike[at + i] = _mm256_cmpeq_epi8_mask(wanted, _mm256_loadu_si256(window));
+        }
+        const __m256i classes =
+            _mm256_and_si256(_mm512_cvtepi64_epi32(_mm512_srli_epi64(words, 30)), _mm256_set1_epi32(7));
+        const __m256i overflow = _mm256_srlv_epi32(_mm256_srli_epi32(tops, 24), classes);
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        const __m256i after = _mm512_i64gather_epi32(stripes, s.versions, 4);
+        const unsigned rare = _mm256_cmpeq_epi32_mask(codes, _mm256_set1_epi32(broom::long_salt)) |
+                              _mm256_cmpneq_epi32_mask(before, after) |
+                              _mm256_test_epi32_mask(before, _mm256_set1_epi32(broom_writing | broom_leaving));
+        seen.outside |= std::uint64_t{_mm256_test_epi32_mask(overflow, _mm256_set1_epi32(1))} << at;
+        seen.rare |= std::uint64_t{rare} << at;
+    }
+
+#else
+
+    [[gnu::always_inline]] static void glance(const state& s, std::size_t from, ring& r, glimpse& seen) noexcept {
+        for (std::size_t i = from; i < from + hash_width; ++i) {
+            const std::size_t at = i % 64;
+            const std::uint64_t bin = r.offsets[i % places] / 64;
+            r.before[at] = Policy::version_of(s, bin).load(std::memory_order_acquire);
+            const std::byte* const line = Policy::line_of(s, bin);
+            const auto code = static_cast<std::uint8_t>(line[14]);
+            r.words[at] = Policy::mixed_under(s, r.digests[i % places], code).position;
+            r.alike[at] = Policy::alike(line, r.words[at]);
+            seen.outside |= std::uint64_t{Policy::overflowed(line, r.words[at])} << at;
+            const bool stands = Policy::stands(r.before[at], Policy::version_of(s, bin));
+            seen.rare |= std::uint64_t{code == broom::long_salt || !stands} << at;
+        }
+    }
+
+#endif
+
+    // Keys of the round with a remainder that agrees. Not at once in glance(): what was just stored in eight pieces cannot be
+    // loaded as one vector without a stall.
+    [[gnu::always_inline]] static std::uint64_t those_alike(const ring& r) noexcept {
+        std::uint64_t some = 0;
+#if GENISTA_ISA_LEVEL == 2
+        for (std::size_t i = 0; i < 64; i += 16) {
+            const __m512i alike = _mm512_load_si512(r.alike + i);
+            some |= std::uint64_t{_mm512_test_epi32_mask(alike, alike)} << i;
+        }
+#else
+        for (std::size_t i = 0; i < 64; ++i) some |= std::uint64_t{r.alike[i] != 0} << i;
+#endif
+        return some;
+    }
+
+    // Answers for the up to 64 keys from `first` on.
+    [[gnu::noinline]] static std::uint64_t settle(const state& s, const ring& r, std::size_t first,
+                                                  std::uint64_t keys, glimpse seen) noexcept {
+        std::uint64_t matched = 0;
+        std::uint64_t rare = seen.rare & keys;
+        for (std::uint64_t left = those_alike(r) & keys; left != 0; left &= left - 1) {
+            const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
+            const std::uint64_t offset = r.offsets[(first + i) % places];
+            const std::uint32_t hits = r.alike[i] & Policy::slots_of_group(s.lines + offset, r.words[i]);
+            const bool stands = Policy::stands(r.before[i], Policy::version_of(s, offset / 64));
+            matched |= std::uint64_t{hits != 0} << i;
+            rare |= std::uint64_t{!stands} << i;
+        }
+        std::uint64_t yes = 0;
+        for (std::uint64_t left = matched & ~rare; left != 0; left &= left - 1) {
+            const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
+            const std::uint64_t bin = r.offsets[(first + i) % places] / 64;
+            // With tails a match of group and remainder is no match yet.
+            bool certain = !Policy::has_tails && (Policy::handle_of(s, bin) & broom::side_has_notes) == 0;
+            certain = Policy::stands(r.before[i], Policy::version_of(s, bin)) && certain;
+            yes |= std::uint64_t{certain} << i;
+            rare |= std::uint64_t{!certain} << i;
+        }
+        const std::uint64_t outside = seen.outside & keys & ~(matched | rare);
+        for (std::uint64_t left = outside; left != 0; left &= left - 1) {
+            const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
+            const std::uint32_t handle = Policy::handle_of(s, r.offsets[(first + i) % places] / 64);
+            __builtin_prefetch(Policy::block_of_handle(s, handle));
+            __builtin_prefetch(Policy::block_of_handle(s, handle) + 8);
+        }
+        for (std::uint64_t left = outside | rare; left != 0; left &= left - 1) {
+            const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
+            const std::size_t at = (first + i) % places;
+            yes |= std::uint64_t{Policy::settle(s, Policy::pack(r.digests[at]), r.offsets[at] / 64)} << i;
+        }
+        return yes;
+    }
+
+    template <class Key>
+    static void contains_many(const state& s, const hash_state& h, const Key* keys, std::size_t count,
+                              std::uint64_t* out_bits) noexcept {
+        ring r;
+        std::size_t aimed = 0;
+        for (; aimed < ahead && aimed < count; aimed += hash_width) aim(s, h, keys, aimed, count, r);
+        for (std::size_t first = 0; first < count; first += 64) {
+            const std::size_t end = count - first < 64 ? count : first + 64;
+            glimpse seen;
+            for (std::size_t from = first; from < end; from += hash_width) {
+                glance(s, from, r, seen);
+                if (aimed < count) {
+                    aim(s, h, keys, aimed, count, r);
+                    aimed += hash_width;
+                }
+            }
+            out_bits[first / 64] = settle(s, r, first, _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(end - first)), seen);
+        }
+    }
+};
+
+}  // namespace genista::GENISTA_ISA
+
+#endif

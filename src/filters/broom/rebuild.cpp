@@ -1,0 +1,120 @@
+// Rebuilding: every bin laid anew from R, group after group, on as many threads as one likes.
+#include <algorithm>
+#include <new>
+#include <optional>
+
+#include "filters/broom/core.hpp"
+#include "filters/broom/team.hpp"
+
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
+
+result<void> core::rebuild(range_source& source, unsigned threads) noexcept try {
+    bool under_way = false;
+    {
+        const std::lock_guard only_one{growing_};
+        under_way = layout_.load(std::memory_order_relaxed)->next != nullptr;
+        if (!under_way) {
+            const auto fits = rebuild_all(*layout_.load(std::memory_order_relaxed)->now, source, threads);
+            if (!fits) return fits.error();
+            if (*fits) return {};
+        }
+    }
+    // R has outrun this table, and a sweep lays every bin from R just as well; or one is under way, of which some bins were
+    // laid before anybody asked.
+    if (!options_.grows)
+        return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
+    if (const auto grown = grow(source); !grown) return grown.error();
+    return under_way ? rebuild(source, threads) : result<void>{};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
+}
+
+// Each thread has its own stretch of whole stripes. False: some bin cannot hold its keys, or somebody waits for the table to grow.
+result<bool> core::rebuild_all(table& in, range_source& source, unsigned threads) {
+    const std::uint64_t stripe = in.bins_per_stripe();
+    const std::uint64_t stripes = (in.bins() + stripe - 1) / stripe;
+    const auto team = static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads, 1u), stripes));
+    const auto begin_of = [&](unsigned t) { return std::min(stripes * t / team * stripe, in.bins()); };
+    std::vector<std::optional<result<bool>>> done(team);
+    const auto work = [&](unsigned t) noexcept {
+        try {
+            done[t].emplace(rebuild_bins(in, begin_of(t), begin_of(t + 1), source));
+        } catch (const std::bad_alloc&) {
+            done[t].emplace(error::make(error_code::out_of_memory, "broom: no memory to rebuild"));
+        }
+    };
+    in_team(team, work);
+    bool all = true;
+    for (const auto& each : done) {
+        if (!*each) return each->error();
+        all = all && **each;
+    }
+    return all;
+}
+
+// Sixteen bins a read, under one lock.
+result<bool> core::rebuild_bins(table& in, std::uint64_t first, std::uint64_t stop, range_source& source) {
+    population r;
+    int attempts = 0;
+    while (first < stop) {
+        if (options_.grows && wants_to_grow()) return false;
+        const std::uint64_t end = std::min(first + bins_per_group, stop);
+        const calm quiet{tally_, attempts++ >= patient_attempts};
+        const std::uint32_t version = in.version(first);
+        if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
+            return got.error();
+        table::lock held{in, first};
+        if (held.version() != version) continue;
+        if (!lay_group(in, held, first, r.members)) return false;
+        first = end;
+        attempts = 0;
+    }
+    return true;
+}
+
+// All bins of the group that begins with `first`, and their side block once. False: a bin cannot hold its keys, and nothing has
+// changed. May throw std::bad_alloc, having changed nothing.
+bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members) {
+    static thread_local group_image group;
+    in.read_group(first, group);
+    std::uint64_t keys_before = 0;
+    std::uint64_t keys_after = 0;
+    unsigned laid = 0;
+    const auto give_salts_back = [&] {
+        for (unsigned i = 0; i < laid; ++i) {
+            if (group.renewed[i]) in.book().leave(group.lines[i].salt());
+        }
+    };
+    try {
+        bin_image& image = group.work;
+        for (auto from = members.begin(); laid < group.bins; ++laid) {
+            const std::uint64_t last = in.range_of(first + laid).last;
+            const auto to = std::find_if(from, members.end(), [&](const digest& d) { return d.position > last; });
+            in.open_bin(group, laid);
+            keys_before += image.keys();
+            const std::uint8_t code_before = image.slots.salt();
+            if (!epoch{in, image}.renew({from, to}, nullptr)) {
+                give_salts_back();
+                return false;
+            }
+            keys_after += image.keys();
+            group.renewed[laid] = image.slots.salt() != code_before || image.slots.salt() == long_salt;
+            group.lines[laid] = image.slots;
+            group.tails[laid] = image.tails;
+            from = to;
+        }
+        in.commit_group(held, first, group);
+    } catch (const std::bad_alloc&) {
+        give_salts_back();
+        throw;
+    }
+    count(held, keys_after - keys_before);
+    renewals_.fetch_add(group.bins, std::memory_order_relaxed);
+    return true;
+}
+
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -1,0 +1,34 @@
+// in_team: one piece of work for each of T threads, the caller being the first of them.
+#pragma once
+
+#include <exception>
+#include <thread>
+#include <vector>
+
+#include "genista/filters/broom/faults.hpp"
+
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
+
+// work(0) … work(team - 1), each once; work does not throw. If the system has no more threads, the caller does the rest. May
+// throw std::bad_alloc before any work is done.
+template <class Work>
+void in_team(unsigned team, const Work& work) {
+    std::vector<std::jthread> others;
+    others.reserve(team);
+    for (unsigned t = 1; t < team; ++t) {
+        try {
+            others.emplace_back([&work, t] { work(t); });
+        } catch (const std::exception&) {
+            break;
+        }
+    }
+    const auto helped = static_cast<unsigned>(others.size());
+    work(0);
+    for (unsigned t = helped + 1; t < team; ++t) work(t);
+}
+
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

@@ -1,0 +1,452 @@
+// Many keys at once: batched look-ups answer as single ones do, batched inserts leave what single ones leave, whatever has
+// happened to the filter and on every instruction set.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/broom_effort.hpp"
+#include "support/broom_world.hpp"
+#include "support/every_isa.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using integers = std::span<const std::uint64_t>;
+using views = std::span<const key_view>;
+
+// A key of any length, the same for the same number.
+std::string text_of(std::uint64_t number) {
+    return std::string(number % 61, 'x') + std::to_string(number);
+}
+
+bool bit_of(const std::vector<std::uint64_t>& words, std::size_t i) {
+    return (words[i / 64] >> (i % 64) & 1) != 0;
+}
+
+// A filter and its R. Integers below `members` and texts of such numbers are the keys that tests of look-ups put in.
+struct stocked {
+    broom_filter filter;
+    memory_map remote;
+
+    explicit stocked(const broom_options& options) : filter{*broom_filter::make(options)} {}
+
+    void commit(key_view key) { EXPECT_TRUE(remote.put(filter.hash()(key), key)); }
+    void commit(integers keys) {
+        for (const std::uint64_t key : keys) commit(test::integer_key{key}.view());
+    }
+    void insert(key_view key) {
+        commit(key);
+        const auto outcome = filter.insert(key, remote);
+        EXPECT_TRUE(outcome && *outcome != insert_outcome::full);
+    }
+    void insert_number(std::uint64_t number) {
+        if (number % 4 == 0) {
+            insert(key_view{text_of(number)});
+        } else {
+            insert(test::integer_key{number}.view());
+        }
+    }
+    void expect_sound(std::uint64_t keys) const {
+        const auto sound = filter.audit(const_cast<memory_map&>(remote));
+        EXPECT_TRUE(sound) << sound.error().message();
+        EXPECT_EQ(filter.stats().keys, keys);
+    }
+    void expect_all(integers keys) const {
+        std::uint64_t denied = 0;
+        for (const std::uint64_t key : keys) denied += filter.may_contain(key) ? 0u : 1u;
+        EXPECT_EQ(denied, 0u) << "false negatives";
+    }
+    [[nodiscard]] std::vector<std::byte> saved() const {
+        vector_sink out;
+        EXPECT_TRUE(filter.save(out));
+        return {out.bytes().begin(), out.bytes().end()};
+    }
+};
+
+broom_options options_for(std::uint64_t capacity, double rate, bool grows) {
+    return {.capacity = capacity,
+            .false_positive_rate = rate,
+            .hash = hasher{hash_key::from_seed(21)},
+            .grows = grows,
+            .repeatable = 4};
+}
+
+std::vector<std::uint64_t> some_keys(std::uint64_t seed, std::size_t count) {
+    test::splitmix chance{seed};
+    std::vector<std::uint64_t> keys(count);
+    for (std::uint64_t& key : keys) key = chance();
+    return keys;
+}
+
+// ---- look-ups -------------------------------------------------------------------------------------------------------
+
+enum class past : unsigned char { fresh, rebuilt, grown, worn, growing };
+
+// Erases, inserts and mistakes until notes lie everywhere and bins have outlived the book of salts.
+void wear(stocked& s) {
+    test::splitmix chance{6};
+    for (int step = 0; step < 4000; ++step) {
+        const std::uint64_t key = chance.below(2000) * 4 + 1;
+        const auto gone = s.filter.erase(key, s.remote);
+        ASSERT_TRUE(gone);
+        if (*gone == erase_outcome::erased && step % 2 == 0) s.insert_number(key);
+    }
+    for (std::uint64_t stranger = 1u << 30, fixed = 0; fixed < 400; ++stranger) {
+        if (!s.filter.may_contain(stranger)) continue;
+        ASSERT_TRUE(s.filter.adapt(stranger, s.remote));
+        ++fixed;
+    }
+}
+
+std::unique_ptr<stocked> made_with(past what, double rate) {
+    broom_options options = options_for(what == past::grown ? 300 : 8000, rate, true);
+    options.key_is_new = true;
+    // So that renewals use up all codes of salts.
+    if (what == past::worn) options.history = broom_history::renew;
+    auto made = std::make_unique<stocked>(options);
+    for (std::uint64_t number = 0; number < 8000; ++number) made->insert_number(number);
+    if (what == past::rebuilt) {
+        EXPECT_TRUE(made->filter.rebuild(made->remote));
+    }
+    if (what == past::grown) {
+        EXPECT_TRUE(made->filter.grow(made->remote));
+    }
+    if (what == past::worn) wear(*made);
+    if (what == past::growing) {
+        for (std::uint64_t number = 8000; made->filter.details().growth_done < 0.5 && number < 20'000; ++number)
+            made->insert_number(number);
+    }
+    return made;
+}
+
+void expect_past(const broom_filter& filter, past what) {
+    const broom_details seen = filter.details();
+    EXPECT_EQ(seen.growths > 0, what == past::grown);
+    EXPECT_EQ(seen.growth_done > 0, what == past::growing);
+    if (what == past::worn) {
+        EXPECT_GT(seen.extended_slots, 0u);
+        EXPECT_GT(seen.long_salts, 0u);
+    }
+}
+
+// Members and strangers, in each of the three forms that a question can have.
+struct questions {
+    std::vector<std::uint64_t> numbers;
+    std::vector<std::string> bytes;
+    std::vector<key_view> keys;
+    std::vector<digest> digests;
+
+    explicit questions(const hasher& hash) {
+        test::splitmix chance{17};
+        for (int i = 0; i < 700; ++i) {
+            numbers.push_back(chance.below(2) == 0 ? chance.below(9000) : chance());
+            const test::integer_key integer{numbers.back()};
+            bytes.emplace_back(i % 3 == 0 ? text_of(chance.below(16'000)) : integer.view().text());
+        }
+        for (const std::string& each : bytes) keys.emplace_back(each);
+        for (const key_view each : keys) digests.push_back(hash(each));
+    }
+};
+
+// Every count and all kinds of beginnings: the bits asked for, zeros up to the end of the last word, and nothing beyond.
+template <class Key>
+void compare_batches(const broom_filter& filter, const std::vector<Key>& asked, const std::vector<bool>& expected) {
+    constexpr std::uint64_t untouched = 0xaaaaaaaaaaaaaaaa;
+    for (std::size_t count = 0; count <= 300; ++count) {
+        const std::size_t from = (2 * count * count + 1) % 399;
+        std::vector<std::uint64_t> answers(words_for(count) + 1, untouched);
+        filter.may_contain(std::span<const Key>{asked}.subspan(from, count), answers);
+        std::vector<std::uint64_t> wanted(words_for(count) + 1);
+        for (std::size_t i = 0; i < count; ++i) wanted[i / 64] |= std::uint64_t{expected[from + i]} << (i % 64);
+        wanted.back() = untouched;
+        ASSERT_EQ(answers, wanted) << count << " keys from " << from;
+    }
+}
+
+template <class Key>
+std::vector<bool> one_by_one(const broom_filter& filter, const std::vector<Key>& asked) {
+    std::vector<bool> answers;
+    for (const Key& each : asked) answers.push_back(filter.may_contain(each));
+    return answers;
+}
+
+class broom_batch : public testing::TestWithParam<std::tuple<past, unsigned>> {};
+
+TEST_P(broom_batch, answers_as_single_look_ups_do_on_every_instruction_set) {
+    const auto [what, bits] = GetParam();
+    const double rate = 1.0 / static_cast<double>(1u << bits);
+    std::vector<bool> first_numbers, first_keys;
+    for (const isa level : test::usable_isas()) {
+        const test::scoped_isa only{level};
+        const auto s = made_with(what, rate);
+        expect_past(s->filter, what);
+        const questions asked{s->filter.hash()};
+        const auto numbers = one_by_one(s->filter, asked.numbers);
+        const auto keys = one_by_one(s->filter, asked.keys);
+        EXPECT_EQ(one_by_one(s->filter, asked.digests), keys);
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            ASSERT_EQ(s->filter.trace(asked.digests[i]).maybe, keys[i]) << "the plain twin disagrees about " << i;
+        compare_batches(s->filter, asked.numbers, numbers);
+        compare_batches(s->filter, asked.keys, keys);
+        compare_batches(s->filter, asked.digests, keys);
+        if (first_keys.empty()) first_numbers = numbers, first_keys = keys;
+        EXPECT_EQ(numbers, first_numbers) << "instruction sets disagree";
+        EXPECT_EQ(keys, first_keys) << "instruction sets disagree";
+        EXPECT_GT(std::count(keys.begin(), keys.end(), true), 100);
+        EXPECT_GT(std::count(keys.begin(), keys.end(), false), 100);
+    }
+}
+
+std::string name_of(const testing::TestParamInfo<std::tuple<past, unsigned>>& tried) {
+    constexpr const char* pasts[] = {"fresh", "rebuilt", "grown", "worn", "growing"};
+    return std::string{pasts[static_cast<int>(std::get<0>(tried.param))]} + "_at_2_to_the_minus_" +
+           std::to_string(std::get<1>(tried.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(all, broom_batch,
+                         testing::Combine(testing::Values(past::fresh, past::rebuilt, past::grown, past::worn,
+                                                          past::growing),
+                                          testing::Values(8u, 12u)),
+                         name_of);
+
+// The first keys stay for ever; the others come in batches of all sizes, and some of them go again.
+TEST(broom_batches, never_deny_a_stored_key_beside_a_writer) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (const bool grows : {false, true}) {
+            constexpr std::uint64_t permanent = 1000;
+            const std::uint64_t all = test::effort(60'000, 8000, 1'000'000);
+            stocked s{options_for(grows ? 300 : all, rate, grows)};
+            const auto keys = some_keys(3, all);
+            std::atomic<std::size_t> inserted = 0;
+            std::uint64_t failed = 0;
+            std::uint64_t denied = 0;
+            {
+                std::jthread writer{[&] {
+                    test::splitmix chance{2};
+                    for (std::size_t from = 0; from < keys.size();) {
+                        const auto batch =
+                            integers{keys}.subspan(from, std::min(keys.size() - from, chance.below(400)));
+                        s.commit(batch);
+                        const auto outcome = s.filter.insert(batch, s.remote);
+                        failed += outcome && *outcome == batch.size() ? 0u : 1u;
+                        from += batch.size();
+                        inserted.store(from);
+                        // A false positive learnt, and a key that nobody asks for: inserted and erased.
+                        const std::uint64_t passer_by = chance();
+                        failed += s.filter.adapt(passer_by, s.remote) ? 0u : 1u;
+                        s.commit(test::integer_key{passer_by}.view());
+                        failed += s.filter.insert(passer_by, s.remote) ? 0u : 1u;
+                        failed += s.filter.erase(passer_by, s.remote) ? 0u : 1u;
+                    }
+                }};
+                test::splitmix chance{5};
+                std::vector<std::uint64_t> answers(words_for(permanent));
+                while (inserted.load() < keys.size()) {
+                    const std::size_t there = inserted.load();
+                    const std::size_t count = std::min(there, static_cast<std::size_t>(chance.below(permanent)));
+                    // The oldest or the youngest.
+                    const std::size_t from = chance.below(2) == 0 ? 0 : there - count;
+                    s.filter.may_contain(integers{keys}.subspan(from, count), answers);
+                    for (std::size_t i = 0; i < count; ++i) denied += bit_of(answers, i) ? 0u : 1u;
+                }
+            }
+            EXPECT_EQ(denied, 0u) << "false negatives";
+            EXPECT_EQ(failed, 0u);
+            s.expect_all(keys);
+            s.expect_sound(keys.size());
+        }
+    }
+}
+
+// ---- inserts --------------------------------------------------------------------------------------------------------
+
+TEST(broom_batches, inserts_leave_what_single_inserts_leave) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        stocked single{options_for(20'000, rate, true)};
+        stocked many{options_for(20'000, rate, true)};
+        const auto keys = some_keys(1, 20'000);
+        test::splitmix chance{2};
+        for (std::size_t from = 0; from < keys.size();) {
+            const auto batch = integers{keys}.subspan(from, std::min(keys.size() - from, chance.below(400)));
+            single.commit(batch);
+            many.commit(batch);
+            for (const std::uint64_t key : batch)
+                ASSERT_EQ(*single.filter.insert(key, single.remote), insert_outcome::inserted);
+            const auto inserted = many.filter.insert(batch, many.remote);
+            ASSERT_TRUE(inserted) << inserted.error().message();
+            ASSERT_EQ(*inserted, batch.size());
+            from += batch.size();
+        }
+        many.expect_all(keys);
+        many.expect_sound(keys.size());
+        for (const std::uint64_t stranger : some_keys(9, 100'000))
+            ASSERT_EQ(many.filter.may_contain(stranger), single.filter.may_contain(stranger));
+    }
+}
+
+TEST(broom_batches, every_instruction_set_makes_the_same_filter) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (const bool grows : {false, true}) {
+            std::vector<std::byte> first;
+            for (const isa level : test::usable_isas()) {
+                const test::scoped_isa only{level};
+                stocked s{options_for(grows ? 900 : 6000, rate, grows)};
+                const auto keys = some_keys(5, 5500);
+                s.commit(keys);
+                for (std::size_t i = 0; i < 500; ++i) ASSERT_TRUE(s.filter.insert(keys[i], s.remote));
+                for (std::size_t i = 500; i < 1000; ++i)
+                    ASSERT_TRUE(s.filter.insert(test::integer_key{keys[i]}.view(), s.remote));
+                ASSERT_EQ(*s.filter.insert(integers{keys}.subspan(1000), s.remote), 4500u);
+                s.expect_all(keys);
+                s.expect_sound(keys.size());
+                if (first.empty()) first = s.saved();
+                EXPECT_TRUE(s.saved() == first) << "instruction sets disagree";
+            }
+        }
+    }
+}
+
+TEST(broom_batches, a_key_that_comes_twice_counts_once) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (const bool grows : {false, true}) {
+            stocked s{options_for(grows ? 200 : 3000, rate, grows)};
+            const auto keys = some_keys(2, 2000);
+            s.commit(keys);
+            std::vector<std::uint64_t> batch;
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                batch.insert(batch.end(), 1 + i % 3, keys[i]);  // beside each other
+                if (i % 5 == 0) batch.push_back(keys[i / 2]);   // and far apart
+            }
+            for (int round = 0; round < 2; ++round) {  // the second time all of them are there already
+                const auto inserted = s.filter.insert(integers{batch}, s.remote);
+                ASSERT_TRUE(inserted) << inserted.error().message();
+                EXPECT_EQ(*inserted, batch.size());
+                s.expect_all(keys);
+                s.expect_sound(keys.size());
+            }
+        }
+    }
+}
+
+TEST(broom_batches, keys_of_any_length_join) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        stocked s{options_for(500, rate, true)};
+        std::vector<std::string> texts;
+        for (std::uint64_t i = 0; i < 3000; ++i) texts.push_back(text_of(i));
+        const std::vector<key_view> keys{texts.begin(), texts.end()};
+        for (const key_view key : keys) s.commit(key);
+        EXPECT_EQ(*s.filter.insert(views{}, s.remote), 0u);
+        ASSERT_EQ(*s.filter.insert(views{keys}, s.remote), keys.size());
+        for (const key_view key : keys) ASSERT_TRUE(s.filter.may_contain(key));
+        s.expect_sound(keys.size());
+    }
+}
+
+TEST(broom_batches, a_filter_without_room_says_how_many_it_took) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        stocked single{options_for(400, rate, false)};
+        stocked many{options_for(400, rate, false)};
+        const auto keys = some_keys(7, 2000);
+        single.commit(keys);
+        many.commit(keys);
+        std::size_t fit = 0;
+        while (fit < keys.size() && *single.filter.insert(keys[fit], single.remote) != insert_outcome::full) ++fit;
+        const auto inserted = many.filter.insert(integers{keys}, many.remote);
+        ASSERT_TRUE(inserted) << inserted.error().message();
+        EXPECT_EQ(*inserted, fit);
+        EXPECT_GT(*inserted, 300u);
+        ASSERT_LT(*inserted, keys.size());
+        EXPECT_EQ(*many.filter.insert(integers{keys}.subspan(fit), many.remote), 0u);
+        many.expect_all(integers{keys}.first(fit));
+        // The store takes back what was refused.
+        for (const std::uint64_t key : integers{keys}.subspan(fit))
+            ASSERT_TRUE(many.remote.erase(many.filter.hash()(key), test::integer_key{key}.view()));
+        many.expect_sound(many.filter.stats().keys);
+        EXPECT_GE(many.filter.stats().keys, fit);
+        EXPECT_EQ(many.filter.stats().keys, single.filter.stats().keys);
+    }
+}
+
+TEST(broom_batches, one_batch_makes_the_filter_grow_many_times) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        stocked s{options_for(100, rate, true)};
+        const auto keys = some_keys(8, 20'000);
+        s.commit(keys);
+        const auto inserted = s.filter.insert(integers{keys}, s.remote);
+        ASSERT_TRUE(inserted) << inserted.error().message();
+        EXPECT_EQ(*inserted, keys.size());
+        EXPECT_GE(s.filter.details().growths, 6u);
+        s.expect_all(keys);
+        s.expect_sound(keys.size());
+    }
+}
+
+TEST(broom_batches, a_store_that_fails_loses_nothing_and_the_batch_can_be_repeated) {
+    std::uint64_t struck = 0;
+    for (const fault_kind kind : all_fault_kinds) {
+        if (kind == fault_kind::stale) continue;  // it would be no R (remote.hpp, "Order")
+        for (const double rate : {0x1p-8, 0x1p-12}) {
+            for (const bool grows : {false, true}) {
+                stocked s{options_for(grows ? 1500 : 4000, rate, grows)};
+                faulty_map<memory_map> remote{s.remote, {.sleep = [](std::chrono::nanoseconds) {}}};
+                const auto keys = some_keys(4, 3000);
+                const integers before = integers{keys}.first(1000);
+                s.commit(before);
+                ASSERT_EQ(*s.filter.insert(before, remote), before.size());
+                s.commit(keys);
+                // It holds keys that are there already, for which R has to be asked.
+                const integers batch = integers{keys}.subspan(500);
+                ASSERT_TRUE(remote.set_plan({.rules = {fault_rule::from(kind, 0, fault_scope::ranges, 2)}}));
+                EXPECT_FALSE(s.filter.insert(batch, remote)) << to_string(kind);
+                struck += remote.counts().injected();
+                s.expect_all(before);
+                ASSERT_TRUE(remote.set_plan({}));
+                const auto repeated = s.filter.insert(batch, remote);
+                ASSERT_TRUE(repeated) << repeated.error().message();
+                EXPECT_EQ(*repeated, batch.size());
+                s.expect_all(keys);
+                s.expect_sound(keys.size());
+            }
+        }
+    }
+    EXPECT_GE(struck, 36u);
+}
+
+TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
+    for (const bool grows : {false, true}) {
+        stocked s{options_for(grows ? 200 : 4000, 0x1p-8, grows)};
+        faulty_map<memory_map> remote{s.remote, {.sleep = [](std::chrono::nanoseconds) {}}};
+        ASSERT_TRUE(remote.set_plan({.rates = {{fault_kind::error_midway, 0.3}}, .seed = 3}));
+        const auto keys = some_keys(6, 3000);
+        s.commit(keys);
+        std::uint64_t errors = 0;
+        for (std::size_t from = 0; from < keys.size();) {
+            const integers batch = integers{keys}.subspan(from, std::min<std::size_t>(keys.size() - from, 64));
+            const auto inserted = s.filter.insert(batch, remote);
+            if (!inserted) {
+                ASSERT_LT(++errors, 10'000u);
+                continue;
+            }
+            ASSERT_EQ(*inserted, batch.size());
+            s.expect_all(integers{keys}.first(from));
+            from += batch.size();
+        }
+        EXPECT_GT(errors, 0u);
+        s.expect_all(keys);
+        s.expect_sound(keys.size());
+    }
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,355 @@
+// Filters made all at once: from keys in any order, and from R, on one thread and on several.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "genista/remote/counting_map.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/broom_effort.hpp"
+#include "support/broom_world.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+const hasher& the_hash() {
+    static const hasher hash{hash_key::from_seed(31)};
+    return hash;
+}
+
+broom_options options_for(std::uint64_t capacity, double rate, bool grows = true) {
+    return {.capacity = capacity, .false_positive_rate = rate, .hash = the_hash(), .grows = grows, .repeatable = 6};
+}
+
+// Distinct keys as a caller has them, in no order; R that holds them.
+struct integer_set {
+    std::vector<std::uint64_t> keys;
+    memory_map remote;
+
+    explicit integer_set(std::size_t count) {
+        for (std::uint64_t i = 0; i < count; ++i) {
+            keys.push_back(i * 0x9e3779b97f4a7c15 + 5);
+            EXPECT_TRUE(remote.put(the_hash()(keys.back()), test::integer_key{keys.back()}.view()));
+        }
+    }
+};
+
+struct text_set {
+    std::vector<std::string> texts;
+    std::vector<key_view> keys;
+    memory_map remote;
+
+    explicit text_set(std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) texts.push_back(std::string(i % 23, '-') + std::to_string(i));
+        for (const std::string& each : texts) {
+            keys.emplace_back(each);
+            EXPECT_TRUE(remote.put(the_hash()(keys.back()), keys.back()));
+        }
+    }
+};
+
+// Every third key twice, every ninth three times, and all of them shuffled.
+template <class Key>
+std::vector<Key> shuffled_with_repeats(const std::vector<Key>& keys) {
+    std::vector<Key> made = keys;
+    for (std::size_t i = 0; i < keys.size(); i += 3) made.insert(made.end(), i % 9 == 0 ? 2 : 1, keys[i]);
+    test::splitmix chance{made.size()};
+    for (std::size_t i = made.size(); i > 1; --i) std::swap(made[i - 1], made[chance.below(i)]);
+    return made;
+}
+
+template <class Set>
+void expect_holds(const broom_filter& filter, Set& set) {
+    std::uint64_t denied = 0;
+    for (const auto& key : set.keys) denied += filter.may_contain(key) ? 0u : 1u;
+    EXPECT_EQ(denied, 0u) << "false negatives";
+    EXPECT_EQ(filter.stats().keys, set.keys.size());
+    const auto sound = filter.audit(set.remote);
+    EXPECT_TRUE(sound) << sound.error().message();
+}
+
+// Slots and backyard entries in use: the keys, where nobody has been erased.
+std::uint64_t places_used(const broom_filter& filter) {
+    const broom_details seen = filter.details();
+    return seen.slots_used + seen.backyard_keys;
+}
+
+template <class Set>
+class broom_bulk : public testing::Test {};
+
+struct set_names {
+    template <class Set>
+    static std::string GetName(int) {
+        return std::is_same_v<Set, integer_set> ? "integers" : "texts";
+    }
+};
+using sets = testing::Types<integer_set, text_set>;
+TYPED_TEST_SUITE(broom_bulk, sets, set_names);
+
+TYPED_TEST(broom_bulk, keys_in_any_order_some_more_than_once_make_a_sound_filter) {
+    using key = typename decltype(TypeParam::keys)::value_type;
+    const std::size_t most = test::effort(100'000, 20'000, 3'000'000);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{47}, std::size_t{1000}, most}) {
+        TypeParam set{count};
+        const std::vector<key> given = shuffled_with_repeats(set.keys);
+        for (const double rate : {0x1p-8, 0x1p-12}) {
+            for (unsigned threads = 1; threads <= 3; ++threads) {
+                const auto options = options_for(std::max<std::size_t>(count, 1), rate);
+                auto built = broom_filter::build(options, std::span<const key>{given}, threads);
+                ASSERT_TRUE(built) << built.error().message();
+                EXPECT_EQ(built->stats().remote_reads, 0u) << "nothing but keys was given";
+                expect_holds(*built, set);
+                if (this->HasFailure()) FAIL() << count << " keys on " << threads << " threads";
+            }
+        }
+    }
+}
+
+TYPED_TEST(broom_bulk, a_built_filter_works_like_any_other) {
+    using key = typename decltype(TypeParam::keys)::value_type;
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        TypeParam set{3000};
+        // The last third comes later, the first third goes again.
+        auto built = broom_filter::build(options_for(1000, rate), std::span<const key>{set.keys}.first(2000), 2);
+        ASSERT_TRUE(built) << built.error().message();
+        for (std::size_t i = 2000; i < 3000; ++i) ASSERT_TRUE(built->insert(set.keys[i], set.remote));
+        for (std::size_t i = 0; i < 1000; ++i) ASSERT_EQ(*built->erase(set.keys[i], set.remote), erase_outcome::erased);
+        set.keys.erase(set.keys.begin(), set.keys.begin() + 1000);
+        expect_holds(*built, set);
+        std::uint64_t fixed = 0;
+        for (std::uint64_t stranger = 1; stranger < 20'000; ++stranger) {
+            const auto outcome = built->adapt(stranger, set.remote);
+            ASSERT_TRUE(outcome) << outcome.error().message();
+            fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
+            ASSERT_FALSE(built->may_contain(stranger));
+        }
+        EXPECT_GT(fixed, 0u);
+        expect_holds(*built, set);
+    }
+}
+
+// Any number of copies is one key.
+TYPED_TEST(broom_bulk, a_key_given_a_thousand_times_counts_once) {
+    using key = typename decltype(TypeParam::keys)::value_type;
+    for (const bool grows : {false, true}) {
+        TypeParam set{100};
+        std::vector<key> given = set.keys;
+        given.insert(given.end(), 1000, set.keys[42]);
+        auto built = broom_filter::build(options_for(200, 0x1p-8, grows), std::span<const key>{given});
+        ASSERT_TRUE(built) << built.error().message();
+        EXPECT_LT(built->details().bins, 100u) << "copies take no room";
+        expect_holds(*built, set);
+    }
+}
+
+TYPED_TEST(broom_bulk, every_key_given_twelve_times_counts_once) {
+    using key = typename decltype(TypeParam::keys)::value_type;
+    TypeParam set{5000};
+    std::vector<key> given;
+    for (int copy = 0; copy < 12; ++copy) given.insert(given.end(), set.keys.begin(), set.keys.end());
+    auto built = broom_filter::build(options_for(5000, 0x1p-8), std::span<const key>{given}, 2);
+    ASSERT_TRUE(built) << built.error().message();
+    EXPECT_EQ(built->details().growths, 0u) << "copies take no room";
+    expect_holds(*built, set);
+}
+
+TYPED_TEST(broom_bulk, too_many_keys_are_an_error_or_make_it_grow) {
+    using key = typename decltype(TypeParam::keys)::value_type;
+    TypeParam set{20'000};
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (unsigned threads = 1; threads <= 3; ++threads) {
+            for (const std::uint64_t capacity : {100u, 5000u}) {
+                const auto refused =
+                    broom_filter::build(options_for(capacity, rate, false), std::span<const key>{set.keys}, threads);
+                ASSERT_FALSE(refused);
+                EXPECT_EQ(refused.error().code(), error_code::unsupported);
+                const auto grown =
+                    broom_filter::build(options_for(capacity, rate, true), std::span<const key>{set.keys}, threads);
+                ASSERT_TRUE(grown) << grown.error().message();
+                EXPECT_GE(grown->details().growths, 1u);
+                EXPECT_EQ(grown->stats().remote_reads, 0u);
+                expect_holds(*grown, set);
+            }
+        }
+    }
+}
+
+TEST(broom_build, no_threads_are_one_and_bad_options_an_error) {
+    integer_set set{500};
+    auto built = broom_filter::build(options_for(500, 0x1p-8), std::span<const std::uint64_t>{set.keys}, 0);
+    ASSERT_TRUE(built);
+    expect_holds(*built, set);
+    EXPECT_TRUE(built->rebuild(set.remote, 0));
+    expect_holds(*built, set);
+    EXPECT_FALSE(broom_filter::build(options_for(0, 0x1p-8), std::span<const std::uint64_t>{set.keys}));
+}
+
+// ---- from R ---------------------------------------------------------------------------------------------------------
+
+TEST(broom_rebuild, any_number_of_threads_makes_the_same_of_r) {
+    integer_set set{test::effort(50'000, 10'000, 1'000'000)};
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        std::uint64_t reads_of_one = 0;
+        for (unsigned threads = 1; threads <= 4; ++threads) {
+            counting_map<memory_map> remote{set.remote};
+            auto built = broom_filter::build(options_for(set.keys.size(), rate), remote, threads);
+            ASSERT_TRUE(built) << built.error().message();
+            expect_holds(*built, set);
+            EXPECT_EQ(places_used(*built), set.keys.size());
+            EXPECT_EQ(built->details().dead_slots, 0u);
+            EXPECT_EQ(built->stats().remote_reads, remote.counts().range_reads);
+            // Each thread may end with a group that is not whole; nobody reads anything twice.
+            if (threads == 1) reads_of_one = remote.counts().range_reads;
+            EXPECT_LT(remote.counts().range_reads, reads_of_one + threads);
+            EXPECT_EQ(remote.counts().keys_visited, set.keys.size());
+        }
+    }
+}
+
+TEST(broom_rebuild, threads_forget_everything_that_r_does_not_hold) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (unsigned threads = 1; threads <= 4; ++threads) {
+            integer_set set{6000};
+            auto filter =
+                *broom_filter::build(options_for(6000, rate), std::span<const std::uint64_t>{set.keys}, threads);
+            // Buried, learnt, taken out of R behind the filter's back, put into it likewise.
+            for (std::size_t i = 0; i < 1000; ++i) ASSERT_TRUE(filter.erase(set.keys[i], set.remote));
+            for (std::uint64_t stranger = 1; stranger < 20'000; ++stranger)
+                ASSERT_TRUE(filter.adapt(stranger, set.remote));
+            for (std::size_t i = 1000; i < 2000; ++i)
+                ASSERT_TRUE(set.remote.erase(the_hash()(set.keys[i]), test::integer_key{set.keys[i]}.view()));
+            for (std::size_t i = 0; i < 500; ++i)
+                ASSERT_TRUE(set.remote.put(the_hash()(set.keys[i]), test::integer_key{set.keys[i]}.view()));
+            set.keys.erase(set.keys.begin() + 500, set.keys.begin() + 2000);
+            EXPECT_GT(filter.details().dead_slots, 0u);
+            const auto rebuilt = filter.rebuild(set.remote, threads);
+            ASSERT_TRUE(rebuilt) << rebuilt.error().message();
+            expect_holds(filter, set);
+            EXPECT_EQ(places_used(filter), set.keys.size());
+            EXPECT_EQ(filter.details().extended_slots, 0u);
+        }
+    }
+}
+
+TEST(broom_rebuild, threads_that_find_too_much_in_r_report_it_or_grow) {
+    for (unsigned threads = 1; threads <= 4; ++threads) {
+        for (const bool grows : {false, true}) {
+            integer_set set{20'000};
+            auto filter = *broom_filter::make(options_for(2000, 0x1p-8, grows));
+            const auto rebuilt = filter.rebuild(set.remote, threads);
+            ASSERT_EQ(rebuilt.has_value(), grows);
+            if (grows) {
+                expect_holds(filter, set);
+            } else {
+                EXPECT_EQ(rebuilt.error().code(), error_code::unsupported);
+            }
+        }
+    }
+}
+
+TEST(broom_rebuild, threads_finish_a_growth_that_has_begun) {
+    for (unsigned threads = 1; threads <= 4; ++threads) {
+        integer_set set{0};
+        auto filter = *broom_filter::make(options_for(5000, 0x1p-8));
+        for (std::uint64_t key = 1; filter.details().growth_done == 0; ++key) {
+            for (int i = 0; i < 20; ++i) set.keys.push_back(key * 20 + static_cast<unsigned>(i));
+            for (const std::uint64_t each : std::span<const std::uint64_t>{set.keys}.last(20)) {
+                ASSERT_TRUE(set.remote.put(the_hash()(each), test::integer_key{each}.view()));
+                ASSERT_TRUE(filter.insert(each, set.remote));
+            }
+        }
+        const auto rebuilt = filter.rebuild(set.remote, threads);
+        ASSERT_TRUE(rebuilt) << rebuilt.error().message();
+        EXPECT_EQ(filter.details().growth_done, 0.0);
+        expect_holds(filter, set);
+    }
+}
+
+// Tells the truth but for one range, in which two neighbours change places.
+class disordered_map {
+  public:
+    disordered_map(memory_map& wrapped, std::uint64_t position) noexcept : inner_{wrapped}, position_{position} {}
+    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        std::vector<std::pair<digest, std::string>> records;
+        const auto read = inner_.for_each(first, last, [&](const digest& where, key_view key) {
+            records.emplace_back(where, key.text());
+            return true;
+        });
+        if (first <= position_ && position_ <= last && records.size() > 3) std::swap(records[1], records[2]);
+        for (const auto& [where, key] : records) {
+            if (!visit(where, key_view{key})) break;
+        }
+        return read;
+    }
+
+  private:
+    memory_map& inner_;
+    std::uint64_t position_;
+};
+
+TEST(broom_rebuild, threads_that_read_a_lie_report_it_and_lose_nothing) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (unsigned threads = 1; threads <= 3; ++threads) {
+            for (const std::uint64_t quarter : {0u, 1u, 2u, 3u}) {
+                integer_set set{5000};
+                disordered_map liar{set.remote, quarter << 62 | 1u << 30};
+                auto filter = *broom_filter::build(options_for(5000, rate), set.remote);
+                const auto refused = filter.rebuild(liar, threads);
+                ASSERT_FALSE(refused) << quarter;
+                EXPECT_EQ(refused.error().code(), error_code::corrupt);
+                expect_holds(filter, set);
+                EXPECT_FALSE(broom_filter::build(options_for(5000, rate), liar, threads));
+                EXPECT_TRUE(filter.rebuild(set.remote, threads));
+                expect_holds(filter, set);
+            }
+        }
+    }
+}
+
+// Threads rebuild again and again; one inserts beside them, one asks.
+TEST(broom_rebuild, others_may_work_beside_it) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (const bool grows : {false, true}) {
+            integer_set set{test::effort(20'000, 6000, 1'000'000)};
+            // Of R all is committed beforehand: what has not been inserted yet may be in the filter or not.
+            auto filter = *broom_filter::make(options_for(grows ? 4000 : set.keys.size(), rate, grows));
+            std::atomic<std::size_t> inserted = 0;
+            std::atomic<std::uint64_t> failed = 0;
+            std::uint64_t denied = 0;
+            {
+                std::jthread writer{[&] {
+                    for (std::size_t i = 0; i < set.keys.size(); ++i) {
+                        const auto outcome = filter.insert(set.keys[i], set.remote);
+                        failed += outcome && *outcome != insert_outcome::full ? 0u : 1u;
+                        inserted.store(i + 1);
+                    }
+                }};
+                std::jthread rebuilder{[&] {
+                    while (inserted.load() < set.keys.size()) failed += filter.rebuild(set.remote, 3) ? 0u : 1u;
+                }};
+                test::splitmix chance{3};
+                while (inserted.load() < set.keys.size()) {
+                    if (const std::size_t there = inserted.load(); there != 0)
+                        denied += filter.may_contain(set.keys[chance.below(there)]) ? 0u : 1u;
+                }
+            }
+            EXPECT_EQ(denied, 0u) << "false negatives";
+            EXPECT_EQ(failed.load(), 0u);
+            EXPECT_TRUE(filter.rebuild(set.remote, 2));
+            expect_holds(filter, set);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,325 @@
+// Who may write without a lock: the first thread alone, until a second one comes; and never two at once.
+//
+// Where the kernel has no barrier for us, and where a sanitizer watches, a filter is shared from the start: then the tests
+// of the owner's rights are skipped, and those of exclusion are about plain locks.
+#include "filters/broom/writers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/broom_effort.hpp"
+#include "support/broom_world.hpp"
+
+namespace genista {
+namespace {
+
+using broom::writers;
+
+bool owners_exist() {
+    writers probe;
+    if (!probe.enter()) return false;
+    probe.leave();
+    return true;
+}
+
+bool enters_alone(writers& all) {
+    const bool alone = all.enter();
+    if (alone) all.leave();
+    return alone;
+}
+
+// Two plain numbers that only one thread at a time may change, and the lock of those who are not alone, as table::lock
+// has it.
+class plain_pair {
+  public:
+    void add_one() {
+        const bool alone = all_.enter();
+        if (!alone) {
+            while (lock_.exchange(1, std::memory_order_acquire) != 0) std::this_thread::yield();
+        }
+        torn_ += first_ == second_ ? 0u : 1u;
+        first_ = first_ + 1;
+        second_ = second_ + 1;
+        if (alone) {
+            ++alone_;
+            all_.leave();
+        } else {
+            lock_.store(0, std::memory_order_release);
+        }
+    }
+    // When everybody has gone.
+    [[nodiscard]] std::uint64_t sum() const { return first_; }
+    [[nodiscard]] std::uint64_t alone() const { return alone_; }
+    [[nodiscard]] bool whole() const { return torn_ == 0 && first_ == second_; }
+
+  private:
+    writers all_;
+    std::atomic<std::uint32_t> lock_ = 0;
+    volatile std::uint64_t first_ = 0;  // volatile: read and written at every step, and still not atomic
+    volatile std::uint64_t second_ = 0;
+    std::uint64_t torn_ = 0;
+    std::uint64_t alone_ = 0;
+};
+
+class broom_owner : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (!owners_exist()) GTEST_SKIP() << "no barrier of the kernel's here: everybody takes locks";
+    }
+    writers all;
+};
+
+TEST_F(broom_owner, the_first_thread_is_alone_again_and_again) {
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(enters_alone(all));
+}
+
+TEST_F(broom_owner, the_first_thread_may_enter_while_it_is_within) {
+    for (int depth = 0; depth < 5; ++depth) ASSERT_TRUE(all.enter());
+    for (int depth = 0; depth < 5; ++depth) all.leave();
+    std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();  // it would wait for ever if somebody were still within
+}
+
+TEST_F(broom_owner, a_second_thread_makes_it_shared_for_good) {
+    ASSERT_TRUE(enters_alone(all));
+    std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(all.enter());
+    std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
+}
+
+TEST_F(broom_owner, filters_have_owners_of_their_own) {
+    writers other;
+    ASSERT_TRUE(all.enter());
+    std::jthread{[&] { EXPECT_TRUE(enters_alone(other)); }}.join();
+    all.leave();
+    EXPECT_FALSE(other.enter());
+    EXPECT_TRUE(enters_alone(all));
+}
+
+TEST_F(broom_owner, who_objects_waits_until_the_owner_has_left) {
+    for (int round = 0; round < 50; ++round) {
+        writers fresh;
+        int written = 0;  // plain: the owner's until it leaves
+        std::atomic<bool> let_in = false;
+        std::latch coming{1};
+        ASSERT_TRUE(fresh.enter());
+        std::jthread objector{[&] {
+            coming.count_down();
+            EXPECT_FALSE(fresh.enter());
+            let_in = true;
+            EXPECT_EQ(written, 100);
+        }};
+        coming.wait();
+        for (int i = 0; i < 100; ++i) {
+            ASSERT_TRUE(fresh.enter()) << "an owner that is within stays so";
+            ++written;
+            fresh.leave();
+            std::this_thread::yield();
+            ASSERT_FALSE(let_in.load());
+        }
+        fresh.leave();
+        objector.join();
+        EXPECT_FALSE(fresh.enter());
+    }
+}
+
+TEST_F(broom_owner, several_who_object_at_once_all_wait) {
+    for (int round = 0; round < 50; ++round) {
+        writers fresh;
+        std::atomic<int> let_in = 0;
+        std::latch coming{3};
+        ASSERT_TRUE(fresh.enter());
+        std::vector<std::jthread> objectors;
+        for (int i = 0; i < 3; ++i) {
+            objectors.emplace_back([&] {
+                coming.arrive_and_wait();
+                EXPECT_FALSE(fresh.enter());
+                ++let_in;
+            });
+        }
+        coming.wait();
+        for (int i = 0; i < 20; ++i) {
+            std::this_thread::yield();
+            ASSERT_EQ(let_in.load(), 0);
+        }
+        fresh.leave();
+    }
+}
+
+TEST_F(broom_owner, an_owner_that_has_ended_holds_nobody_up) {
+    std::jthread{[&] { EXPECT_TRUE(enters_alone(all)); }}.join();
+    EXPECT_FALSE(all.enter());
+    std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
+}
+
+// A thread may be given the place in memory, and so the rights, of one that has ended: it is then the owner.
+TEST(broom_writers, threads_one_after_the_other_lose_no_step) {
+    plain_pair pair;
+    for (int i = 0; i < 50; ++i) {
+        std::jthread{[&] {
+            for (int step = 0; step < 100; ++step) pair.add_one();
+        }}.join();
+    }
+    EXPECT_EQ(pair.sum(), 5000u);
+    EXPECT_TRUE(pair.whole());
+}
+
+TEST(broom_writers, never_two_at_once) {
+    const std::uint64_t steps = test::effort(3000, 1000, 30'000);
+    const std::uint64_t rounds = test::effort(60, 20, 2000);
+    for (unsigned others = 1; others <= 3; ++others) {
+        std::uint64_t alone = 0;
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            plain_pair pair;
+            std::atomic<std::uint64_t> done = 0;  // by the first
+            {
+                std::vector<std::jthread> team;
+                team.emplace_back([&] {
+                    for (std::uint64_t i = 1; i <= steps; ++i) {
+                        pair.add_one();
+                        done.store(i, std::memory_order_relaxed);
+                    }
+                });
+                for (unsigned t = 0; t < others; ++t) {
+                    team.emplace_back([&] {
+                        while (done.load(std::memory_order_relaxed) < steps * round / rounds) std::this_thread::yield();
+                        for (std::uint64_t i = 0; i < steps; ++i) pair.add_one();
+                    });
+                }
+            }
+            ASSERT_EQ(pair.sum(), (others + 1) * steps) << "a step was lost in round " << round;
+            ASSERT_TRUE(pair.whole()) << "two were within at once in round " << round;
+            alone += pair.alone();
+        }
+        if (owners_exist()) {
+            EXPECT_GT(alone, steps);  // or this test was about locks only
+        }
+    }
+}
+
+// One thread writes alone, a second one joins it at another moment in every round, and a third asks for everything that has
+// been inserted so far.
+class shared_insertion {
+  public:
+    shared_insertion(const broom_options& options, std::uint64_t keys_each)
+        : keys_each_{keys_each}, filter_{*broom_filter::make(options)} {
+        // The store has committed everything beforehand, so that nothing but the filter stands between the writers.
+        for (std::uint64_t key = 0; key < 2 * keys_each; ++key) {
+            const test::integer_key bytes{key};
+            EXPECT_TRUE(remote_.put(filter_.hash()(key), bytes.view()));
+        }
+    }
+
+    void run(std::uint64_t second_begins_at, bool in_batches) {
+        {
+            std::jthread first{[&] { write(0, in_batches); }};
+            std::jthread second{[&] {
+                while (done_[0].load() < second_begins_at) std::this_thread::yield();
+                write(1, in_batches);
+            }};
+            std::jthread reader{[&] {
+                while (done_[0].load() + done_[1].load() < 2 * keys_each_) read();
+                read();
+            }};
+        }
+        EXPECT_EQ(failed_.load(), 0u);
+        EXPECT_EQ(denied_.load(), 0u) << "false negatives";
+        const auto sound = filter_.audit(remote_);
+        EXPECT_TRUE(sound) << sound.error().message();
+        EXPECT_EQ(filter_.stats().keys, 2 * keys_each_);
+    }
+
+  private:
+    void write(std::uint64_t who, bool in_batches) {
+        const std::uint64_t batch = in_batches ? 37 : 1;
+        std::vector<std::uint64_t> keys;
+        for (std::uint64_t from = 0; from < keys_each_; from += batch) {
+            const std::uint64_t end = std::min(from + batch, keys_each_);
+            keys.clear();
+            for (std::uint64_t i = from; i < end; ++i) keys.push_back(who * keys_each_ + i);
+            if (in_batches) {
+                const auto inserted = filter_.insert(std::span<const std::uint64_t>{keys}, remote_);
+                failed_ += inserted && *inserted == keys.size() ? 0u : 1u;
+            } else {
+                const auto outcome = filter_.insert(keys[0], remote_);
+                failed_ += outcome && *outcome != insert_outcome::full ? 0u : 1u;
+            }
+            done_[who].store(end);
+        }
+    }
+    // The youngest keys of both, whose bins are being written to, one by one; then all, at once.
+    void read() {
+        const std::uint64_t inserted[2] = {done_[0].load(), done_[1].load()};
+        asked_.clear();
+        for (std::uint64_t who = 0; who < 2; ++who) {
+            for (std::uint64_t i = 0; i < inserted[who]; ++i) asked_.push_back(who * keys_each_ + i);
+            for (std::uint64_t i = inserted[who] - std::min<std::uint64_t>(inserted[who], 50); i < inserted[who]; ++i)
+                denied_ += filter_.may_contain(who * keys_each_ + i) ? 0u : 1u;
+        }
+        answers_.assign(words_for(asked_.size()), 0);
+        filter_.may_contain(std::span<const std::uint64_t>{asked_}, answers_);
+        for (std::size_t i = 0; i < asked_.size(); ++i) denied_ += (answers_[i / 64] >> (i % 64) & 1) != 0 ? 0u : 1u;
+    }
+
+    std::uint64_t keys_each_;
+    broom_filter filter_;
+    memory_map remote_;
+    std::atomic<std::uint64_t> done_[2] = {0, 0};
+    std::atomic<std::uint64_t> failed_ = 0;
+    std::atomic<std::uint64_t> denied_ = 0;
+    std::vector<std::uint64_t> asked_;  // the reader's
+    std::vector<std::uint64_t> answers_;
+};
+
+void share_at_many_moments(std::uint64_t capacity, bool grows) {
+    constexpr std::uint64_t keys_each = 2000;
+    const std::uint64_t rounds = test::effort(40, 6, 2000);
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            shared_insertion race{{.capacity = capacity,
+                                   .false_positive_rate = rate,
+                                   .hash = hasher{hash_key::from_seed(round)},
+                                   .key_is_new = round % 2 == 0,
+                                   .grows = grows,
+                                   .repeatable = round},
+                                  keys_each};
+            race.run(keys_each * round / rounds, round / 2 % 2 == 0);
+            if (testing::Test::HasFailure()) return;
+        }
+    }
+}
+
+TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_to_insert) {
+    share_at_many_moments(4000, false);
+}
+
+TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_and_the_filter_grows) {
+    share_at_many_moments(300, true);
+}
+
+TEST(broom_writers, a_filter_whose_first_writer_has_ended_goes_on) {
+    auto filter = *broom_filter::make({.capacity = 1000, .hash = hasher{hash_key::from_seed(3)}, .repeatable = 3});
+    memory_map remote;
+    for (std::uint64_t thread = 0; thread < 8; ++thread) {
+        std::jthread{[&] {
+            for (std::uint64_t key = thread * 300; key < (thread + 1) * 300; ++key) {
+                const test::integer_key bytes{key};
+                EXPECT_TRUE(remote.put(filter.hash()(key), bytes.view()));
+                EXPECT_TRUE(filter.insert(key, remote));
+            }
+        }}.join();
+        const auto sound = filter.audit(remote);
+        ASSERT_TRUE(sound) << sound.error().message();
+        ASSERT_EQ(filter.stats().keys, (thread + 1) * 300);
+    }
+}
+
+}  // namespace
+}  // namespace genista
