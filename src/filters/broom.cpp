@@ -85,6 +85,10 @@ insert_outcome broom_filter::insert_and_grow(broom::range_source& source) noexce
 result<erase_outcome> broom_filter::erase_from(const digest& d, broom::range_source& source) noexcept {
     return core_->erase(d, source);
 }
+result<erase_outcome> broom_filter::forget_vouched_from(const digest& d, const broom_epoch_mark& when,
+                                                        broom::range_source& source) noexcept {
+    return core_->forget_vouched(d, when, source);
+}
 result<erase_outcome> broom_filter::forget_from(const digest& d, broom::range_source& source) noexcept {
     return core_->forget(d, source);
 }

@@ -12,6 +12,8 @@
 #include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/broom_effort.hpp"
+#include "support/broom_races.hpp"
+#include "support/broom_scripted_map.hpp"
 #include "support/broom_world.hpp"
 #include "support/splitmix.hpp"
 
@@ -123,7 +125,7 @@ TYPED_TEST(broom_bulk, a_built_filter_works_like_any_other) {
         set.keys.erase(set.keys.begin(), set.keys.begin() + 1000);
         expect_holds(*built, set);
         std::uint64_t fixed = 0;
-        for (std::uint64_t stranger = 1; stranger < 20'000; ++stranger) {
+        for (std::uint64_t stranger = 1; stranger < 100'000; ++stranger) {
             const auto outcome = built->adapt(stranger, set.remote);
             ASSERT_TRUE(outcome) << outcome.error().message();
             fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
@@ -161,10 +163,10 @@ TYPED_TEST(broom_bulk, every_key_given_twelve_times_counts_once) {
 
 TYPED_TEST(broom_bulk, too_many_keys_are_an_error_or_make_it_grow) {
     using key = typename decltype(TypeParam::keys)::value_type;
-    TypeParam set{20'000};
+    TypeParam set{test::effort(20'000, 4000, 100'000)};
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (unsigned threads = 1; threads <= 3; ++threads) {
-            for (const std::uint64_t capacity : {100u, 5000u}) {
+            for (const std::uint64_t capacity : {set.keys.size() / 200, set.keys.size() / 4}) {
                 const auto refused =
                     broom_filter::build(options_for(capacity, rate, false), std::span<const key>{set.keys}, threads);
                 ASSERT_FALSE(refused);
@@ -240,8 +242,8 @@ TEST(broom_rebuild, threads_forget_everything_that_r_does_not_hold) {
 TEST(broom_rebuild, threads_that_find_too_much_in_r_report_it_or_grow) {
     for (unsigned threads = 1; threads <= 4; ++threads) {
         for (const bool grows : {false, true}) {
-            integer_set set{20'000};
-            auto filter = *broom_filter::make(options_for(2000, 0x1p-8, grows));
+            integer_set set{test::effort(20'000, 4000, 100'000)};
+            auto filter = *broom_filter::make(options_for(set.keys.size() / 10, 0x1p-8, grows));
             const auto rebuilt = filter.rebuild(set.remote, threads);
             ASSERT_EQ(rebuilt.has_value(), grows);
             if (grows) {
@@ -267,6 +269,27 @@ TEST(broom_rebuild, threads_finish_a_growth_that_has_begun) {
         const auto rebuilt = filter.rebuild(set.remote, threads);
         ASSERT_TRUE(rebuilt) << rebuilt.error().message();
         EXPECT_EQ(filter.details().growth_done, 0.0);
+        expect_holds(filter, set);
+    }
+}
+
+// A snapshot of a filter that was growing, restored when R has become eight times as large.
+TEST(broom_rebuild, a_growth_that_r_has_outrun_is_no_obstacle) {
+    for (unsigned threads = 1; threads <= 2; ++threads) {
+        integer_set set{0};
+        auto filter = *broom_filter::make(options_for(5000, 0x1p-8));
+        const auto commit_one = [&] {
+            const std::uint64_t key = set.keys.size();
+            set.keys.push_back(key);
+            EXPECT_TRUE(set.remote.put(the_hash()(key), test::integer_key{key}.view()));
+        };
+        while (filter.details().growth_done == 0) {
+            commit_one();
+            ASSERT_TRUE(filter.insert(set.keys.back(), set.remote));
+        }
+        while (set.keys.size() < 40'000) commit_one();
+        const auto rebuilt = filter.rebuild(set.remote, threads);
+        ASSERT_TRUE(rebuilt) << rebuilt.error().message();
         expect_holds(filter, set);
     }
 }
@@ -316,37 +339,72 @@ TEST(broom_rebuild, threads_that_read_a_lie_report_it_and_lose_nothing) {
     }
 }
 
-// Threads rebuild again and again; one inserts beside them, one asks.
+// Somebody commits and inserts a key when a group has been read from R and not been laid yet.
+TEST(broom_rebuild, a_key_that_joins_after_r_was_read_is_not_lost) {
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        test::broom_world<broom_filter> w{{.capacity = 200, .rate = rate, .seed = 9, .universe = 200}};
+        for (std::uint64_t key = 0; key < 150; ++key) ASSERT_TRUE(w.insert(key));
+        for (std::uint64_t key = 150; key < 180; ++key) {
+            test::scripted_map<memory_map> remote{w.plain};
+            remote.after_range = [&] { test::insert_beside(w, key); };
+            ASSERT_TRUE(w.filter.rebuild(remote));
+            w.scan();
+            w.audit();
+            ASSERT_TRUE(w.wrong.none()) << w.wrong.text();
+        }
+    }
+}
+
+// Threads rebuild again and again; one commits and inserts beside them, one asks.
+class rebuilt_meanwhile {
+  public:
+    rebuilt_meanwhile(const broom_options& options, std::size_t count)
+        : filter_{*broom_filter::make(options)}, count_{count} {
+        for (std::uint64_t i = 0; i < count; ++i) set_.keys.push_back(i * 0x9e3779b97f4a7c15 + 5);
+    }
+
+    void run() {
+        {
+            const std::jthread writer{[this] { write(); }};
+            const std::jthread rebuilder{[this] {
+                while (inserted_.load() < count_) failed_ += filter_.rebuild(set_.remote, 3) ? 0u : 1u;
+            }};
+            test::splitmix chance{3};
+            while (inserted_.load() < count_) {
+                if (const std::size_t there = inserted_.load(); there != 0)
+                    denied_ += filter_.may_contain(set_.keys[chance.below(there)]) ? 0u : 1u;
+            }
+        }
+        EXPECT_EQ(denied_, 0u) << "false negatives";
+        EXPECT_EQ(failed_.load(), 0u);
+        expect_holds(filter_, set_);
+    }
+
+  private:
+    void write() {
+        for (std::size_t i = 0; i < count_; ++i) {
+            const std::uint64_t key = set_.keys[i];
+            const auto put = set_.remote.put(the_hash()(key), test::integer_key{key}.view());
+            const auto outcome = filter_.insert(key, set_.remote);
+            failed_ += put && outcome && *outcome != insert_outcome::full ? 0u : 1u;
+            inserted_.store(i + 1);
+        }
+    }
+
+    integer_set set_{0};
+    broom_filter filter_;
+    std::size_t count_;
+    std::atomic<std::size_t> inserted_ = 0;
+    std::atomic<std::uint64_t> failed_ = 0;
+    std::uint64_t denied_ = 0;  // the reader's
+};
+
 TEST(broom_rebuild, others_may_work_beside_it) {
+    const std::size_t count = test::effort(20'000, 2000, 1'000'000);
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const bool grows : {false, true}) {
-            integer_set set{test::effort(20'000, 6000, 1'000'000)};
-            // Of R all is committed beforehand: what has not been inserted yet may be in the filter or not.
-            auto filter = *broom_filter::make(options_for(grows ? 4000 : set.keys.size(), rate, grows));
-            std::atomic<std::size_t> inserted = 0;
-            std::atomic<std::uint64_t> failed = 0;
-            std::uint64_t denied = 0;
-            {
-                std::jthread writer{[&] {
-                    for (std::size_t i = 0; i < set.keys.size(); ++i) {
-                        const auto outcome = filter.insert(set.keys[i], set.remote);
-                        failed += outcome && *outcome != insert_outcome::full ? 0u : 1u;
-                        inserted.store(i + 1);
-                    }
-                }};
-                std::jthread rebuilder{[&] {
-                    while (inserted.load() < set.keys.size()) failed += filter.rebuild(set.remote, 3) ? 0u : 1u;
-                }};
-                test::splitmix chance{3};
-                while (inserted.load() < set.keys.size()) {
-                    if (const std::size_t there = inserted.load(); there != 0)
-                        denied += filter.may_contain(set.keys[chance.below(there)]) ? 0u : 1u;
-                }
-            }
-            EXPECT_EQ(denied, 0u) << "false negatives";
-            EXPECT_EQ(failed.load(), 0u);
-            EXPECT_TRUE(filter.rebuild(set.remote, 2));
-            expect_holds(filter, set);
+            rebuilt_meanwhile race{options_for(grows ? 500 : count, rate, grows), count};
+            race.run();
         }
     }
 }

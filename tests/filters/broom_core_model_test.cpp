@@ -208,7 +208,7 @@ struct bad_source final : range_source {
         into.members.assign(3, digest{1, 2});
         return error::make(error_code::io, "the store is down");
     }
-    result<void> erase() override { return error::make(error_code::io, "the store is down"); }
+    result<bool> erase() override { return error::make(error_code::io, "the store is down"); }
 };
 
 TEST(broom_core, a_failing_store_changes_nothing) {

@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <latch>
-#include <memory>
 #include <span>
 #include <thread>
 #include <vector>
@@ -17,6 +17,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/broom_effort.hpp"
 #include "support/broom_world.hpp"
+#include "support/splitmix.hpp"
 
 namespace genista {
 namespace {
@@ -40,13 +41,15 @@ bool enters_alone(writers& all) {
 // has it.
 class plain_pair {
   public:
-    void add_one() {
+    // Dawdles between the two. True: it was alone.
+    bool add_one(unsigned dawdle = 0) {
         const bool alone = all_.enter();
         if (!alone) {
             while (lock_.exchange(1, std::memory_order_acquire) != 0) std::this_thread::yield();
         }
         torn_ += first_ == second_ ? 0u : 1u;
         first_ = first_ + 1;
+        for (volatile unsigned i = 0; i < dawdle;) i = i + 1;
         second_ = second_ + 1;
         if (alone) {
             ++alone_;
@@ -54,6 +57,7 @@ class plain_pair {
         } else {
             lock_.store(0, std::memory_order_release);
         }
+        return alone;
     }
     // When everybody has gone.
     [[nodiscard]] std::uint64_t sum() const { return first_; }
@@ -204,17 +208,46 @@ TEST(broom_writers, never_two_at_once) {
     }
 }
 
+// The owner's word that it is at work may still wait in its processor when somebody objects: what the barrier is for. The
+// steps are long, so that two that overlap meet, and the second thread comes at no particular moment of them.
+TEST(broom_writers, who_objects_at_any_moment_does_not_overlook_the_owner) {
+    const std::uint64_t rounds = test::effort(2000, 100, 200'000);
+    std::vector<plain_pair> pairs(rounds);
+    std::vector<std::uint64_t> steps(rounds);  // the owner's
+    std::atomic<std::uint64_t> owned = 0;      // pairs that have an owner
+    {
+        const std::jthread owner{[&] {
+            for (std::uint64_t round = 0; round < rounds; ++round) {
+                bool alone = pairs[round].add_one();
+                owned.store(round + 1);
+                for (steps[round] = 1; alone; ++steps[round]) alone = pairs[round].add_one(40);
+            }
+        }};
+        test::splitmix chance{1};
+        for (std::uint64_t round = 0; round < rounds; ++round) {
+            while (owned.load() <= round) std::this_thread::yield();
+            for (volatile std::uint64_t i = chance.below(400); i > 0;) i = i - 1;
+            (void)pairs[round].add_one(40);
+        }
+    }
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        ASSERT_EQ(pairs[round].sum(), steps[round] + 1) << "a step was lost in round " << round;
+        ASSERT_TRUE(pairs[round].whole()) << "two were within at once in round " << round;
+    }
+}
+
 // One thread writes alone, a second one joins it at another moment in every round, and a third asks for everything that has
 // been inserted so far.
 class shared_insertion {
   public:
     shared_insertion(const broom_options& options, std::uint64_t keys_each)
         : keys_each_{keys_each}, filter_{*broom_filter::make(options)} {
-        // The store has committed everything beforehand, so that nothing but the filter stands between the writers.
-        for (std::uint64_t key = 0; key < 2 * keys_each; ++key) {
-            const test::integer_key bytes{key};
-            EXPECT_TRUE(remote_.put(filter_.hash()(key), bytes.view()));
+        // The store has committed everything beforehand, so that nothing but the filter stands between the writers. But a
+        // filter that grows must not be outrun by R.
+        if (!options.grows) {
+            for (std::uint64_t key = 0; key < 2 * keys_each; ++key) commit(key);
         }
+        commits_ = options.grows;
     }
 
     void run(std::uint64_t second_begins_at, bool in_batches) {
@@ -237,6 +270,10 @@ class shared_insertion {
     }
 
   private:
+    void commit(std::uint64_t key) {
+        const test::integer_key bytes{key};
+        failed_ += remote_.put(filter_.hash()(key), bytes.view()) ? 0u : 1u;
+    }
     void write(std::uint64_t who, bool in_batches) {
         const std::uint64_t batch = in_batches ? 37 : 1;
         std::vector<std::uint64_t> keys;
@@ -244,6 +281,7 @@ class shared_insertion {
             const std::uint64_t end = std::min(from + batch, keys_each_);
             keys.clear();
             for (std::uint64_t i = from; i < end; ++i) keys.push_back(who * keys_each_ + i);
+            for (std::size_t i = 0; commits_ && i < keys.size(); ++i) commit(keys[i]);
             if (in_batches) {
                 const auto inserted = filter_.insert(std::span<const std::uint64_t>{keys}, remote_);
                 failed_ += inserted && *inserted == keys.size() ? 0u : 1u;
@@ -271,6 +309,7 @@ class shared_insertion {
     std::uint64_t keys_each_;
     broom_filter filter_;
     memory_map remote_;
+    bool commits_ = false;
     std::atomic<std::uint64_t> done_[2] = {0, 0};
     std::atomic<std::uint64_t> failed_ = 0;
     std::atomic<std::uint64_t> denied_ = 0;
@@ -302,6 +341,85 @@ TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_to_insert) {
 
 TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_and_the_filter_grows) {
     share_at_many_moments(300, true);
+}
+
+// A lone writer and a reader of batches: keys come in batches of all sizes, and some that nobody asks for come and go.
+class lone_writer {
+  public:
+    lone_writer(const broom_options& options, std::size_t count) : keys_(count), filter_{*broom_filter::make(options)} {
+        test::splitmix chance{3};
+        for (std::uint64_t& key : keys_) key = chance();
+    }
+
+    void run() {
+        {
+            const std::jthread writer{[this] { write(); }};
+            read();
+        }
+        EXPECT_EQ(denied_, 0u) << "false negatives";
+        EXPECT_EQ(failed_, 0u);
+        const auto sound = filter_.audit(remote_);
+        EXPECT_TRUE(sound) << sound.error().message();
+        EXPECT_EQ(filter_.stats().keys, keys_.size());
+    }
+
+  private:
+    void commit(std::uint64_t key) {
+        const test::integer_key bytes{key};
+        failed_ += remote_.put(filter_.hash()(key), bytes.view()) ? 0u : 1u;
+    }
+    void write() {
+        test::splitmix chance{2};
+        for (std::size_t from = 0; from < keys_.size();) {
+            const auto batch = std::span<const std::uint64_t>{keys_}.subspan(from).first(
+                std::min<std::size_t>(keys_.size() - from, chance.below(400)));
+            for (const std::uint64_t key : batch) commit(key);
+            const auto outcome = filter_.insert(batch, remote_);
+            failed_ += outcome && *outcome == batch.size() ? 0u : 1u;
+            from += batch.size();
+            inserted_.store(from);
+            const std::uint64_t passer_by = chance();
+            failed_ += filter_.adapt(passer_by, remote_) ? 0u : 1u;
+            commit(passer_by);
+            failed_ += filter_.insert(passer_by, remote_) ? 0u : 1u;
+            failed_ += filter_.erase(passer_by, remote_) ? 0u : 1u;
+        }
+    }
+    // The oldest or the youngest.
+    void read() {
+        constexpr std::size_t most = 1000;
+        test::splitmix chance{5};
+        std::vector<std::uint64_t> answers(words_for(most));
+        while (inserted_.load() < keys_.size()) {
+            const std::size_t there = inserted_.load();
+            const std::size_t count = std::min<std::size_t>(there, chance.below(most));
+            const std::size_t from = chance.below(2) == 0 ? 0 : there - count;
+            filter_.may_contain(std::span<const std::uint64_t>{keys_}.subspan(from, count), answers);
+            for (std::size_t i = 0; i < count; ++i) denied_ += (answers[i / 64] >> (i % 64) & 1) != 0 ? 0u : 1u;
+        }
+    }
+
+    std::vector<std::uint64_t> keys_;
+    broom_filter filter_;
+    memory_map remote_;
+    std::atomic<std::size_t> inserted_ = 0;
+    std::uint64_t failed_ = 0;  // the writer's
+    std::uint64_t denied_ = 0;  // the reader's
+};
+
+TEST(broom_writers, batched_look_ups_beside_a_lone_writer_never_deny_a_stored_key) {
+    const std::size_t keys = test::effort(60'000, 8000, 1'000'000);
+    for (const double rate : {0x1p-8, 0x1p-12}) {
+        for (const bool grows : {false, true}) {
+            lone_writer race{{.capacity = grows ? 300 : keys,
+                              .false_positive_rate = rate,
+                              .hash = hasher{hash_key::from_seed(21)},
+                              .grows = grows,
+                              .repeatable = 4},
+                             keys};
+            race.run();
+        }
+    }
 }
 
 TEST(broom_writers, a_filter_whose_first_writer_has_ended_goes_on) {

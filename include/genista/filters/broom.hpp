@@ -158,6 +158,28 @@ class broom_filter : public filter_surface<broom_filter> {
         const integer_bytes bytes{key};
         return erase(bytes.view(), remote);
     }
+    // The same for callers that can vouch for the key: insert(key) returned `inserted` or `already_present`, no erase of it has
+    // begun since, and nobody else inserts or erases it meanwhile. Then its slot is known without asking R whose it is: R is
+    // told to erase the key, and read only if the bin has to be renewed. A false promise may cost another key. (A hash
+    // that is not keyed lets keys with equal digests be found: then this is the erase above.)
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for) noexcept {
+        if (hash().state().kind != hash_kind::keyed) return erase(key, remote);
+        const digest d = hash()(key);
+        // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
+        const broom_epoch_mark when = state().mark_of(d.position);
+        const result<bool> gone = remote.erase(d, key);
+        if (!gone) return gone.error();
+        if (!*gone) return erase_outcome::absent;
+        if (kernels_->bury(state(), d, when)) return erase_outcome::erased;
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return forget_vouched_from(d, when, source);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, vouched_for promise) noexcept {
+        const integer_bytes bytes{key};
+        return erase(bytes.view(), remote, promise);
+    }
     // The second half of an erase, for a store that has committed it already (a batch of writes, say): R no longer holds the
     // key. `absent`: there was nothing to forget, or the key is back.
     template <remote_map R>
@@ -271,6 +293,8 @@ class broom_filter : public filter_surface<broom_filter> {
     // The key has joined; the table wants to grow.
     [[nodiscard]] insert_outcome insert_and_grow(broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase_from(const digest& d, broom::range_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_vouched_from(const digest& d, const broom_epoch_mark& when,
+                                                            broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;

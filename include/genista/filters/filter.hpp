@@ -59,6 +59,12 @@ struct filter_stats {
     std::uint64_t remote_reads = 0;
 };
 
+// The last argument of an erase whose caller vouches for the key where the filter could also ask (broom_filter::erase).
+struct vouched_for {
+    explicit vouched_for() = default;
+};
+inline constexpr vouched_for vouched{};
+
 // `min_rate` differs by structure; the message names the value and what is allowed.
 [[nodiscard]] result<void> check_options(std::string_view filter, const filter_options& options,
                                          double min_rate) noexcept;

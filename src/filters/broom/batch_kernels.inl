@@ -22,9 +22,9 @@ struct broom_batches {
         alignas(64) digest digests[places];
         alignas(64) std::uint64_t offsets[places];  // of the lines, in bytes
         // After the glance, of a round's 64 keys:
-        alignas(64) std::uint64_t words[64];    // of the fingerprints, the first
-        alignas(64) std::uint32_t alike[64];    // remainders that agree
-        alignas(64) std::uint32_t before[64];   // versions
+        alignas(64) std::uint64_t words[64];   // of the fingerprints, the first
+        alignas(64) std::uint32_t alike[64];   // remainders that agree
+        alignas(64) std::uint32_t before[64];  // versions
     };
     // Bits of keys.
     struct glimpse {
@@ -150,8 +150,8 @@ struct broom_batches {
     }
 
     // Answers for the up to 64 keys from `first` on.
-    [[gnu::noinline]] static std::uint64_t settle(const state& s, const ring& r, std::size_t first,
-                                                  std::uint64_t keys, glimpse seen) noexcept {
+    [[gnu::noinline]] static std::uint64_t settle(const state& s, const ring& r, std::size_t first, std::uint64_t keys,
+                                                  glimpse seen) noexcept {
         std::uint64_t matched = 0;
         std::uint64_t rare = seen.rare & keys;
         for (std::uint64_t left = those_alike(r) & keys; left != 0; left &= left - 1) {
@@ -203,7 +203,8 @@ struct broom_batches {
                     aimed += hash_width;
                 }
             }
-            out_bits[first / 64] = settle(s, r, first, _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(end - first)), seen);
+            out_bits[first / 64] =
+                settle(s, r, first, _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(end - first)), seen);
         }
     }
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <new>
 
 #include "filters/broom/team.hpp"
@@ -40,8 +41,7 @@ void for_each_digest(const hasher& hash, std::span<const Key> part, const Visit&
 
 template <class Key>
 std::vector<digest> digests_in_order(const hasher& hash, std::span<const Key> keys, unsigned threads) {
-    const unsigned bits =
-        std::min(static_cast<unsigned>(std::bit_width(keys.size() / keys_per_bucket)), most_bits);
+    const unsigned bits = std::min(static_cast<unsigned>(std::bit_width(keys.size() / keys_per_bucket)), most_bits);
     const std::size_t buckets = std::size_t{1} << bits;
     const auto bucket_of = [bits](const digest& d) {
         return bits == 0 ? std::size_t{0} : static_cast<std::size_t>(d.position >> (64 - bits));
@@ -79,13 +79,13 @@ template std::vector<digest> digests_in_order<std::uint64_t>(const hasher&, std:
 template std::vector<digest> digests_in_order<key_view>(const hasher&, std::span<const key_view>, unsigned);
 
 result<void> digest_source::read(position_range range, population& into) {
-    const auto first =
-        std::lower_bound(sorted_.begin(), sorted_.end(), range.first,
-                         [](const digest& d, std::uint64_t position) { return d.position < position; });
+    const auto first = std::lower_bound(sorted_.begin(), sorted_.end(), range.first,
+                                        [](const digest& d, std::uint64_t position) { return d.position < position; });
     auto last = first;
     while (last != sorted_.end() && last->position <= range.last) ++last;
     try {
-        into.members.assign(first, last);
+        into.members.clear();
+        std::unique_copy(first, last, std::back_inserter(into.members));
     } catch (const std::bad_alloc&) {
         return error::make(error_code::out_of_memory, "broom: no memory for the keys of one bin");
     }

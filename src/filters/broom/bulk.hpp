@@ -26,7 +26,7 @@ class digest_source final : public range_source {
     explicit digest_source(std::span<const digest> sorted) noexcept : sorted_{sorted} {}
 
     result<void> read(position_range range, population& into) override;
-    result<void> erase() override { return {}; }
+    result<bool> erase() override { return false; }
     [[nodiscard]] bool is_remote() const noexcept override { return false; }
 
   private:

@@ -192,6 +192,58 @@ result<erase_outcome> core::forget(const digest& d, range_source& source) noexce
     return no_memory();
 }
 
+// With the range read only if the bin has to be renewed, or was.
+result<erase_outcome> core::forget_vouched(const digest& d, const broom_epoch_mark& when, range_source& source) noexcept
+    try {
+    hold_back();
+    if (options_.history == broom_history::bury && bury_vouched(d, when)) return erase_outcome::erased;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        reading taken;
+        if (const auto got = read(d, source, taken); !got) return got.error();
+        if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
+        const step done = renew_with(d, taken);
+        if (done == step::done) {
+            taken.where->tidy();
+            return erase_outcome::erased;
+        }
+        if (done == step::again) continue;
+        const auto made = make_room(d, *taken.where, source);
+        if (!made) return made.error();
+        if (!*made) return too_many_keys(taken.r.members.size());
+    }
+    return kept_changing();
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+core::step core::renew_with(const digest& d, const reading& taken) {
+    table::lock held{*taken.where, taken.bin};
+    if (!stands(taken, d, held)) return step::again;
+    static thread_local bin_image image;
+    taken.where->read(taken.bin, image);
+    return renew(*taken.where, held, image, taken.r.members, nullptr) ? step::done : step::no_room;
+}
+
+// By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so: no such slot; a full bin
+// [law L2]; an entry with its tag, on which it would be a certain match afterwards; a bin that has been renewed, or has moved.
+bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
+    table& in = table_of(d);
+    const std::uint64_t bin = in.bin_of(d);
+    table::lock held{in, bin};
+    const layout& l = *layout_.load(std::memory_order_acquire);
+    if (l.now != &in || l.next != nullptr || when.table == nullptr || l.state.mark_of_locked(bin) != when) return false;
+    static thread_local bin_image image;
+    in.read(bin, image);
+    epoch now{in, image};
+    const present x = now.of(d);
+    const auto slot = now.matching_slot(x);
+    if (!slot || now.is_full() || now.backyard_has(x.print)) return false;
+    const unsigned before = image.keys();
+    now.bury(*slot);
+    commit(in, held, image, before);
+    return true;
+}
+
 // R has lost the key, after `taken` was read or before.
 result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {

@@ -57,6 +57,9 @@ class core {
     [[nodiscard]] result<insert_outcome> insert(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget(const digest& d, range_source& source) noexcept;
+    // The key was inserted, and R held it until after its bin was in the marked epoch.
+    [[nodiscard]] result<erase_outcome> forget_vouched(const digest& d, const broom_epoch_mark& when,
+                                                       range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
     // Lays every bin anew from R, which several threads read at once.
     [[nodiscard]] result<void> rebuild(range_source& source, unsigned threads = 1) noexcept;
@@ -114,6 +117,8 @@ class core {
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, insert_outcome& outcome);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
+    [[nodiscard]] step renew_with(const digest& d, const reading& taken);
+    [[nodiscard]] bool bury_vouched(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 
     // growth.cpp
@@ -123,6 +128,7 @@ class core {
     [[nodiscard]] result<void> begin_growth(unsigned doublings) noexcept;    // under growing_
     [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
+    [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
     [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();
     // Makes room for a key whose bin in `crowded` has none: grows until the bin has moved. False: it may not grow.

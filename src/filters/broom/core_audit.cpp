@@ -72,10 +72,10 @@ result<void> core::audit(range_source& source) const noexcept try {
 filter_stats core::stats() const noexcept {
     const std::lock_guard nobody_grows{growing_};
     broom_details bytes;
-    std::uint64_t notes = 0;
+    std::uint64_t learnt_bits = 0;
     for (const auto& each : tables_) {
         each->add_bytes(bytes);
-        notes += each->notes();
+        learnt_bits += each->learnt_bits();
     }
     bytes.other_bytes += sizeof *this + tables_.capacity() * sizeof tables_[0] +
                          layouts_.size() * (sizeof(layout) + sizeof layouts_[0]) + sizeof(broom_filter);
@@ -84,7 +84,7 @@ filter_stats core::stats() const noexcept {
     now.capacity = std::max(options_.capacity, capacity_of(layout_.load(std::memory_order_relaxed)->now->bins()));
     now.false_positive_rate = options_.false_positive_rate;
     now.local_bytes = bytes.line_bytes + bytes.tail_bytes + bytes.side_bytes + bytes.other_bytes;
-    now.adaptive_bytes = notes * note_bits / 8;
+    now.adaptive_bytes = learnt_bits / 8;
     now.adapts = adapts_.load(std::memory_order_relaxed);
     now.renewals = renewals_.load(std::memory_order_relaxed);
     now.remote_reads = remote_reads_.load(std::memory_order_relaxed);

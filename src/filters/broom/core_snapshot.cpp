@@ -11,7 +11,7 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-constexpr std::uint16_t kind_version = 1;
+constexpr std::uint16_t kind_version = 2;
 constexpr std::size_t parts_per_table = 4;  // lines, tails, sides, salts
 
 }  // namespace

@@ -134,10 +134,13 @@ const char* epoch::broken_rule() const {
     const unsigned first_b = slots_per_bin - image_.slots.used(true);
     for (const side_note& n : image_.sides.notes_of(bin_)) {
         if (n.slot() >= slots_per_bin || (n.slot() >= used_a && n.slot() < first_b)) return "a note on no slot";
-        if (n.kind == note_kind::extension ? n.coded() == 0 : n.kind != note_kind::dead) return "a note of no kind";
-        if (n.kind == note_kind::extension && image_.sides.is_dead(bin_, n.slot())) return "a dead slot with bits";
+        if (n.coded() == 0) return "a note without bits";
+        if (image_.sides.is_dead(bin_, n.slot())) return "a dead slot with bits";
         if (image_.sides.extension_of(bin_, n.slot()).length > most_extension_bits) return "too many adaptivity bits";
     }
+    const std::uint64_t no_slots = ((std::uint64_t{1} << first_b) - 1) & ~((std::uint64_t{1} << used_a) - 1);
+    if ((image_.sides.dead[bin_].bits & no_slots) != 0 || image_.sides.dead[bin_].bits >> slots_per_bin != 0)
+        return "a dead slot that is none";
     std::size_t long_salts = 0;
     for (const side_item& e : image_.sides.salts) long_salts += e.bin == bin_ ? 1 : 0;
     if (long_salts != (image_.slots.salt() == long_salt ? 1u : 0u)) return "a long salt missing or too many";

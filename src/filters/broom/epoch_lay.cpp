@@ -87,7 +87,6 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
 bool epoch::renew(std::span<const digest> members, const digest* avoid) {
     // Equal digests are one key to a filter: they share a slot. R gives them in order.
     std::array<digest, most_members + 1> sorted;
-    if (members.size() > 4 * sorted.size()) return false;
     if (std::adjacent_find(members.begin(), members.end(), [](const digest& a, const digest& b) { return !(a < b); }) !=
         members.end()) {
         std::vector<digest> distinct(members.begin(), members.end());

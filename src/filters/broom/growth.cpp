@@ -17,6 +17,12 @@ constexpr std::uint64_t growth_load = 124;
 // A single bin that overflows makes a table grow only if a quarter of its slots are used: else whoever can aim at one bin could make
 // the table double for ever.
 constexpr std::uint64_t least_load = 32;
+unsigned doublings_for_keys(std::uint64_t keys_of_a_bin) noexcept {
+    unsigned doublings = 1;
+    while (keys_of_a_bin >> doublings > slots_per_bin && doublings < 30) ++doublings;
+    return doublings;
+}
+
 }  // namespace
 
 void core::hold_back() const noexcept {
@@ -41,6 +47,7 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     made->state = made->now->lookup_state();
     made->state.core = this;
     made->state.tally = &tally_;
+    made->state.buries = options_.history == broom_history::bury;
     if (options_.grows) made->state.grow_at = made->now->bins() * slots_per_bin * growth_load / 128;
     layouts_.push_back(std::move(made));
     layout_.store(layouts_.back().get(), std::memory_order_release);
@@ -138,7 +145,8 @@ void core::grow_a_little(range_source& source) noexcept {
     try {
         if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
             if (!wants_to_grow()) return;
-            (void)begin_growth(1);  // without memory for it the filter goes on as it is
+            // Without an answer of R, or without memory, the filter goes on as it is.
+            if (const auto doublings = doublings_at(0, source); doublings) (void)begin_growth(*doublings);
             return;
         }
         // A failure concerns the growth, not the insert that helps along: the next one tries again.
@@ -152,7 +160,9 @@ result<bool> core::make_room(const digest& d, const table& crowded, range_source
     if (&table_of(d) != &crowded) return true;  // somebody else has grown it while we waited
     if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
         if (!may_grow()) return false;
-        if (const auto begun = begin_growth(1); !begun) return begun.error();
+        const auto doublings = doublings_at(crowded.bin_of(d), source);
+        if (!doublings) return doublings.error();
+        if (const auto begun = begin_growth(*doublings); !begun) return begun.error();
     }
     const layout& l = *layout_.load(std::memory_order_relaxed);
     while (&l.of(d) == &crowded) {
@@ -184,6 +194,14 @@ result<void> core::grow(range_source& source) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
 
+// A store may have committed many keys that nobody has inserted yet: one doubling, or as many as one bin's keys in R ask for.
+result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noexcept {
+    population r;
+    if (const auto got = fetch(layout_.load(std::memory_order_relaxed)->now->range_of(bin), source, r); !got)
+        return got.error();
+    return doublings_for_keys(r.members.size());
+}
+
 // R may hold far more than this table was made for (a filter that slept): one doubling, or as many as its fullest bin needs.
 result<unsigned> core::doublings_for(range_source& source) noexcept try {
     const table& in = *layout_.load(std::memory_order_relaxed)->now;
@@ -197,9 +215,7 @@ result<unsigned> core::doublings_for(range_source& source) noexcept try {
         for (const digest& d : r.members) ++keys[in.bin_of(d) - first];
         fullest = std::max(fullest, *std::max_element(keys.begin(), keys.end()));
     }
-    unsigned doublings = 1;
-    while (fullest >> doublings > slots_per_bin && doublings < 30) ++doublings;
-    return doublings;
+    return doublings_for_keys(fullest);
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }

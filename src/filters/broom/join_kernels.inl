@@ -1,5 +1,7 @@
 // The usual insert, whole: nine in ten find a free slot in their half, nobody with their base or tag, and no note that would
-// have to follow the slots that move. Whatever else may be the case, the answer is `no` and nothing has changed.
+// have to follow the slots that move. And the usual second half of an erase that its caller vouches for: the slot with the key's
+// base is its own, and its bin has dead slots already and is not full. Whatever else may be the case, the answer is `no` and
+// nothing has changed.
 namespace genista::GENISTA_ISA {
 
 #if defined(GENISTA_BROOM_PLAIN)
@@ -12,6 +14,7 @@ struct broom_joins {
         return broom_joined::no;
     }
     static broom_joined_many join_many(const state&, const digest*, std::size_t) noexcept { return {}; }
+    static bool bury(const state&, const digest&, const broom_epoch_mark&) noexcept { return false; }
 };
 
 #else
@@ -26,29 +29,15 @@ struct broom_joins {
     }
 
     static broom_joined join(const state& s, const digest& d) noexcept {
-        if constexpr (Policy::has_tails) return broom_joined::no;
-        const std::uint64_t bin = scale(d.position, s.bins);
-        if (s.tally->hold_back.load(std::memory_order_relaxed) != 0) [[unlikely]]
-            return broom_joined::no;
-        const bool alone = s.tally->all.enter();
-        std::atomic<std::uint32_t>& lock = s.locks[bin >> (s.stripe_shift & 63)];
-        if (!alone) {
-            while (lock.exchange(1, std::memory_order_acquire) != 0) {
-                while (lock.load(std::memory_order_relaxed) != 0) _mm_pause();
-            }
-        }
-        const bool joined = join_locked(s, d, bin);
         std::uint64_t keys = 0;
-        if (alone) {
-            keys = s.tally->keys.load(std::memory_order_relaxed) + (joined ? 1 : 0);
-            s.tally->keys.store(keys, std::memory_order_relaxed);
-            s.tally->all.leave();
-        } else {
-            if (joined) keys = s.tally->keys.fetch_add(1, std::memory_order_relaxed) + 1;
-            lock.store(0, std::memory_order_release);
-        }
-        if (!joined) return broom_joined::no;
+        if (Policy::has_tails || !under_lock<&broom_joins::join_locked, 1>(s, d, keys)) return broom_joined::no;
         return keys > s.grow_at ? broom_joined::yes_and_grow : broom_joined::yes;
+    }
+
+    static bool bury(const state& s, const digest& d, const broom_epoch_mark& when) noexcept {
+        std::uint64_t keys = 0;
+        if (Policy::has_tails || !s.buries || when.table != s.lines) return false;
+        return under_lock<&broom_joins::bury_locked, ~std::uint64_t{0}>(s, d, keys, when);
     }
 
     static broom_joined_many join_many(const state& s, const digest* digests, std::size_t count) noexcept {
@@ -89,38 +78,147 @@ struct broom_joins {
         return {joined, joined > room};
     }
 
+    // Change() under the lock of the key's stripe, or without it if this thread writes alone; a success counts as so many keys
+    // more.
+    template <auto Change, std::uint64_t More, class... Rest>
+    [[gnu::always_inline]] static bool under_lock(const state& s, const digest& d, std::uint64_t& keys,
+                                                  const Rest&... rest) noexcept {
+        const std::uint64_t bin = scale(d.position, s.bins);
+        if (s.tally->hold_back.load(std::memory_order_relaxed) != 0) [[unlikely]]
+            return false;
+        if (s.tally->all.enter()) [[likely]] {
+            const bool done = Change(s, d, bin, rest...);
+            keys = s.tally->keys.load(std::memory_order_relaxed) + (done ? More : 0);
+            s.tally->keys.store(keys, std::memory_order_relaxed);
+            s.tally->all.leave();
+            return done;
+        }
+        std::atomic<std::uint32_t>& lock = s.locks[bin >> (s.stripe_shift & 63)];
+        while (lock.exchange(1, std::memory_order_acquire) != 0) {
+            while (lock.load(std::memory_order_relaxed) != 0) _mm_pause();
+        }
+        const bool done = Change(s, d, bin, rest...);
+        if (done) keys = s.tally->keys.fetch_add(More, std::memory_order_relaxed) + More;
+        lock.store(0, std::memory_order_release);
+        return done;
+    }
+
     static void prefetch(const state& s, const digest& d) noexcept {
         __builtin_prefetch(s.lines + 64 * scale(d.position, s.bins), 1);
     }
 
+    // What a group's block says about a bin.
+    struct side_view {
+        bool has_notes;
+        std::uint64_t dead_at;  // the bit where its dead slots stand; 0 if it has none
+        std::uint64_t* words;
+    };
+    [[gnu::noinline]] static side_view view_side(const state& s, std::uint64_t bin, std::uint32_t handle) noexcept {
+        auto* const words = const_cast<std::uint64_t*>(Policy::block_of_handle(s, handle));
+        const broom::side_block block{words, broom::shape{s.tail_bits}};
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_group);
+        const unsigned note = block.notes() == 0 ? 0 : block.first_note_of(here);
+        return {note < block.notes() && block.note(note).bin == here, block.dead_slots_at(here), words};
+    }
+
+    // The bin under the lock, and where the key stands in it.
+    struct standing {
+        std::byte* line;
+        digest mixed;
+        std::uint64_t mirrored;
+        std::uint32_t hits;
+        unsigned used_a;
+        unsigned used_b;
+    };
+    [[gnu::always_inline]] static bool look_up(const state& s, const digest& d, std::uint64_t bin,
+                                               standing& found) noexcept {
+        found.line = s.lines_to_change + 64 * bin;
+        const auto code = static_cast<std::uint8_t>(found.line[14]);
+        if (code == broom::long_salt) [[unlikely]]
+            return false;
+        found.mixed = Policy::mixed_under(s, d, code);
+        const std::uint64_t word = found.mixed.position;
+        found.mirrored = word >> 5 & 1;
+        found.hits = Policy::alike(found.line, word) & Policy::slots_of_group(found.line, word);
+        found.used_a = used_upright(load_le64(found.line));
+        found.used_b = used_mirrored(load_le64(found.line + 6));
+        return true;
+    }
+    [[gnu::always_inline]] static bool tag_is_taken(const state& s, const standing& at, std::uint64_t bin,
+                                                    std::uint32_t handle) noexcept {
+        return at.line[15] != std::byte{0} &&
+               Policy::in_backyard(bin, at.mixed.seed, Policy::block_of_handle(s, handle)) != verdict::no;
+    }
+
+    // Readers start over from the first line on, and may go on after the last.
+    class change {
+      public:
+        [[gnu::always_inline]] change(std::atomic<std::uint32_t>& version, std::uint32_t before) noexcept
+            : version_{version}, before_{before} {
+            version.store(before | broom_writing, std::memory_order_relaxed);
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+        }
+        change(const change&) = delete;
+        change& operator=(const change&) = delete;
+        [[gnu::always_inline]] ~change() {
+            std::atomic_signal_fence(std::memory_order_seq_cst);
+            version_.store(before_ + 4, std::memory_order_release);
+        }
+
+      private:
+        std::atomic<std::uint32_t>& version_;
+        std::uint32_t before_;
+    };
+
     [[gnu::always_inline]] static bool join_locked(const state& s, const digest& d, std::uint64_t bin) noexcept {
         std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift & 63)];
         const std::uint32_t before = version.load(std::memory_order_relaxed);
-        if ((before & broom_leaving) != 0) [[unlikely]]
+        standing at;
+        if ((before & broom_leaving) != 0 || !look_up(s, d, bin, at)) [[unlikely]]
             return false;
-        std::byte* const line = s.lines_to_change + 64 * bin;
-        const auto code = static_cast<std::uint8_t>(line[14]);
-        if (code == broom::long_salt) [[unlikely]]
+        const unsigned used = chosen(at.mirrored, at.used_a, at.used_b);
+        if (at.hits != 0 || used >= broom::slots_per_half || at.used_a + at.used_b >= broom::slots_per_bin)
             return false;
-        const digest mixed = Policy::mixed_under(s, d, code);
-        const std::uint64_t word = mixed.position;
-        if ((Policy::alike(line, word) & Policy::slots_of_group(line, word)) != 0) return false;
-        const unsigned used_a = used_upright(load_le64(line));
-        const unsigned used_b = used_mirrored(load_le64(line + 6));
-        const std::uint64_t mirrored = word >> 5 & 1;
-        const unsigned used = chosen(mirrored, used_a, used_b);
-        if (used >= broom::slots_per_half || used_a + used_b >= broom::slots_per_bin) return false;
         const std::uint32_t handle = Policy::handle_of(s, bin);
-        if ((handle & broom::side_has_notes) != 0) return false;
-        if (line[15] != std::byte{0} &&
-            Policy::in_backyard(bin, mixed.seed, Policy::block_of_handle(s, handle)) != verdict::no) {
-            return false;
+        if (tag_is_taken(s, at, bin, handle)) return false;
+        side_view side{};
+        if ((handle & broom::side_has_notes) != 0) {
+            side = view_side(s, bin, handle);
+            if (side.has_notes) return false;
         }
-        version.store(before | broom_writing, std::memory_order_relaxed);
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        insert(line, mirrored, static_cast<unsigned>(word & 31), used, static_cast<std::uint8_t>(word >> 6));
-        std::atomic_signal_fence(std::memory_order_seq_cst);
-        version.store(before + 4, std::memory_order_release);
+        const change raised{version, before};
+        const std::uint64_t word = at.mixed.position;
+        const unsigned slot =
+            insert(at.line, at.mirrored, static_cast<unsigned>(word & 31), used, static_cast<std::uint8_t>(word >> 6));
+        if (side.dead_at != 0) {
+            broom::slot_set dead{broom::bits_at(side.words, side.dead_at, broom::slots_per_bin)};
+            dead.move_ranks(at.mirrored != 0, at.mirrored != 0 ? 31 - slot : slot, used, true);
+            broom::set_bits_at(side.words, side.dead_at, broom::slots_per_bin, dead.bits);
+        }
+        return true;
+    }
+
+    [[gnu::always_inline]] static bool bury_locked(const state& s, const digest& d, std::uint64_t bin,
+                                                   const broom_epoch_mark& when) noexcept {
+        std::atomic<std::uint32_t>& version = s.changes[bin >> (s.stripe_shift & 63)];
+        const std::uint32_t before = version.load(std::memory_order_relaxed);
+        standing at;
+        if ((before & broom_leaving) != 0 || !look_up(s, d, bin, at)) [[unlikely]]
+            return false;
+        const bool full = at.used_a + at.used_b >= broom::slots_per_bin || at.used_a >= broom::slots_per_half ||
+                          at.used_b >= broom::slots_per_half;
+        const std::uint32_t handle = Policy::handle_of(s, bin);
+        if (at.hits == 0 || full || (handle & broom::side_has_notes) == 0 || s.mark_of_locked(bin) != when)
+            return false;
+        if (tag_is_taken(s, at, bin, handle)) return false;
+        const side_view side = view_side(s, bin, handle);
+        if (side.has_notes || side.dead_at == 0) return false;
+        broom::slot_set dead{broom::bits_at(side.words, side.dead_at, broom::slots_per_bin)};
+        const unsigned slot = static_cast<unsigned>(_tzcnt_u32(at.hits)) + 16 * static_cast<unsigned>(at.mirrored);
+        if (dead.has(slot)) return false;
+        dead.add(slot);
+        const change raised{version, before};
+        broom::set_bits_at(side.words, side.dead_at, broom::slots_per_bin, dead.bits);
         return true;
     }
 
@@ -140,9 +238,9 @@ struct broom_joins {
     }
 
     // The group's mark and all that is beyond it move one bit on, upward or in the mirror downward, and a zero takes the mark's
-    // place; so do the remainders beyond the new one.
-    [[gnu::always_inline]] static void insert(std::byte* line, std::uint64_t mirrored, unsigned group, unsigned used,
-                                              std::uint8_t remainder) noexcept {
+    // place; so do the remainders beyond the new one. Gives the place of the new slot in the window of its half.
+    [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned group,
+                                                  unsigned used, std::uint8_t remainder) noexcept {
         std::byte* const at = line + 6 * mirrored;
         const std::uint64_t header = load_le64(at);
         const std::uint64_t foreign = static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32;
@@ -157,8 +255,10 @@ struct broom_joins {
         // In the window of the half the slot with rank r is byte r, in the mirror byte 31 - r.
         const unsigned slot = static_cast<unsigned>(_tzcnt_u64(mark)) + chosen(mirrored, 0 - group, group - 32);
         std::byte* const window = line + 16 + 16 * mirrored;
-        shift(window, window - 1 + 2 * mirrored, chosen(mirrored, slot + 1, 31 - used), chosen(mirrored, used, slot - 1));
+        shift(window, window - 1 + 2 * mirrored, chosen(mirrored, slot + 1, 31 - used),
+              chosen(mirrored, used, slot - 1));
         window[slot] = std::byte{remainder};
+        return slot;
     }
 
     // Bytes [first, last] of `to` become those of `from`; none if last < first.
@@ -169,8 +269,8 @@ struct broom_joins {
         const __m256i moved = _mm256_maskz_loadu_epi8(moving, from);
         _mm256_mask_storeu_epi8(to, moving, moved);
 #else
-        const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                                                21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+        const __m256i places = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+                                                20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
         const __m256i not_before = _mm256_cmpgt_epi8(places, _mm256_set1_epi8(static_cast<char>(first) - 1));
         const __m256i beyond = _mm256_cmpgt_epi8(places, _mm256_set1_epi8(static_cast<char>(last)));
         const __m256i chosen = _mm256_andnot_si256(beyond, not_before);

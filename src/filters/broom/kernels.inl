@@ -24,9 +24,15 @@ struct broom_policy {
         digest of;
         std::uint64_t bin;
     };
-    static target aim(const state& s, const digest& d) noexcept { return {d, scale(d.position, s.bins)}; }
-    static void prefetch(const state& s, const target& t) noexcept { __builtin_prefetch(s.lines + 64 * t.bin); }
-    static bool test(const state& s, const target& t) noexcept { return s.core->contains(t.of); }
+    static target aim(const state& s, const digest& d) noexcept {
+        return {d, scale(d.position, s.bins)};
+    }
+    static void prefetch(const state& s, const target& t) noexcept {
+        __builtin_prefetch(s.lines + 64 * t.bin);
+    }
+    static bool test(const state& s, const target& t) noexcept {
+        return s.core->contains(t.of);
+    }
 
 #else
 
@@ -38,7 +44,8 @@ struct broom_policy {
         return s.versions[bin >> (s.stripe_shift & 63)];
     }
     // Does what was read since stand?
-    [[gnu::always_inline]] static bool stands(std::uint32_t before, const std::atomic<std::uint32_t>& version) noexcept {
+    [[gnu::always_inline]] static bool stands(std::uint32_t before,
+                                              const std::atomic<std::uint32_t>& version) noexcept {
         std::atomic_signal_fence(std::memory_order_seq_cst);  // what was read above was read before what follows
         return version.load(std::memory_order_acquire) == before && (before & (broom_writing | broom_leaving)) == 0;
     }
@@ -150,13 +157,26 @@ struct broom_policy {
     }
 
     // The plain twin's turn.
-    [[gnu::noinline]] static bool ask(const state& s, packed p) noexcept { return s.core->contains(digest_from(p)); }
+    [[gnu::noinline]] static bool ask(const state& s, packed p) noexcept {
+        return s.core->contains(digest_from(p));
+    }
 
     // Position of the one with `rank` ones below it; 64 if there is none.
     static unsigned select(std::uint64_t word, std::uint64_t rank) noexcept {
         return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << (rank & 63), word)));
     }
 
+    // What the group's block says about a slot: no, it is dead; yes, it is not and has no bits; adaptivity bits are the plain
+    // twin's business.
+    [[gnu::noinline]] static verdict as_noted(const state& s, std::uint64_t bin, unsigned slot,
+                                              std::uint32_t handle) noexcept {
+        const broom::side_block block{block_of_handle(s, handle), broom::shape{s.tail_bits}};
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_group);
+        if (block.dead_of(here).has(slot)) return verdict::no;
+        if (block.notes() == 0) return verdict::yes;
+        const unsigned note = block.first_note_of(here);
+        return note < block.notes() && block.note(note).bin == here ? verdict::ask : verdict::yes;
+    }
     [[gnu::always_inline]] static std::uint32_t handle_of(const state& s, std::uint64_t bin) noexcept {
         return __atomic_load_n(s.sides + bin / broom::bins_per_group, __ATOMIC_ACQUIRE);
     }
@@ -177,8 +197,14 @@ struct broom_policy {
                 const std::uint64_t own = mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
                 if (broom::bits_at(s.tails, at, s.tail_bits) != own) continue;
             }
-            // The base is the key's own. Without notes in the group it has no bits to compare and is not dead.
-            return (handle & broom::side_has_notes) == 0 ? verdict::yes : verdict::ask;
+            // The base is the key's own, and nobody else's. Without notes in the group it has no bits to compare and is
+            // not dead.
+            if ((handle & broom::side_has_notes) == 0) return verdict::yes;
+            const verdict noted = as_noted(
+                s, bin, static_cast<unsigned>(_tzcnt_u32(left)) + static_cast<unsigned>(mixed.position >> 1 & 16),
+                handle);
+            if (noted != verdict::no) return noted;
+            break;
         }
         if (!outside || handle == 0) return verdict::no;
         return in_backyard(bin, mixed.seed, block_of_handle(s, handle));
@@ -253,10 +279,9 @@ struct broom_lookups {
 
 template <class State, bool Tails>
 inline constexpr broom_kernel_set<State> broom_kernels_of = {
-    broom_lookups<broom_policy<State, Tails>>::table,
-    &broom_joins<broom_policy<State, Tails>>::join_integer,
-    &broom_joins<broom_policy<State, Tails>>::join,
-    &broom_joins<broom_policy<State, Tails>>::join_many,
+    broom_lookups<broom_policy<State, Tails>>::table, &broom_joins<broom_policy<State, Tails>>::join_integer,
+    &broom_joins<broom_policy<State, Tails>>::join,   &broom_joins<broom_policy<State, Tails>>::join_many,
+    &broom_joins<broom_policy<State, Tails>>::bury,
 };
 template <class State>
 inline constexpr const broom_kernel_set<State>& broom_kernels = broom_kernels_of<State, false>;

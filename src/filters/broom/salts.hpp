@@ -59,6 +59,7 @@ class salt_book {
     }
     [[nodiscard]] bool unsalted_first() const noexcept { return unsalted_first_; }
     [[nodiscard]] const std::uint64_t* words() const noexcept { return words_.data(); }
+    [[nodiscard]] const std::atomic<std::uint64_t>* numbers() const noexcept { return numbers_.data(); }
     [[nodiscard]] salt of_code(std::uint8_t code) const noexcept {
         return {numbers_[code].load(std::memory_order_relaxed), __atomic_load_n(&words_[code], __ATOMIC_ACQUIRE), code};
     }

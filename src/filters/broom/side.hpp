@@ -2,15 +2,17 @@
 // side_block.hpp has the same as bits in memory.
 //
 //     backyard   tags of keys that had no room in their line
-//     notes      extension: a slot (6 bits), then adaptivity bits below a leading one; goes on in the slot's next note
-//                dead: a slot whose owner was erased; it matches nothing and keeps its place until renewal [law L2]
+//     dead       slots whose owners were erased; they match nothing and keep their places until renewal [law L2]
+//     notes      a slot (6 bits), then adaptivity bits below a leading one; goes on in the slot's next note
 //     salts      long salt numbers (salts.hpp)
 //
-//   I1  All three are sorted by bin, notes also by kind; extensions of one slot stand together, in order.
+//   I1  Backyard, notes and salts are sorted by bin; notes of one slot stand together, in order.
 //   I2  A bin has at most K backyard entries, with different tags, and at most B extended slots [law L3, L4].
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,31 +25,25 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-enum class note_kind : unsigned { extension = 0, dead = 1 };
-
-inline constexpr unsigned note_bits = 20;          // bin 4, kind 2, payload 14
+inline constexpr unsigned note_bits = 18;          // bin 4, payload 14
 inline constexpr unsigned note_payload_bits = 14;  // slot 6, then up to 7 bits below a leading one
 inline constexpr unsigned bits_per_note = note_payload_bits - 6 - 1;
 inline constexpr unsigned most_extension_bits = 60;  // beyond that the bin is renewed
 inline constexpr unsigned most_notes_per_bin =
-    extensions_per_bin * ((most_extension_bits + bits_per_note - 1) / bits_per_note) + slots_per_bin;
+    extensions_per_bin * ((most_extension_bits + bits_per_note - 1) / bits_per_note);
 
 struct side_note {
     unsigned bin;  // 0..15, within the group
-    note_kind kind;
     std::uint32_t payload;
 
     [[nodiscard]] static constexpr side_note from(std::uint64_t raw) noexcept {
-        return {static_cast<unsigned>(raw & 15), static_cast<note_kind>(raw >> 4 & 3),
-                static_cast<std::uint32_t>(raw >> 6 & ((1u << note_payload_bits) - 1))};
+        return {static_cast<unsigned>(raw & 15),
+                static_cast<std::uint32_t>(raw >> 4 & ((1u << note_payload_bits) - 1))};
     }
-    [[nodiscard]] constexpr std::uint64_t raw() const noexcept {
-        return std::uint64_t{payload} << 6 | static_cast<std::uint64_t>(kind) << 4 | bin;
-    }
+    [[nodiscard]] constexpr std::uint64_t raw() const noexcept { return std::uint64_t{payload} << 4 | bin; }
     [[nodiscard]] constexpr unsigned slot() const noexcept { return payload & 63; }
     // Adaptivity bits below a leading one; 0 in no valid note.
     [[nodiscard]] constexpr std::uint64_t coded() const noexcept { return payload >> 6; }
-    [[nodiscard]] constexpr unsigned order() const noexcept { return bin << 2 | static_cast<unsigned>(kind); }
 
     friend constexpr bool operator==(const side_note&, const side_note&) noexcept = default;
 };
@@ -66,7 +62,29 @@ struct extension {
     unsigned length = 0;
 };
 
+// Slots of one bin as bits; those of a half move when one joins or leaves it [line I3].
+struct slot_set {
+    std::uint64_t bits = 0;
+
+    [[nodiscard]] constexpr bool has(unsigned slot) const noexcept { return (bits >> slot & 1) != 0; }
+    [[nodiscard]] constexpr unsigned size() const noexcept { return static_cast<unsigned>(std::popcount(bits)); }
+    constexpr void add(unsigned slot) noexcept { bits |= std::uint64_t{1} << slot; }
+    // Ranks [from, end) of a half go to the next rank up, or down. Nobody is in the place that the first of them goes to.
+    constexpr void move_ranks(bool mirrored, unsigned from, unsigned end, bool up) noexcept {
+        if (from >= end) return;
+        // Rank r of the mirrored half is slot 47 - r.
+        const unsigned first = mirrored ? slots_per_bin - end : from;
+        const unsigned beyond = mirrored ? slots_per_bin - from : end;
+        const std::uint64_t slots = (std::uint64_t{1} << beyond) - (std::uint64_t{1} << first);
+        const std::uint64_t moving = bits & slots;
+        bits = (bits & ~slots) | (up != mirrored ? moving << 1 : moving >> 1);
+    }
+
+    friend constexpr bool operator==(const slot_set&, const slot_set&) noexcept = default;
+};
+
 struct side_list {
+    std::array<slot_set, bins_per_group> dead{};
     std::vector<side_item> backyard;
     std::vector<side_note> notes;
     std::vector<side_item> salts;
@@ -84,22 +102,13 @@ struct side_list {
         const auto tags = backyard_of(bin);
         return std::any_of(tags.begin(), tags.end(), [&](const side_item& e) { return e.value == tag; });
     }
-    [[nodiscard]] unsigned dead_slots(unsigned bin) const noexcept {
-        unsigned found = 0;
-        for (const side_note& n : notes_of(bin)) found += n.kind == note_kind::dead ? 1 : 0;
-        return found;
-    }
-    [[nodiscard]] bool is_dead(unsigned bin, unsigned slot) const noexcept {
-        for (const side_note& n : notes_of(bin)) {
-            if (n.kind == note_kind::dead && n.slot() == slot) return true;
-        }
-        return false;
-    }
+    [[nodiscard]] unsigned dead_slots(unsigned bin) const noexcept { return dead[bin].size(); }
+    [[nodiscard]] bool is_dead(unsigned bin, unsigned slot) const noexcept { return dead[bin].has(slot); }
     // An unextended slot has length 0.
     [[nodiscard]] extension extension_of(unsigned bin, unsigned slot) const noexcept {
         extension all;
         for (const side_note& n : notes_of(bin)) {
-            if (n.kind != note_kind::extension || n.slot() != slot || n.coded() == 0) continue;
+            if (n.slot() != slot || n.coded() == 0) continue;
             const auto here = static_cast<unsigned>(std::bit_width(n.coded())) - 1;
             all.bits |= (n.coded() ^ std::uint64_t{1} << here) << all.length;
             all.length += here;
@@ -110,7 +119,7 @@ struct side_list {
         unsigned found = 0;
         unsigned last = slots_per_bin;
         for (const side_note& n : notes_of(bin)) {
-            if (n.kind == note_kind::extension && n.slot() != last) {
+            if (n.slot() != last) {
                 last = n.slot();
                 ++found;
             }
@@ -122,17 +131,26 @@ struct side_list {
     void remove_backyard(unsigned bin, std::uint32_t tag) {
         std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin && e.value == tag; });
     }
-    void add_dead(unsigned bin, unsigned slot) { add_note({bin, note_kind::dead, slot}); }
+    void add_dead(unsigned bin, unsigned slot) noexcept { dead[bin].add(slot); }
+    [[nodiscard]] unsigned bins_with_dead() const noexcept {
+        unsigned found = 0;
+        for (const slot_set& each : dead) found += each.bits != 0 ? 1 : 0;
+        return found;
+    }
+    // What adaptivity bits and dead slots take.
+    [[nodiscard]] std::uint64_t learnt_bits() const noexcept {
+        return notes.size() * note_bits + std::uint64_t{bins_with_dead()} * slots_per_bin;
+    }
+    // Does a slot that matches have more to say than its line does?
+    [[nodiscard]] bool speaks_of_slots() const noexcept { return !notes.empty() || bins_with_dead() != 0; }
     void set_long_salt(unsigned bin, std::uint64_t number) { add(salts, side_item{bin, number}); }
     void set_extension(unsigned bin, unsigned slot, extension bits) {
-        std::erase_if(notes, [&](const side_note& n) {
-            return n.bin == bin && n.kind == note_kind::extension && n.slot() == slot;
-        });
+        std::erase_if(notes, [&](const side_note& n) { return n.bin == bin && n.slot() == slot; });
         for (unsigned done = 0; done < bits.length;) {
             const unsigned here = std::min(bits_per_note, bits.length - done);
             const std::uint64_t piece = (bits.bits >> done) & ((std::uint64_t{1} << here) - 1);
             const auto coded = static_cast<std::uint32_t>(piece | std::uint64_t{1} << here);
-            add_note({bin, note_kind::extension, coded << 6 | slot});
+            add_note({bin, coded << 6 | slot});
             done += here;
         }
     }
@@ -147,11 +165,13 @@ struct side_list {
     }
 
     void clear() noexcept {
+        dead = {};
         backyard.clear();
         notes.clear();
         salts.clear();
     }
     void forget(unsigned bin) noexcept {
+        dead[bin] = {};
         std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin; });
         std::erase_if(notes, [&](const side_note& n) { return n.bin == bin; });
         std::erase_if(salts, [&](const side_item& e) { return e.bin == bin; });
@@ -171,12 +191,13 @@ struct side_list {
                   e);
     }
     void add_note(const side_note& n) {
-        notes.insert(std::upper_bound(notes.begin(), notes.end(), n.order(),
-                                      [](unsigned order, const side_note& other) { return order < other.order(); }),
+        notes.insert(std::upper_bound(notes.begin(), notes.end(), n.bin,
+                                      [](unsigned bin, const side_note& other) { return bin < other.bin; }),
                      n);
     }
     void rename(unsigned bin, bool mirrored, unsigned from_rank, unsigned used, int by) noexcept {
         if (faults.slot_names_stay) return;
+        dead[bin].move_ranks(mirrored, from_rank, used, by > 0);
         for (side_note& n : notes) {
             if (n.bin != bin) continue;
             const unsigned rank = mirrored ? slots_per_bin - 1 - n.slot() : n.slot();

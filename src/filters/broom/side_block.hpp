@@ -3,10 +3,12 @@
 //     bit 0   11 bits  backyard entries b, of all 16 bins
 //     bit 11  11 bits  notes o
 //     bit 22   5 bits  long salts e
+//     bit 27   1 bit   are any slots dead?
 //     bit 32  16 + b   whose backyard entries: for each bin a zero an entry, then a one; zeros up to a multiple of 16
 //             b · 16   the low halves of the tags, so that a vector can compare many at once
 //             b · t    the rest of the tags
-//             o · 20   notes
+//             16       if slots are dead: a bit for each bin with dead slots, then 48 for each of these bins, one a slot
+//             o · 18   notes
 //             e · 48   long salts: bin 4 bits, number 44 bits
 //
 // Readers may see a block that is being rewritten, or that has become somebody else's; they find out afterwards. So every
@@ -29,8 +31,8 @@ inline constexpr unsigned most_backyard = bins_per_group * backyard_per_bin;
 inline constexpr unsigned most_notes = bins_per_group * most_notes_per_bin;
 inline constexpr unsigned long_salt_bits = 4 + salt_number_bits;
 
-// In a group's handle, beside the place of its block: some slot of the group is dead or has adaptivity bits. Without it a slot
-// that matches needs no look at the block.
+// In a group's handle, beside the place of its block: some slot of the group is dead or has adaptivity bits. Without it a
+// slot that matches needs no look at the block.
 inline constexpr side_memory::handle side_has_notes = side_memory::handle{1} << 31;
 
 [[nodiscard]] inline std::uint64_t bits_at(const std::uint64_t* words, std::uint64_t bit, unsigned width) noexcept {
@@ -84,11 +86,28 @@ class side_block {
         backyard_ = std::min(static_cast<unsigned>(head & 2047), most_backyard);
         notes_ = std::min(static_cast<unsigned>(head >> 11 & 2047), most_notes);
         salts_ = std::min(static_cast<unsigned>(head >> 22 & 31), bins_per_group);
+        dead_bins_ = (head >> 27 & 1) == 0 ? 0 : static_cast<std::uint32_t>(bits_at(words, dead_at(), bins_per_group));
     }
 
     [[nodiscard]] unsigned backyard() const noexcept { return backyard_; }
     [[nodiscard]] unsigned notes() const noexcept { return notes_; }
     [[nodiscard]] unsigned salts() const noexcept { return salts_; }
+    [[nodiscard]] unsigned bins_with_dead() const noexcept { return static_cast<unsigned>(std::popcount(dead_bins_)); }
+    [[nodiscard]] bool speaks_of_slots() const noexcept { return notes_ != 0 || dead_bins_ != 0; }
+    [[nodiscard]] std::uint64_t learnt_bits() const noexcept {
+        return std::uint64_t{notes_} * note_bits + std::uint64_t{bins_with_dead()} * slots_per_bin;
+    }
+
+    // Where the bits of the bin's dead slots stand; 0 if it has none.
+    [[nodiscard]] std::uint64_t dead_slots_at(unsigned bin) const noexcept {
+        if ((dead_bins_ >> bin & 1) == 0) return 0;
+        const auto before = static_cast<unsigned>(std::popcount(dead_bins_ & ((1u << bin) - 1)));
+        return dead_at() + bins_per_group + std::uint64_t{slots_per_bin} * before;
+    }
+    [[nodiscard]] slot_set dead_of(unsigned bin) const noexcept {
+        const std::uint64_t at = dead_slots_at(bin);
+        return at == 0 ? slot_set{} : slot_set{bits_at(words_, at, slots_per_bin)};
+    }
 
     // Entries [first, end) of the bin.
     struct range {
@@ -129,13 +148,18 @@ class side_block {
     // Any bytes at all: sixteen bins, sorted notes and salts. What single bins may have is epoch::broken_rule's business.
     [[nodiscard]] bool is_valid() const noexcept {
         const std::uint64_t head = load_word(words_);
-        if ((head & 2047) != backyard_ || (head >> 11 & 2047) != notes_ || (head >> 22 & 1023) != salts_) return false;
+        const std::uint64_t some_dead = head >> 27 & 1;
+        if ((head & 2047) != backyard_ || (head >> 11 & 2047) != notes_ || (head >> 22 & 31) != salts_) return false;
+        if ((head >> 28 & 15) != 0 || some_dead != (dead_bins_ != 0 ? 1 : 0)) return false;
+        for (unsigned bin = 0; bin < bins_per_group; ++bin) {
+            if ((dead_bins_ >> bin & 1) != 0 && dead_of(bin).bits == 0) return false;
+        }
         unsigned marks = 0;
         for (unsigned i = 0; i < bins_per_group + backyard_; ++i)
             marks += static_cast<unsigned>(bits_at(words_, head_bits + i, 1));
         if (marks != bins_per_group || ones(bins_per_group - 1) != bins_per_group + backyard_ - 1) return false;
         for (unsigned i = 1; i < notes_; ++i) {
-            if (note(i - 1).order() > note(i).order()) return false;
+            if (note(i - 1).bin > note(i).bin) return false;
         }
         for (unsigned i = 1; i < salts_; ++i) {
             if (salt_at(i - 1).bin >= salt_at(i).bin) return false;
@@ -145,9 +169,12 @@ class side_block {
 
     // Words that a block of these counts takes.
     [[nodiscard]] static constexpr std::uint64_t granules(std::uint64_t backyard, std::uint64_t notes,
-                                                          std::uint64_t salts, shape s) noexcept {
-        if (backyard + notes + salts == 0) return 0;
-        return (low_tags_at(backyard) + backyard * s.tag_bits() + notes * note_bits + salts * long_salt_bits + 63) / 64;
+                                                          std::uint64_t salts, std::uint64_t bins_with_dead,
+                                                          shape s) noexcept {
+        if (backyard + notes + salts + bins_with_dead == 0) return 0;
+        return (low_tags_at(backyard) + backyard * s.tag_bits() + dead_bits(bins_with_dead) + notes * note_bits +
+                salts * long_salt_bits + 63) /
+               64;
     }
     // The bit where the low halves of the tags begin.
     [[nodiscard]] static constexpr std::uint64_t low_tags_at(std::uint64_t backyard) noexcept {
@@ -160,14 +187,17 @@ class side_block {
         const std::uint64_t at = low_tags_at(backyard) + 16 * std::uint64_t{backyard} + std::uint64_t{i} * tail_bits;
         return static_cast<std::uint32_t>(bits_at(words, at, tail_bits)) << 16;
     }
-    [[nodiscard]] std::uint64_t granules(shape s) const noexcept { return granules(backyard_, notes_, salts_, s); }
+    [[nodiscard]] std::uint64_t granules(shape s) const noexcept {
+        return granules(backyard_, notes_, salts_, bins_with_dead(), s);
+    }
     [[nodiscard]] static std::uint64_t granules(const side_list& list, shape s) noexcept {
-        return granules(list.backyard.size(), list.notes.size(), list.salts.size(), s);
+        return granules(list.backyard.size(), list.notes.size(), list.salts.size(), list.bins_with_dead(), s);
     }
 
     static void write(std::uint64_t* words, const side_list& list, shape s) noexcept {
         bit_stream out{words};
-        out.put(list.backyard.size() | list.notes.size() << 11 | list.salts.size() << 22, head_bits);
+        const std::uint64_t some_dead = list.bins_with_dead() != 0 ? 1 : 0;
+        out.put(list.backyard.size() | list.notes.size() << 11 | list.salts.size() << 22 | some_dead << 27, head_bits);
         auto entry = list.backyard.begin();
         for (unsigned bin = 0; bin < bins_per_group; ++bin) {
             unsigned here = 0;
@@ -180,6 +210,12 @@ class side_block {
         for (const side_item& e : list.backyard) out.put(e.value & 0xffff, 16);
         if (s.tail_bits != 0) {
             for (const side_item& e : list.backyard) out.put(e.value >> 16, s.tail_bits);
+        }
+        if (some_dead != 0) {
+            for (const slot_set& each : list.dead) out.put(each.bits != 0 ? 1 : 0, 1);
+            for (const slot_set& each : list.dead) {
+                if (each.bits != 0) out.put(each.bits, slots_per_bin);
+            }
         }
         for (const side_note& n : list.notes) out.put(n.raw(), note_bits);
         for (const side_item& e : list.salts) out.put(e.value << 4 | e.bin, long_salt_bits);
@@ -206,7 +242,8 @@ class side_block {
             out.put(tag >> 16, s.tail_bits);
             copy(out, high_tags + std::uint64_t{end} * s.tail_bits, std::uint64_t{backyard_ - end} * s.tail_bits);
         }
-        copy(out, notes_at(), std::uint64_t{notes_} * note_bits + std::uint64_t{salts_} * long_salt_bits);
+        copy(out, dead_at(),
+             dead_bits(bins_with_dead()) + std::uint64_t{notes_} * note_bits + std::uint64_t{salts_} * long_salt_bits);
         out.finish();
     }
 
@@ -224,6 +261,9 @@ class side_block {
                 into.backyard.push_back({bin, tag(entry++)});
             }
         }
+        if (dead_bins_ != 0) {
+            for (unsigned of = 0; of < bins_per_group; ++of) into.dead[of] = dead_of(of);
+        }
         for (unsigned i = 0; i < notes_; ++i) into.notes.push_back(note(i));
         for (unsigned i = 0; i < salts_; ++i) into.salts.push_back(salt_at(i));
     }
@@ -236,9 +276,13 @@ class side_block {
         if (count != 0) out.put(bits_at(words_, bit, static_cast<unsigned>(count)), static_cast<unsigned>(count));
     }
 
-    [[nodiscard]] std::uint64_t notes_at() const noexcept {
+    [[nodiscard]] static constexpr std::uint64_t dead_bits(std::uint64_t bins) noexcept {
+        return bins == 0 ? 0 : bins_per_group + slots_per_bin * bins;
+    }
+    [[nodiscard]] std::uint64_t dead_at() const noexcept {
         return low_tags_at(backyard_) + std::uint64_t{backyard_} * (16 + tail_bits_);
     }
+    [[nodiscard]] std::uint64_t notes_at() const noexcept { return dead_at() + dead_bits(bins_with_dead()); }
     [[nodiscard]] std::uint64_t salts_at() const noexcept { return notes_at() + std::uint64_t{notes_} * note_bits; }
 
     // Position, from bit 32, of the one with `rank` ones before it.
@@ -264,9 +308,10 @@ class side_block {
     unsigned backyard_;
     unsigned notes_;
     unsigned salts_;
+    std::uint32_t dead_bins_ = 0;
 };
 
-static_assert(side_block::granules(most_backyard, most_notes, bins_per_group, shape{most_tail_bits}) <=
+static_assert(side_block::granules(most_backyard, most_notes, bins_per_group, bins_per_group, shape{most_tail_bits}) <=
               side_memory::most_granules);
 
 }  // namespace broom

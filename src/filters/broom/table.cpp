@@ -17,7 +17,7 @@ std::uint64_t tail_words(shape s, std::uint64_t bins) noexcept {
 }
 
 std::uint64_t most_side_granules(shape s) noexcept {
-    return side_block::granules(most_backyard, most_notes, bins_per_group, s);
+    return side_block::granules(most_backyard, most_notes, bins_per_group, bins_per_group, s);
 }
 
 }  // namespace
@@ -70,6 +70,7 @@ broom_lookup_state table::lookup_state() const noexcept {
     view.versions = versions_.get();
     view.stripe_shift = stripe_shift_;
     view.salt_words = book_->words();
+    view.salt_numbers = book_->numbers();
     view.mix = &mixer_.state();
     view.common_is_unsalted = book_->unsalted_first();
     view.sides = &side_of(0);
@@ -86,8 +87,8 @@ side_memory::handle table::load_side(std::uint64_t bin) const noexcept {
     return __atomic_load_n(&side_of(bin), __ATOMIC_ACQUIRE) & ~side_has_notes;
 }
 
-void table::store_side(std::uint64_t bin, side_memory::handle block, std::size_t notes) noexcept {
-    __atomic_store_n(&side_of(bin), block | (notes == 0 ? 0 : side_has_notes), __ATOMIC_RELEASE);
+void table::store_side(std::uint64_t bin, side_memory::handle block, bool speaks_of_slots) noexcept {
+    __atomic_store_n(&side_of(bin), block | (speaks_of_slots ? side_has_notes : 0), __ATOMIC_RELEASE);
 }
 
 std::uint32_t table::load_tail(std::uint64_t bin, unsigned slot) const noexcept {
@@ -127,7 +128,7 @@ table::side_change table::prepare_sides(std::uint64_t bin, const side_list& side
     if (change.old != 0) {
         const side_block block{memory_.words(change.old), shape_};
         change.old_granules = block.granules(shape_);
-        change.old_notes = block.notes();
+        change.old_learnt_bits = block.learnt_bits();
     }
     const std::uint64_t needed = side_block::granules(sides, shape_);
     change.made = change.old;
@@ -140,10 +141,10 @@ table::side_change table::prepare_sides(std::uint64_t bin, const side_list& side
 
 void table::exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept {
     if (change.made != 0) side_block::write(memory_.words(change.made), sides, shape_);
-    store_side(bin, change.made, sides.notes.size());
+    store_side(bin, change.made, sides.speaks_of_slots());
     if (change.made != change.old && change.old != 0) memory_.give_back(change.old, change.old_granules);
-    if (sides.notes.size() != change.old_notes)
-        notes_.fetch_add(sides.notes.size() - change.old_notes, std::memory_order_relaxed);
+    if (const std::uint64_t now = sides.learnt_bits(); now != change.old_learnt_bits)
+        learnt_bits_.fetch_add(now - change.old_learnt_bits, std::memory_order_relaxed);
 }
 
 void table::store_bin(std::uint64_t bin, const line& slots,

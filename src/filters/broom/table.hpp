@@ -79,8 +79,8 @@ class table {
     // Whose writers change it; before the first of them does.
     void belong_to(writers& all) noexcept { writers_ = &all; }
     [[nodiscard]] salt_book& book() const noexcept { return *book_; }
-    // Adaptivity bits and dead slots, in notes of 20 bits.
-    [[nodiscard]] std::uint64_t notes() const noexcept { return notes_.load(std::memory_order_relaxed); }
+    // What adaptivity bits and dead slots take.
+    [[nodiscard]] std::uint64_t learnt_bits() const noexcept { return learnt_bits_.load(std::memory_order_relaxed); }
     void add_bytes(broom_details& to) const noexcept;
     [[nodiscard]] broom_lookup_state lookup_state() const noexcept;
 
@@ -208,7 +208,9 @@ class table {
     [[nodiscard]] std::atomic<std::uint32_t>& version_of(std::uint64_t bin) const noexcept {
         return versions_[bin >> stripe_shift_];
     }
-    [[nodiscard]] std::uint64_t stripes() const noexcept { return ((bins_ - 1) >> stripe_shift_) + 1; }
+    [[nodiscard]] std::uint64_t stripes() const noexcept {
+        return ((bins_ - 1) >> stripe_shift_) + 1;
+    }
     [[nodiscard]] std::uint64_t* line_words(std::uint64_t bin) const noexcept {
         return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(lines_.data())) + 8 * bin;
     }
@@ -221,17 +223,18 @@ class table {
         return reinterpret_cast<side_memory::handle*>(const_cast<std::byte*>(sides_.data()))[bin / bins_per_group];
     }
     [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept;
-    void store_side(std::uint64_t bin, side_memory::handle block, std::size_t notes) noexcept;
+    void store_side(std::uint64_t bin, side_memory::handle block, bool speaks_of_slots) noexcept;
     // Memory for the new sides of a bin's group, and later the exchange of the old for it. May throw std::bad_alloc.
     struct side_change {
         side_memory::handle old = 0;
         side_memory::handle made = 0;
         std::uint64_t old_granules = 0;
-        unsigned old_notes = 0;
+        std::uint64_t old_learnt_bits = 0;
     };
     [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
-    void store_bin(std::uint64_t bin, const line& slots, const std::array<std::uint32_t, slots_per_bin>& tails) noexcept;
+    void store_bin(std::uint64_t bin, const line& slots,
+                   const std::array<std::uint32_t, slots_per_bin>& tails) noexcept;
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept;
@@ -249,7 +252,7 @@ class table {
     mutable std::unique_ptr<std::atomic<std::uint32_t>[]> locks_;
     side_memory memory_;
     std::unique_ptr<salt_book> book_;
-    std::atomic<std::uint64_t> notes_ = 0;
+    std::atomic<std::uint64_t> learnt_bits_ = 0;
     std::atomic<std::uint64_t> tidied_ = 0;      // bins visited by the present round of tidy()
     std::atomic<std::uint64_t> tidy_limit_ = 0;  // salts up to this number are the ones left behind
 };

@@ -18,6 +18,7 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
         const side_block block{memory_.words(handle), shape_};
         const unsigned note = block.first_note_of(bin_in_group);
         if (note < block.notes() && block.note(note).bin == bin_in_group) return false;
+        if (block.dead_slots_at(bin_in_group) != 0) return false;
         const side_block::range here = block.backyard_of(bin_in_group);
         for (unsigned i = here.first; i < here.end; ++i) {
             if (block.tag(i) == f.tag) return false;
@@ -54,14 +55,14 @@ bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcep
     std::array<std::uint64_t, granules_quickly> made;
     const std::uint64_t had = block.granules(shape_);
     const std::uint64_t needed =
-        side_block::granules(block.backyard() + 1, block.notes(), block.salts(), shape_);
+        side_block::granules(block.backyard() + 1, block.notes(), block.salts(), block.bins_with_dead(), shape_);
     if (needed > granules_quickly) return false;
     block.write_with_entry(made.data(), bin_in_group, f.tag, shape_);
     side_memory::handle place = old;
     if (needed != had && (place = memory_.take(needed)) == 0) return false;
     held.touch();
     for (std::uint64_t i = 0; i < needed; ++i) store_word(memory_.words(place) + i, made[i]);
-    store_side(bin, place, block.notes());
+    store_side(bin, place, block.speaks_of_slots());
     if (place != old) memory_.give_back(old, had);
     slots.set_overflow(static_cast<std::uint8_t>(slots.overflow() | 1u << f.overflow_class));
     store_word(line_words(bin) + 1, slots.words[1]);

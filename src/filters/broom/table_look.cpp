@@ -53,12 +53,12 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
         std::uint64_t stream = first_stream_bits(m);
         if (const std::uint64_t* const words = side(); words != nullptr) {
             const side_block block{words, shape_};
+            if (block.dead_of(bin_in_group).has(slot)) match = faults.dead_slot_matches;
             for (unsigned i = block.first_note_of(bin_in_group); i < block.notes() && match; ++i) {
                 const side_note n = block.note(i);
                 if (n.bin != bin_in_group) break;
                 if (n.slot() != slot) continue;
-                if (n.kind == note_kind::dead) match = faults.dead_slot_matches;
-                if (n.kind == note_kind::extension && n.coded() != 0 && !faults.extension_ignored) {
+                if (n.coded() != 0 && !faults.extension_ignored) {
                     const auto length = static_cast<unsigned>(std::bit_width(n.coded())) - 1;
                     match = ((stream ^ n.coded()) & ((std::uint64_t{1} << length) - 1)) == 0;
                     stream >>= length;

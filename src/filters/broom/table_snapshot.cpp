@@ -77,7 +77,7 @@ table::saved table::save() const {
 }
 
 result<void> table::load_sides(std::span<const std::byte> bytes) {
-    const std::uint64_t most = side_block::granules(most_backyard, most_notes, bins_per_group, shape_);
+    const std::uint64_t most = side_block::granules(most_backyard, most_notes, bins_per_group, bins_per_group, shape_);
     std::size_t at = 0;
     for (std::uint64_t group = 0; group < groups(); ++group) {
         if (bytes.size() - at < 8) return broken("the side blocks are cut short");
@@ -92,8 +92,8 @@ result<void> table::load_sides(std::span<const std::byte> bytes) {
         at += 8 * granules;
         const side_block side{memory_.words(block), shape_};
         if (side.granules(shape_) != granules || !side.is_valid()) return broken("a side block does not add up");
-        notes_.fetch_add(side.notes(), std::memory_order_relaxed);
-        if (!faults.load_forgets_backyard) store_side(group * bins_per_group, block, side.notes());
+        learnt_bits_.fetch_add(side.learnt_bits(), std::memory_order_relaxed);
+        if (!faults.load_forgets_backyard) store_side(group * bins_per_group, block, side.speaks_of_slots());
     }
     return at == bytes.size() ? result<void>{} : broken("bytes after the last side block");
 }
@@ -118,8 +118,9 @@ result<std::unique_ptr<table>> table::load(shape s, std::uint64_t bins, const ha
     if (!book) return book.error();
     if (const auto restored = t.book_->restore(*book, std::span{users}.first(salt_codes), secret); !restored)
         return restored.error();
+    bin_image image;
     for (std::uint64_t bin = 0; bin < bins; ++bin) {
-        bin_image image = t.read(bin);
+        t.read(bin, image);
         if (image.slots.salt() == long_salt && image.now.number >= book->next_number)
             return broken("a long salt from the future");
         if (const char* const rule = epoch{t, image}.broken_rule(); rule != nullptr && !faults.load_forgets_backyard)
@@ -130,7 +131,11 @@ result<std::unique_ptr<table>> table::load(shape s, std::uint64_t bins, const ha
 
 std::uint64_t table::keys(std::uint64_t first, std::uint64_t end) const {
     std::uint64_t all = 0;
-    for (std::uint64_t bin = first; bin < end; ++bin) all += read(bin).keys();
+    bin_image image;
+    for (std::uint64_t bin = first; bin < end; ++bin) {
+        read(bin, image);
+        all += image.keys();
+    }
     return all;
 }
 

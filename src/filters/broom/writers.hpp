@@ -39,9 +39,7 @@ class writers {
         }
         return enter_slowly();
     }
-    void leave() noexcept {
-        busy_.store(busy_.load(std::memory_order_relaxed) - 1, std::memory_order_release);
-    }
+    void leave() noexcept { busy_.store(busy_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
 
   private:
     [[nodiscard]] static const void* me() noexcept {

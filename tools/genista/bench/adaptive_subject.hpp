@@ -104,7 +104,8 @@ class adaptive_subject final : public subject {
         return outcome && *outcome != insert_outcome::full;
     }
     [[nodiscard]] bool erase_one(std::uint64_t key) {
-        const auto outcome = filter_->erase(key, *remote_);
+        // As the local filters' erase does: whoever erases knows that the key was stored.
+        const auto outcome = filter_->erase(key, *remote_, vouched);
         return outcome && *outcome == erase_outcome::erased;
     }
 

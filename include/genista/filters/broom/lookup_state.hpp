@@ -8,6 +8,7 @@
 
 #include "genista/filters/broom/faults.hpp"
 #include "genista/filters/kernel_table.hpp"
+#include "genista/hash/digest.hpp"
 #include "genista/hash/hash_state.hpp"
 
 namespace genista {
@@ -20,6 +21,15 @@ struct tally;
 
 // What became of a quick insert.
 enum class broom_joined : std::uint8_t { no, yes, yes_and_grow };
+
+// The epoch that a bin was in: its salt's code and number, of a table.
+struct broom_epoch_mark {
+    const void* table = nullptr;
+    std::uint64_t number = 0;
+    std::uint8_t code = 0;
+
+    friend bool operator==(const broom_epoch_mark&, const broom_epoch_mark&) noexcept = default;
+};
 
 // Of many, one after the other until one did not join or the table wants to grow.
 struct broom_joined_many {
@@ -38,18 +48,39 @@ struct alignas(64) broom_lookup_state {
     const std::atomic<std::uint32_t>* versions = nullptr;  // a stripe of bins each
     std::uint64_t stripe_shift = 0;                        // stripe = bin >> shift
     bool common_is_unsalted = false;                       // code 0, which bins begin with, stands for no salt
-    const std::uint64_t* salt_words = nullptr;  // by the code in a line
-    const hash_state* mix = nullptr;            // the cipher that fingerprints come from
-    const std::uint32_t* sides = nullptr;       // a handle a group, of a block in side_words
+    const std::uint64_t* salt_words = nullptr;             // by the code in a line
+    const hash_state* mix = nullptr;                       // the cipher that fingerprints come from
+    const std::uint32_t* sides = nullptr;                  // a handle a group, of a block in side_words
     const std::uint64_t* side_words = nullptr;
     const std::uint64_t* tails = nullptr;
     unsigned tail_bits = 0;
     const broom::core* core = nullptr;  // who answers what a kernel leaves open
-    // For quick inserts.
+    // For quick inserts and erases.
     std::byte* lines_to_change = nullptr;
-    std::atomic<std::uint32_t>* changes = nullptr;  // versions
+    const std::atomic<std::uint64_t>* salt_numbers = nullptr;  // by the code in a line
+    std::atomic<std::uint32_t>* changes = nullptr;             // versions
     std::atomic<std::uint32_t>* locks = nullptr;
     broom::tally* tally = nullptr;
+    bool buries = false;  // an erase leaves a dead slot
+
+    // Of the bin with this position. A bin that is being changed or has a long salt has the mark of no epoch.
+    [[nodiscard]] broom_epoch_mark mark_of(std::uint64_t position) const noexcept {
+        const std::uint64_t bin = scale(position, bins);
+        const std::atomic<std::uint32_t>& version = versions[bin >> stripe_shift];
+        const std::uint32_t before = version.load(std::memory_order_acquire);
+        const broom_epoch_mark mark = mark_of_locked(bin);
+        if (version.load(std::memory_order_acquire) != before || (before & (broom_writing | broom_leaving)) != 0)
+            return {};
+        return mark;
+    }
+    // The same for whoever has the bin's lock.
+    [[nodiscard]] broom_epoch_mark mark_of_locked(std::uint64_t bin) const noexcept {
+        const std::uint64_t top =
+            __atomic_load_n(reinterpret_cast<const std::uint64_t*>(lines) + 8 * bin + 1, __ATOMIC_ACQUIRE);
+        const auto code = static_cast<std::uint8_t>(top >> 48);
+        if (code == 255) return {};
+        return {lines, salt_numbers[code].load(std::memory_order_acquire), code};
+    }
     std::uint64_t grow_at = ~std::uint64_t{0};  // keys beyond which the table wants to grow
 };
 
@@ -63,6 +94,8 @@ struct broom_kernel_set {
     broom_joined (*join_integer)(const State&, const hash_state&, std::uint64_t) noexcept;
     broom_joined (*join)(const State&, const digest&) noexcept;
     broom_joined_many (*join_many)(const State&, const digest*, std::size_t) noexcept;
+    // The key has a slot if its bin is still in this epoch, and R no longer holds it.
+    bool (*bury)(const State&, const digest&, const broom_epoch_mark&) noexcept;
 };
 
 }  // namespace genista

@@ -26,8 +26,8 @@ class range_source {
   public:
     // One range read. On an error `into` is not to be used.
     virtual result<void> read(position_range range, population& into) = 0;
-    // Takes the operation's key out of R: the commit in the middle of an erase.
-    virtual result<void> erase() = 0;
+    // Takes the operation's key out of R: the commit in the middle of an erase. False: it was not there.
+    virtual result<bool> erase() = 0;
     // Does a read cross the network? A build from keys reads its own memory.
     [[nodiscard]] virtual bool is_remote() const noexcept { return true; }
 
@@ -71,11 +71,7 @@ class remote_source final : public range_source {
                                "the remote map gave a record that does not belong to the range read");
         return done;
     }
-    result<void> erase() override {
-        const result<bool> gone = remote_.erase(where_, key_);
-        if (!gone) return gone.error();
-        return {};
-    }
+    result<bool> erase() override { return remote_.erase(where_, key_); }
 
     [[nodiscard]] const digest& where() const noexcept { return where_; }
 
