@@ -96,7 +96,9 @@ result<adapt_outcome> broom_filter::adapt_from(const digest& d, broom::range_sou
     return core_->adapt(d, source);
 }
 result<void> broom_filter::grow_from(broom::range_source& source) noexcept {
-    return core_->grow(source);
+    const auto grown = core_->grow(source);
+    if (!grown) return grown.error();
+    return {};
 }
 result<void> broom_filter::rebuild_from(broom::range_source& source, unsigned threads) noexcept {
     return core_->rebuild(source, threads);

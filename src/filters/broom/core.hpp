@@ -30,6 +30,7 @@ struct layout {
     table* next = nullptr;                 // where the sweep lays bins
     std::atomic<std::uint64_t> front = 0;  // bins of `now` below it live in `next`
     unsigned doublings = 0;                // bins of `next` = bins of `now` · 2^doublings
+    bool may_leave_keys = true;  // that R holds and `now` does not know, if a bin of `next` has no room for them
     broom_lookup_state state{};
 
     [[nodiscard]] table& of(const digest& d) const noexcept {
@@ -64,7 +65,8 @@ class core {
     // Lays every bin anew from R, which several threads read at once.
     [[nodiscard]] result<void> rebuild(range_source& source, unsigned threads = 1) noexcept;
     // Twice the bins, or more if R asks for it; finishes a sweep that is under way.
-    [[nodiscard]] result<void> grow(range_source& source) noexcept;
+    // True: everything that R holds is in the filter now, not only what was there before.
+    [[nodiscard]] result<bool> grow(range_source& source, bool may_leave_keys = true) noexcept;
     // One step of growth, after an insert, if the table wants to grow.
     void grow_a_little(range_source& source) noexcept;
     [[nodiscard]] result<void> audit(range_source& source) const noexcept;
@@ -125,7 +127,7 @@ class core {
     void hold_back() const noexcept;
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
-    [[nodiscard]] result<void> begin_growth(unsigned doublings) noexcept;    // under growing_
+    [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
     [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;

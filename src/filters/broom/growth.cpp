@@ -57,7 +57,7 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-result<void> core::begin_growth(unsigned doublings) noexcept try {
+result<void> core::begin_growth(unsigned doublings, bool may_leave_keys) noexcept try {
     const layout& l = *layout_.load(std::memory_order_relaxed);
     tables_.reserve(tables_.size() + 1);
     const auto secret = fresh_secret(options_, faults.growth_keeps_salts ? 0 : tables_.size());
@@ -69,6 +69,7 @@ result<void> core::begin_growth(unsigned doublings) noexcept try {
     made->now = l.now;
     made->next = next->get();
     made->doublings = doublings;
+    made->may_leave_keys = may_leave_keys;
     if (const auto published = publish(std::move(made)); !published) return published.error();
     tables_.push_back(*std::move(next));
     l.now->begin_leaving();
@@ -110,12 +111,18 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
     for (std::uint64_t to_bin = bin << l.doublings; to_bin < (bin + 1) << l.doublings; ++to_bin) {
         const std::uint64_t last = l.next->range_of(to_bin).last;
         const auto to = std::find_if(from, r.members.end(), [&](const digest& d) { return d.position > last; });
-        const std::vector<digest> members{from, to};
+        std::vector<digest> members{from, to};
         from = to;
         table::lock held{*l.next, to_bin};
         static thread_local bin_image image;
         l.next->read(to_bin, image);
-        if (!epoch{*l.next, image}.renew(members, nullptr)) {
+        bool laid = epoch{*l.next, image}.renew(members, nullptr);
+        if (!laid && l.may_leave_keys) {
+            // R has outrun this growth: keys that it holds and nobody has inserted yet can wait for their inserts.
+            std::erase_if(members, [&](const digest& d) { return !l.now->contains(d); });
+            laid = epoch{*l.next, image}.renew(members, nullptr);
+        }
+        if (!laid) {
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
         }
         try {
@@ -176,12 +183,14 @@ result<bool> core::make_room(const digest& d, const table& crowded, range_source
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
 
-result<void> core::grow(range_source& source) noexcept try {
+result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try {
     const std::lock_guard only_one{growing_};
+    bool began = false;
     if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
         const auto doublings = doublings_for(source);
         if (!doublings) return doublings.error();
-        if (const auto begun = begin_growth(*doublings); !begun) return begun.error();
+        if (const auto begun = begin_growth(*doublings, may_leave_keys); !begun) return begun.error();
+        began = true;
     }
     while (true) {
         const auto moved = move_one_bin(source);
@@ -189,7 +198,7 @@ result<void> core::grow(range_source& source) noexcept try {
         if (!*moved) break;
     }
     end_growth();
-    return {};
+    return began && !may_leave_keys;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }

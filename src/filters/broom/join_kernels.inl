@@ -30,22 +30,20 @@ struct broom_joins {
 
     static broom_joined join(const state& s, const digest& d) noexcept {
         std::uint64_t keys = 0;
-        if (Policy::has_tails || !under_lock<&broom_joins::join_locked, 1>(s, d, keys)) return broom_joined::no;
+        if (!under_lock<&broom_joins::join_locked, 1>(s, d, keys)) return broom_joined::no;
         return keys > s.grow_at ? broom_joined::yes_and_grow : broom_joined::yes;
     }
 
     static bool bury(const state& s, const digest& d, const broom_epoch_mark& when) noexcept {
         std::uint64_t keys = 0;
-        if (Policy::has_tails || !s.buries || when.table != s.lines) return false;
+        if (!s.buries || when.table != s.lines) return false;
         return under_lock<&broom_joins::bury_locked, ~std::uint64_t{0}>(s, d, keys, when);
     }
 
     static broom_joined_many join_many(const state& s, const digest* digests, std::size_t count) noexcept {
         for (std::size_t i = 0; i < count && i < ahead; ++i) prefetch(s, digests[i]);
-        if constexpr (!Policy::has_tails) {
-            if (s.tally->hold_back.load(std::memory_order_relaxed) == 0 && s.tally->all.enter())
-                return join_many_alone(s, digests, count);
-        }
+        if (s.tally->hold_back.load(std::memory_order_relaxed) == 0 && s.tally->all.enter())
+            return join_many_alone(s, digests, count);
         for (std::size_t i = 0; i < count; ++i) {
             if (i + ahead < count) prefetch(s, digests[i + ahead]);
             switch (join(s, digests[i])) {
@@ -190,12 +188,54 @@ struct broom_joins {
         const std::uint64_t word = at.mixed.position;
         const unsigned slot =
             insert(at.line, at.mirrored, static_cast<unsigned>(word & 31), used, static_cast<std::uint8_t>(word >> 6));
+        if constexpr (Policy::has_tails) insert_tail(s, bin, word, used, slot);
         if (side.dead_at != 0) {
             broom::slot_set dead{broom::bits_at(side.words, side.dead_at, broom::slots_per_bin)};
             dead.move_ranks(at.mirrored != 0, at.mirrored != 0 ? 31 - slot : slot, used, true);
             broom::set_bits_at(side.words, side.dead_at, broom::slots_per_bin, dead.bits);
         }
         return true;
+    }
+
+    // The tails beyond the new slot's move by one place, as its remainders did.
+    static void insert_tail(const state& s, std::uint64_t bin, std::uint64_t word, unsigned used,
+                            unsigned slot) noexcept {
+        const std::uint64_t width = s.tail_bits;
+        const std::uint64_t first = bin * broom::slots_per_bin;
+        const bool mirrored = (word >> 5 & 1) != 0;
+        std::uint64_t* const tails = s.tails_to_change;
+        constexpr std::uint64_t most = 63;  // bits at a time
+        if (mirrored) {
+            const std::uint64_t end = (first + 16 + slot + 1) * width;
+            for (std::uint64_t at = (first + broom::slots_per_bin - used) * width; at < end;) {
+                const auto here = static_cast<unsigned>(end - at < most ? end - at : most);
+                broom::set_bits_at(tails, at - width, here, broom::bits_at(tails, at, here));
+                at += here;
+            }
+        } else {
+            const std::uint64_t begin = (first + slot) * width;
+            for (std::uint64_t at = (first + used) * width; at > begin;) {
+                const auto here = static_cast<unsigned>(at - begin < most ? at - begin : most);
+                at -= here;
+                broom::set_bits_at(tails, at + width, here, broom::bits_at(tails, at, here));
+            }
+        }
+        const std::uint64_t own = word >> 14 & ((std::uint64_t{1} << width) - 1);
+        broom::set_bits_at(tails, (first + (mirrored ? 16 : 0) + slot) * width, s.tail_bits, own);
+    }
+    // Of the slots with the key's group and remainder, those with its tail.
+    [[gnu::always_inline]] static std::uint32_t with_tail(const state& s, const standing& at,
+                                                          std::uint64_t bin) noexcept {
+        if constexpr (!Policy::has_tails) return at.hits;
+        std::uint32_t same = 0;
+        const std::uint64_t own = at.mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
+        for (std::uint32_t left = at.hits; left != 0; left &= left - 1) {
+            const std::uint64_t slot = _tzcnt_u32(left) + 16 * at.mirrored;
+            const std::uint64_t there =
+                broom::bits_at(s.tails, (bin * broom::slots_per_bin + slot) * s.tail_bits, s.tail_bits);
+            if (there == own) same |= left & (0 - left);
+        }
+        return same;
     }
 
     [[gnu::always_inline]] static bool bury_locked(const state& s, const digest& d, std::uint64_t bin,
@@ -208,6 +248,7 @@ struct broom_joins {
         const bool full = at.used_a + at.used_b >= broom::slots_per_bin || at.used_a >= broom::slots_per_half ||
                           at.used_b >= broom::slots_per_half;
         const std::uint32_t handle = Policy::handle_of(s, bin);
+        at.hits = with_tail(s, at, bin);
         if (at.hits == 0 || full || (handle & broom::side_has_notes) == 0 || s.mark_of_locked(bin) != when)
             return false;
         if (tag_is_taken(s, at, bin, handle)) return false;

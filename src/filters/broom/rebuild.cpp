@@ -11,22 +11,23 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
 result<void> core::rebuild(range_source& source, unsigned threads) noexcept try {
-    bool under_way = false;
-    {
-        const std::lock_guard only_one{growing_};
-        under_way = layout_.load(std::memory_order_relaxed)->next != nullptr;
-        if (!under_way) {
-            const auto fits = rebuild_all(*layout_.load(std::memory_order_relaxed)->now, source, threads);
-            if (!fits) return fits.error();
-            if (*fits) return {};
+    while (true) {
+        {
+            const std::lock_guard only_one{growing_};
+            if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+                const auto fits = rebuild_all(*layout_.load(std::memory_order_relaxed)->now, source, threads);
+                if (!fits) return fits.error();
+                if (*fits) return {};
+            }
         }
+        // R has outrun this table, and a sweep lays every bin from R just as well. If one is under way that somebody else has
+        // begun, some bins were laid before anybody asked: again, in the table that it leads to.
+        if (!options_.grows)
+            return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
+        const auto all = grow(source, false);
+        if (!all) return all.error();
+        if (*all) return {};
     }
-    // R has outrun this table, and a sweep lays every bin from R just as well; or one is under way, of which some bins were
-    // laid before anybody asked.
-    if (!options_.grows)
-        return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
-    if (const auto grown = grow(source); !grown) return grown.error();
-    return under_way ? rebuild(source, threads) : result<void>{};
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
 }

@@ -78,6 +78,7 @@ broom_lookup_state table::lookup_state() const noexcept {
     view.tails = reinterpret_cast<const std::uint64_t*>(tails_.data());
     view.tail_bits = shape_.tail_bits;
     view.lines_to_change = const_cast<std::byte*>(lines_.data());
+    view.tails_to_change = reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(tails_.data()));
     view.changes = versions_.get();
     view.locks = locks_.get();
     return view;

@@ -57,6 +57,7 @@ struct alignas(64) broom_lookup_state {
     const broom::core* core = nullptr;  // who answers what a kernel leaves open
     // For quick inserts and erases.
     std::byte* lines_to_change = nullptr;
+    std::uint64_t* tails_to_change = nullptr;
     const std::atomic<std::uint64_t>* salt_numbers = nullptr;  // by the code in a line
     std::atomic<std::uint32_t>* changes = nullptr;             // versions
     std::atomic<std::uint32_t>* locks = nullptr;
