@@ -164,20 +164,23 @@ void core::grow_a_little(range_source& source) noexcept {
 
 result<bool> core::make_room(const digest& d, const table& crowded, range_source& source) noexcept try {
     const std::lock_guard only_one{growing_};
-    if (&table_of(d) != &crowded) return true;  // somebody else has grown it while we waited
-    if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
-        if (!may_grow()) return false;
-        const auto doublings = doublings_at(crowded.bin_of(d), source);
-        if (!doublings) return doublings.error();
-        if (const auto begun = begin_growth(*doublings); !begun) return begun.error();
+    // The crowded table may be the one that a growth under way leads to: then that growth ends first, and another begins.
+    for (int growths = 0; growths < 2; ++growths) {
+        if (&table_of(d) != &crowded) return true;  // somebody else has grown it while we waited, or we have
+        if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
+            if (!may_grow()) return false;
+            const auto doublings = doublings_at(crowded.bin_of(d), source);
+            if (!doublings) return doublings.error();
+            if (const auto begun = begin_growth(*doublings); !begun) return begun.error();
+        }
+        const layout& l = *layout_.load(std::memory_order_relaxed);
+        while (&l.of(d) == &crowded) {
+            const auto moved = move_one_bin(source);
+            if (!moved) return moved.error();
+            if (!*moved) break;
+        }
+        if (l.front.load(std::memory_order_relaxed) == l.now->bins()) end_growth();
     }
-    const layout& l = *layout_.load(std::memory_order_relaxed);
-    while (&l.of(d) == &crowded) {
-        const auto moved = move_one_bin(source);
-        if (!moved) return moved.error();
-        if (!*moved) break;
-    }
-    if (l.front.load(std::memory_order_relaxed) == l.now->bins()) end_growth();
     return &table_of(d) != &crowded;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to grow");

@@ -1,0 +1,75 @@
+// A bin that overflowed in the table a growth was leading to was refused as `full`, although the filter may grow: whoever made
+// room for it finished that growth and began no other.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/broom_world.hpp"
+
+namespace genista {
+namespace {
+
+// R whose range reads fail while it is down.
+struct map_that_goes_down {
+    memory_map inner;
+    bool down = false;
+
+    result<bool> put(const digest& where, key_view key) { return inner.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return inner.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return inner.contains(where, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        if (down) return error::make(error_code::io, "the store is down");
+        return inner.for_each(first, last, visit);
+    }
+};
+
+// Commits and inserts; a key that needs a store which is down is taken back.
+bool insert(broom_filter& filter, map_that_goes_down& remote, std::uint64_t key) {
+    const digest where = filter.hash()(key);
+    EXPECT_TRUE(remote.put(where, test::integer_key{key}.view()));
+    const auto outcome = filter.insert(key, remote);
+    if (outcome && *outcome != insert_outcome::full) return true;
+    EXPECT_TRUE(remote.erase(where, test::integer_key{key}.view()));
+    return false;
+}
+
+TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_once_more) {
+    auto filter = *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(11)}, .repeatable = 7});
+    map_that_goes_down remote;
+    std::vector<std::uint64_t> stored;
+    std::uint64_t key = 0;
+    for (; filter.details().growth_done == 0; ++key) {
+        ASSERT_TRUE(insert(filter, remote, key));
+        stored.push_back(key);
+    }
+    // The first bin has moved. Growth cannot go on, and the first of the new bins is filled.
+    remote.down = true;
+    const std::uint64_t end = range_of_bin(0, 2 * filter.details().bins).last;
+    for (int refused = 0; refused < 20; ++key) {
+        if (filter.hash()(key).position > end) continue;
+        if (insert(filter, remote, key)) {
+            stored.push_back(key);
+        } else {
+            ++refused;
+        }
+    }
+    EXPECT_EQ(filter.details().growths, 0u);
+    EXPECT_EQ(filter.details().fullest_backyard, 64u);
+    remote.down = false;
+    for (int more = 0; more < 20; ++key) {
+        if (filter.hash()(key).position > end) continue;
+        ASSERT_TRUE(insert(filter, remote, key)) << "refused, although it may grow";
+        stored.push_back(key);
+        ++more;
+    }
+    for (const std::uint64_t each : stored) ASSERT_TRUE(filter.may_contain(each));
+    const auto sound = filter.audit(remote);
+    EXPECT_TRUE(sound) << sound.error().message();
+    EXPECT_EQ(filter.stats().keys, stored.size());
+}
+
+}  // namespace
+}  // namespace genista
