@@ -137,7 +137,7 @@ class core {
     [[nodiscard]] result<bool> make_room(const digest& d, const table& crowded, range_source& source) noexcept;
     // rebuild.cpp
     [[nodiscard]] result<bool> rebuild_all(table& in, range_source& source, unsigned threads);
-    [[nodiscard]] result<bool> rebuild_bins(table& in, std::uint64_t first, std::uint64_t end, range_source& source);
+    [[nodiscard]] result<bool> rebuild_bins(table& in, std::uint64_t first, std::uint64_t stop, range_source& source);
     [[nodiscard]] bool lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members);
     [[nodiscard]] result<void> publish(std::unique_ptr<layout> made) noexcept;
 

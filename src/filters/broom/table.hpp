@@ -149,7 +149,7 @@ class table {
 
     // Under the lock. May throw std::bad_alloc, having changed nothing. Whoever reads often reads into an image that has
     // its memory already.
-    void read(std::uint64_t bin, bin_image& into) const;
+    void read(std::uint64_t bin, bin_image& image) const;
     [[nodiscard]] bin_image read(std::uint64_t bin) const {
         bin_image image;
         read(bin, image);
