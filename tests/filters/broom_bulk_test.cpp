@@ -15,6 +15,7 @@
 #include "support/broom_races.hpp"
 #include "support/broom_scripted_map.hpp"
 #include "support/broom_world.hpp"
+#include "support/disordered_map.hpp"
 #include "support/splitmix.hpp"
 
 namespace genista {
@@ -294,38 +295,12 @@ TEST(broom_rebuild, a_growth_that_r_has_outrun_is_no_obstacle) {
     }
 }
 
-// Tells the truth but for one range, in which two neighbours change places.
-class disordered_map {
-  public:
-    disordered_map(memory_map& wrapped, std::uint64_t position) noexcept : inner_{wrapped}, position_{position} {}
-    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
-    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
-    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
-    template <record_visitor Visit>
-    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        std::vector<std::pair<digest, std::string>> records;
-        const auto read = inner_.for_each(first, last, [&](const digest& where, key_view key) {
-            records.emplace_back(where, key.text());
-            return true;
-        });
-        if (first <= position_ && position_ <= last && records.size() > 3) std::swap(records[1], records[2]);
-        for (const auto& [where, key] : records) {
-            if (!visit(where, key_view{key})) break;
-        }
-        return read;
-    }
-
-  private:
-    memory_map& inner_;
-    std::uint64_t position_;
-};
-
 TEST(broom_rebuild, threads_that_read_a_lie_report_it_and_lose_nothing) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (unsigned threads = 1; threads <= 3; ++threads) {
             for (const std::uint64_t quarter : {0u, 1u, 2u, 3u}) {
                 integer_set set{5000};
-                disordered_map liar{set.remote, quarter << 62 | 1u << 30};
+                test::disordered_map liar{set.remote, quarter << 62 | 1u << 30};
                 auto filter = *broom_filter::build(options_for(5000, rate), set.remote);
                 const auto refused = filter.rebuild(liar, threads);
                 ASSERT_FALSE(refused) << quarter;

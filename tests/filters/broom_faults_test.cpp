@@ -8,6 +8,7 @@
 
 #include "support/broom_effort.hpp"
 #include "support/broom_world.hpp"
+#include "support/disordered_map.hpp"
 
 namespace genista {
 namespace {
@@ -174,34 +175,9 @@ TEST(broom_faults, an_erase_whose_reply_is_lost_leaves_a_maybe_that_adapt_repair
     }
 }
 
-// Records in the wrong order: two neighbours change places. No kind of faulty_map.
-class disordered_map {
-  public:
-    explicit disordered_map(memory_map& wrapped) noexcept : inner_{wrapped} {}
-    result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
-    result<bool> erase(const digest& where, key_view key) { return inner_.erase(where, key); }
-    result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }
-    template <record_visitor Visit>
-    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        std::vector<std::pair<digest, std::string>> records;
-        const auto read = inner_.for_each(first, last, [&](const digest& where, key_view key) {
-            records.emplace_back(where, key.text());
-            return true;
-        });
-        if (records.size() > 3) std::swap(records[1], records[2]);
-        for (const auto& [where, key] : records) {
-            if (!visit(where, key_view{key})) break;
-        }
-        return read;
-    }
-
-  private:
-    memory_map& inner_;
-};
-
 TEST(broom_faults, records_out_of_order_are_an_error) {
     bad_store w;
-    disordered_map liar{w.plain};
+    test::disordered_map liar{w.plain};
     const auto before = w.draw_portrait();
     const auto stranger = *w.find_false_positive(1'000'000);
     const auto expect_corrupt = [](const auto& outcome) {
