@@ -31,7 +31,7 @@ class distinct_values {
 
   private:
     static constexpr unsigned places = 256;
-    static constexpr std::uint32_t nothing = ~std::uint32_t{0};  // bases and tags have at most 32 bits, and see add_tag
+    static constexpr std::uint32_t nothing = ~std::uint32_t{0};  // bases have at most 30 bits; tags: see below
     static_assert(most_members + 1 < places);
 
     std::array<std::uint32_t, places> table_;

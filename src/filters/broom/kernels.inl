@@ -109,8 +109,9 @@ struct broom_policy {
     }
 
     // All bins of a table begin with code 0, and most of them keep it until the filter is attacked or its keys have been
-    // replaced. So the fingerprint is made for that code while the line is on its way, and everything that has to wait for
-    // the line is kept short: what limits the look-ups in flight is the number of instructions that wait.
+    // replaced. In a table that has not grown it stands for no salt: then the fingerprint is ready while the line is on its
+    // way, and everything that has to wait for the line is kept short, because what limits the look-ups in flight is the
+    // number of instructions that wait.
     [[gnu::always_inline]] static bool test(const state& s, packed p) noexcept {
         const digest d = digest_from(p);
         const std::uint64_t bin = scale(d.position, s.bins);
@@ -190,9 +191,9 @@ struct broom_policy {
         if (hits == 0 && !outside) return verdict::no;
         const std::uint32_t handle = handle_of(s, bin);
         for (std::uint32_t left = hits; left != 0; left &= left - 1) {
+            const unsigned slot =
+                static_cast<unsigned>(_tzcnt_u32(left)) + static_cast<unsigned>(mixed.position >> 1 & 16);
             if constexpr (Tails) {
-                const unsigned slot =
-                    static_cast<unsigned>(_tzcnt_u32(left)) + static_cast<unsigned>(mixed.position >> 1 & 16);
                 const std::uint64_t at = (bin * broom::slots_per_bin + slot) * s.tail_bits;
                 const std::uint64_t own = mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
                 if (broom::bits_at(s.tails, at, s.tail_bits) != own) continue;
@@ -200,9 +201,7 @@ struct broom_policy {
             // The base is the key's own, and nobody else's. Without notes in the group it has no bits to compare and is
             // not dead.
             if ((handle & broom::side_has_notes) == 0) return verdict::yes;
-            const verdict noted = as_noted(
-                s, bin, static_cast<unsigned>(_tzcnt_u32(left)) + static_cast<unsigned>(mixed.position >> 1 & 16),
-                handle);
+            const verdict noted = as_noted(s, bin, slot, handle);
             if (noted != verdict::no) return noted;
             break;
         }

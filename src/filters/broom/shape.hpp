@@ -22,7 +22,7 @@ inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch with
 inline constexpr unsigned backyard_per_bin = 64;        // K
 inline constexpr unsigned bins_per_group = 16;          // bins that share a side block and a lock
 
-// B: extended slots a bin may have before it is renewed instead. Each costs a side note of 20 bits; broom-space measures
+// B: extended slots a bin may have before it is renewed instead. Each costs a side note of 18 bits; broom-space measures
 // what an endless attack then costs, broom-replay that repeated workloads still settle.
 inline constexpr unsigned extensions_per_bin = 4;
 
