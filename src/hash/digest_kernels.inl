@@ -113,7 +113,32 @@ inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest*
     for (std::size_t i = 0; i < hash_width; ++i) out[i] = encrypt(state, block_of(keys[i]));
 }
 
+inline void encrypt8_in_place(const hash_state& state, digest* blocks) noexcept {
+    for (std::size_t i = 0; i < hash_width; ++i)
+        blocks[i] = encrypt(state, short_block{blocks[i].position, blocks[i].seed});
+}
+
 #elif GENISTA_ISA_LEVEL == 1
+
+// All rounds but the first addition of the key, and the answer.
+[[gnu::always_inline]] inline void encrypt8_begun(const hash_state& state, __m128i* x, digest* out) noexcept {
+    for (std::size_t round = 1; round < 10; ++round) {
+        const __m128i key = round_key(state, round);
+        for (std::size_t i = 0; i < hash_width; ++i) x[i] = _mm_aesenc_si128(x[i], key);
+    }
+    const __m128i last = round_key(state, 10);
+    for (std::size_t i = 0; i < hash_width; ++i) {
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm_aesenclast_si128(x[i], last));
+    }
+}
+
+inline void encrypt8_in_place(const hash_state& state, digest* blocks) noexcept {
+    __m128i x[hash_width];
+    const __m128i first = round_key(state, 0);
+    for (std::size_t i = 0; i < hash_width; ++i)
+        x[i] = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks + i)), first);
+    encrypt8_begun(state, x, blocks);
+}
 
 inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest* out) noexcept {
     __m128i x[hash_width];
@@ -123,14 +148,7 @@ inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest*
     for (std::size_t i = 0; i < hash_width; ++i) {
         x[i] = _mm_xor_si128(_mm_cvtsi64_si128(static_cast<long long>(keys[i])), first_tail);
     }
-    for (std::size_t round = 1; round < 10; ++round) {
-        const __m128i key = round_key(state, round);
-        for (std::size_t i = 0; i < hash_width; ++i) x[i] = _mm_aesenc_si128(x[i], key);
-    }
-    const __m128i last = round_key(state, 10);
-    for (std::size_t i = 0; i < hash_width; ++i) {
-        _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i), _mm_aesenclast_si128(x[i], last));
-    }
+    encrypt8_begun(state, x, out);
 }
 
 #else
@@ -148,6 +166,14 @@ inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest*
     const __m512i last = _mm512_broadcast_i32x4(round_key(state, 10));
     a = _mm512_aesenclast_epi128(a, last);
     b = _mm512_aesenclast_epi128(b, last);
+}
+
+inline void encrypt8_in_place(const hash_state& state, digest* blocks) noexcept {
+    __m512i a = _mm512_loadu_si512(blocks);
+    __m512i b = _mm512_loadu_si512(blocks + 4);
+    encrypt_in_registers(state, a, b);
+    _mm512_storeu_si512(blocks, a);
+    _mm512_storeu_si512(blocks + 4, b);
 }
 
 inline void encrypt8(const hash_state& state, const std::uint64_t* keys, digest* out) noexcept {

@@ -79,6 +79,7 @@ void hasher::pick_kernels() noexcept {
     one_integer_ = portable::hash_integer;
     batch_ = portable::hash_batch;
     block_ = portable::hash_block;
+    blocks_ = portable::hash_blocks;
 #if defined(__x86_64__)
     switch (active_isa()) {
         case isa::portable:
@@ -88,12 +89,14 @@ void hasher::pick_kernels() noexcept {
             one_integer_ = avx2::hash_integer;
             batch_ = avx2::hash_batch;
             block_ = avx2::hash_block;
+            blocks_ = avx2::hash_blocks;
             break;
         case isa::avx512:
             one_ = avx512::hash_one;
             one_integer_ = avx512::hash_integer;
             batch_ = avx512::hash_batch;
             block_ = avx512::hash_block;
+            blocks_ = avx512::hash_blocks;
             break;
     }
 #endif

@@ -15,6 +15,12 @@ inline digest hash_block(const hash_state& state, std::uint64_t low, std::uint64
     return encrypt(state, short_block{low, high});
 }
 
+inline void hash_blocks(const hash_state& state, digest* blocks, std::size_t count) noexcept {
+    std::size_t done = 0;
+    for (; done + hash_width <= count; done += hash_width) encrypt8_in_place(state, blocks + done);
+    for (; done < count; ++done) blocks[done] = encrypt(state, short_block{blocks[done].position, blocks[done].seed});
+}
+
 inline void hash_batch(const hash_state& state, const std::uint64_t* keys, std::size_t count, digest* out) noexcept {
     std::size_t done = 0;
     for (; done + hash_width <= count; done += hash_width) digest8(state, keys + done, out + done);

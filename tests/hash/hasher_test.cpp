@@ -133,6 +133,22 @@ TEST(hasher, batches_of_every_length_equal_single_calls_at_every_instruction_set
     }
 }
 
+TEST(hasher, many_blocks_are_encrypted_as_single_ones_at_every_instruction_set) {
+    test::splitmix chance{6};
+    std::vector<digest> plain(70);
+    for (digest& block : plain) block = {chance(), chance()};
+    for (const isa level : test::usable_isas()) {
+        const test::scoped_isa scope{level};
+        const hasher hash{hash_key::from_seed(10)};
+        for (std::size_t count = 0; count <= plain.size(); ++count) {
+            std::vector<digest> blocks{plain.begin(), plain.begin() + static_cast<std::ptrdiff_t>(count)};
+            hash.encrypt(blocks);
+            for (std::size_t i = 0; i < count; ++i)
+                ASSERT_EQ(blocks[i], hash.encrypt(plain[i].position, plain[i].seed)) << to_string(level) << count;
+        }
+    }
+}
+
 TEST(hasher, keys_that_differ_only_in_trailing_zeros_have_different_digests) {
     const hasher hash{hash_key::from_seed(1)};
     std::set<std::pair<std::uint64_t, std::uint64_t>> seen;

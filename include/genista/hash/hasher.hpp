@@ -42,6 +42,8 @@ class hasher {
     [[nodiscard]] digest encrypt(std::uint64_t low, std::uint64_t high) const noexcept {
         return block_(state_, low, high);
     }
+    // Many of them, each in its place: low and high half in, position and seed out.
+    void encrypt(std::span<digest> blocks) const noexcept { blocks_(state_, blocks.data(), blocks.size()); }
 
     [[nodiscard]] hash_kind kind() const noexcept { return state_.kind; }
     [[nodiscard]] const hash_key& key() const noexcept { return key_; }
@@ -62,6 +64,7 @@ class hasher {
     digest (*one_)(const hash_state&, key_view) noexcept = nullptr;
     digest (*one_integer_)(const hash_state&, std::uint64_t) noexcept = nullptr;
     digest (*block_)(const hash_state&, std::uint64_t, std::uint64_t) noexcept = nullptr;
+    void (*blocks_)(const hash_state&, digest*, std::size_t) noexcept = nullptr;
     void (*batch_)(const hash_state&, const std::uint64_t*, std::size_t, digest*) noexcept = nullptr;
 };
 

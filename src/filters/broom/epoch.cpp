@@ -9,6 +9,16 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
+template <class Visit>
+void epoch::for_each_present(std::span<const digest> members, const Visit& visit) const noexcept {
+    std::array<mixed, 64> words;
+    for (std::size_t first = 0; first < members.size(); first += words.size()) {
+        const std::span<const digest> part = members.subspan(first, std::min(words.size(), members.size() - first));
+        table_.mix(part, image_.now, std::span{words}.first(part.size()));
+        for (std::size_t i = 0; i < part.size(); ++i) visit(part[i], words[i]);
+    }
+}
+
 std::optional<unsigned> epoch::slot_with_base(const fingerprint& f) const noexcept {
     for (std::uint64_t hits = image_.slots.matches(f.key); hits != 0; hits &= hits - 1) {
         const auto slot = static_cast<unsigned>(std::countr_zero(hits));
@@ -33,18 +43,25 @@ bool epoch::slot_matches(unsigned slot, const present& key) const noexcept {
 
 unsigned epoch::owners(unsigned slot, std::span<const digest> members, const digest& except,
                        digest* one) const noexcept {
+    // Nearly all members have another group or remainder than the slot.
+    const std::uint64_t there = std::uint64_t{1} << slot;
     unsigned found = 0;
-    for (const digest& member : members) {
-        if (member == except || matching_slot(of(member)) != slot) continue;
+    for_each_present(members, [&](const digest& member, const mixed& words) {
+        const present as{words, fingerprint::of(words, table_.form())};
+        if (as.print.key.remainder != image_.slots.remainder(slot) || (image_.slots.matches(as.print.key) & there) == 0)
+            return;
+        if (as.print.tail != image_.tails[slot] || !slot_matches(slot, as) || member == except) return;
         if (one != nullptr) *one = member;
         ++found;
-    }
+    });
     return found;
 }
 
 unsigned epoch::tag_owners(const fingerprint& f, std::span<const digest> members, const digest& except) const noexcept {
     unsigned found = 0;
-    for (const digest& member : members) found += member != except && of(member).print.tag == f.tag ? 1u : 0u;
+    for_each_present(members, [&](const digest& member, const mixed& words) {
+        found += member != except && fingerprint::of(words, table_.form()).tag == f.tag ? 1u : 0u;
+    });
     return found;
 }
 

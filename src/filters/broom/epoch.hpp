@@ -41,9 +41,9 @@ class epoch {
         return (image_.slots.overflow() >> f.overflow_class & 1) != 0;
     }
     [[nodiscard]] std::size_t backyard_keys() const noexcept { return image_.sides.backyard_of(bin_).size(); }
-    [[nodiscard]] bool is_full() const noexcept {
-        return image_.slots.used() == slots_per_bin || image_.slots.used(false) == slots_per_half ||
-               image_.slots.used(true) == slots_per_half;
+    // Full, and so many of its slots dead that one more would drive too many keys out: the next erase renews it [law L2].
+    [[nodiscard]] bool is_worn() const noexcept {
+        return image_.slots.is_full() && image_.sides.dead_slots(bin_) >= dead_in_full_bin;
     }
 
     // Members whose fingerprint matches the slot: its owner, if R tells the truth and nobody is in between two steps.
@@ -80,6 +80,9 @@ class epoch {
         const mixed words = table_.mix(d, s);
         return {words, fingerprint::of(words, table_.form())};
     }
+    // visit(member, what the present salt makes of it)
+    template <class Visit>
+    void for_each_present(std::span<const digest> members, const Visit& visit) const noexcept;
     [[nodiscard]] bool lay(std::span<const digest> members, const digest* avoid, const salt& chosen);
 
     const table& table_;

@@ -122,10 +122,12 @@ bool epoch::renew(std::span<const digest> members, const digest* avoid) {
 
 // Decides first, then changes the image.
 bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt& chosen) {
+    std::array<mixed, most_members> words;
+    table_.mix(members, chosen, std::span{words}.first(members.size()));
     std::array<fingerprint, most_members> prints;
     distinct_values bases;
     for (std::size_t i = 0; i < members.size(); ++i) {
-        prints[i] = under(members[i], chosen).print;
+        prints[i] = fingerprint::of(words[i], table_.form());
         if (!bases.add(prints[i].base())) return false;
     }
     const std::span<const fingerprint> keys{prints.data(), members.size()};

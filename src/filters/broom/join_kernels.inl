@@ -1,6 +1,6 @@
 // The usual insert, whole: nine in ten find a free slot in their half, nobody with their base or tag, and no note that would
 // have to follow the slots that move. And the usual second half of an erase that its caller vouches for: the slot with the key's
-// base is its own, and its bin has dead slots already and is not full. Whatever else may be the case, the answer is `no` and
+// base is its own, and its bin has dead slots already and is not worn (epoch.hpp). Whatever else may be the case, the answer is `no` and
 // nothing has changed.
 namespace genista::GENISTA_ISA {
 
@@ -41,11 +41,11 @@ struct broom_joins {
     }
 
     static broom_joined_many join_many(const state& s, const digest* digests, std::size_t count) noexcept {
-        for (std::size_t i = 0; i < count && i < ahead; ++i) prefetch(s, digests[i]);
+        for (std::size_t i = 0; i < count && i < ahead; ++i) s.prefetch_to_change(digests[i].position);
         if (s.tally->hold_back.load(std::memory_order_relaxed) == 0 && s.tally->all.enter())
             return join_many_alone(s, digests, count);
         for (std::size_t i = 0; i < count; ++i) {
-            if (i + ahead < count) prefetch(s, digests[i + ahead]);
+            if (i + ahead < count) s.prefetch_to_change(digests[i + ahead].position);
             switch (join(s, digests[i])) {
                 case broom_joined::yes:
                     break;
@@ -68,7 +68,7 @@ struct broom_joins {
         const std::size_t most = room < count ? static_cast<std::size_t>(room) + 1 : count;
         std::size_t joined = 0;
         for (; joined < most; ++joined) {
-            if (joined + ahead < count) prefetch(s, digests[joined + ahead]);
+            if (joined + ahead < count) s.prefetch_to_change(digests[joined + ahead].position);
             if (!join_locked(s, digests[joined], scale(digests[joined].position, s.bins))) break;
         }
         s.tally->keys.store(before + joined, std::memory_order_relaxed);
@@ -99,10 +99,6 @@ struct broom_joins {
         if (done) keys = s.tally->keys.fetch_add(More, std::memory_order_relaxed) + More;
         lock.store(0, std::memory_order_release);
         return done;
-    }
-
-    static void prefetch(const state& s, const digest& d) noexcept {
-        __builtin_prefetch(s.lines + 64 * scale(d.position, s.bins), 1);
     }
 
     // What a group's block says about a bin.
@@ -249,14 +245,13 @@ struct broom_joins {
                           at.used_b >= broom::slots_per_half;
         const std::uint32_t handle = Policy::handle_of(s, bin);
         at.hits = with_tail(s, at, bin);
-        if (at.hits == 0 || full || (handle & broom::side_has_notes) == 0 || s.mark_of_locked(bin) != when)
-            return false;
+        if (at.hits == 0 || (handle & broom::side_has_notes) == 0 || s.mark_of_locked(bin) != when) return false;
         if (tag_is_taken(s, at, bin, handle)) return false;
         const side_view side = view_side(s, bin, handle);
         if (side.has_notes || side.dead_at == 0) return false;
         broom::slot_set dead{broom::bits_at(side.words, side.dead_at, broom::slots_per_bin)};
         const unsigned slot = static_cast<unsigned>(_tzcnt_u32(at.hits)) + 16 * static_cast<unsigned>(at.mirrored);
-        if (dead.has(slot)) return false;
+        if (dead.has(slot) || (full && dead.size() >= broom::dead_in_full_bin)) return false;
         dead.add(slot);
         const change raised{version, before};
         broom::set_bits_at(side.words, side.dead_at, broom::slots_per_bin, dead.bits);

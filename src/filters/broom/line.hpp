@@ -83,6 +83,12 @@ class line {
     // Slots in use in a half: the last of its 32 marks stands at bit 31 + slots.
     [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept { return select(half(mirrored), 31) - 31; }
     [[nodiscard]] constexpr unsigned used() const noexcept { return used(false) + used(true); }
+    // Is there a half that has no room?
+    [[nodiscard]] constexpr bool is_full() const noexcept {
+        const unsigned a = used(false);
+        const unsigned b = used(true);
+        return a + b == slots_per_bin || a == slots_per_half || b == slots_per_half;
+    }
     [[nodiscard]] constexpr bool has_room(bool mirrored) const noexcept {
         const unsigned here = used(mirrored);
         return here < slots_per_half && here + used(!mirrored) < slots_per_bin;

@@ -12,7 +12,10 @@
 // never does. (Two keys under two salts do if their seeds agree: 2^-64 a pair, counted in the theorem's additive term.)
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 
 #include "filters/broom/derive_key.hpp"
 #include "filters/broom/fingerprint.hpp"
@@ -26,12 +29,19 @@ class mixer {
     explicit mixer(const hash_key& key) noexcept : cipher_{derive_key(key, "broom mix key")} {}
 
     [[nodiscard]] mixed operator()(const digest& d, std::uint64_t salt_word) const noexcept {
-        const digest made = cipher_.encrypt(d.seed, d.position ^ salt_word);
-        mixed words{{made.position, made.seed}};
-        if (faults.backyard_unsalted) {
-            words.word[1] = (words.word[1] & ~std::uint64_t{0xffffffff}) | (d.seed & 0xffffffff);
+        return from_cipher(d, cipher_.encrypt(d.seed, d.position ^ salt_word));
+    }
+    // Many at once, as vectors do it best. out.size() == keys.size().
+    void operator()(std::span<const digest> keys, std::uint64_t salt_word, std::span<mixed> out) const noexcept {
+        constexpr std::size_t width = 64;
+        std::array<digest, width> blocks;
+        for (std::size_t first = 0; first < keys.size(); first += width) {
+            const std::size_t count = std::min(width, keys.size() - first);
+            for (std::size_t i = 0; i < count; ++i)
+                blocks[i] = {keys[first + i].seed, keys[first + i].position ^ salt_word};
+            cipher_.encrypt(std::span{blocks}.first(count));
+            for (std::size_t i = 0; i < count; ++i) out[first + i] = from_cipher(keys[first + i], blocks[i]);
         }
-        return words;
     }
     //     seed, bits 0..5 group | 6..13 remainder | 14..21 tail | 30..32 overflow class | 33..56 tag | 57..63 stream
     [[nodiscard]] static constexpr mixed unsalted(const digest& d) noexcept {
@@ -42,6 +52,14 @@ class mixer {
     [[nodiscard]] const hash_state& state() const noexcept { return cipher_.state(); }
 
   private:
+    [[nodiscard]] static mixed from_cipher(const digest& d, const digest& made) noexcept {
+        mixed words{{made.position, made.seed}};
+        if (faults.backyard_unsalted) {
+            words.word[1] = (words.word[1] & ~std::uint64_t{0xffffffff}) | (d.seed & 0xffffffff);
+        }
+        return words;
+    }
+
     hasher cipher_;
 };
 

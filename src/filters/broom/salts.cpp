@@ -25,6 +25,12 @@ std::uint64_t salt_book::word(std::uint64_t number) const noexcept {
 }
 
 void salt_book::assign(unsigned code, std::uint64_t number) noexcept {
+    const auto end = by_number_.begin() + numbered_;
+    if (const auto had = std::find(by_number_.begin(), end, code); had != end) {
+        std::rotate(had, had + 1, end);
+    } else {
+        by_number_[numbered_++] = static_cast<std::uint8_t>(code);
+    }
     numbers_[code].store(number, std::memory_order_relaxed);
     __atomic_store_n(&words_[code], word(number), __ATOMIC_RELEASE);
 }
@@ -33,21 +39,12 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
     constexpr unsigned early_draws = 8;
     const std::lock_guard guard{lock_};
     last = std::max(last, first_own_number_ == 0 ? 0 : first_own_number_ - 1);
-    std::uint64_t newest = last;
-    for (const auto& number : numbers_) {
-        const std::uint64_t n = number.load(std::memory_order_relaxed);
-        if (n != nobody) newest = std::max(newest, n);
-    }
+    const std::uint64_t newest = numbered_ == 0 ? 0 : number_of(by_number_[numbered_ - 1]);
     unsigned chosen = long_salt;
     if (newest > last) {
         const std::uint64_t halfway = last + (newest - last + 1) / 2;
-        std::uint64_t best = nobody;
-        for (unsigned code = 0; code < salt_codes; ++code) {
-            const std::uint64_t n = numbers_[code].load(std::memory_order_relaxed);
-            if (n == nobody || n < halfway || n >= best) continue;
-            best = n;
-            chosen = code;
-        }
+        chosen = *std::partition_point(by_number_.begin(), by_number_.begin() + numbered_,
+                                       [&](std::uint8_t code) { return number_of(code) < halfway; });
     } else if (draw < early_draws && frozen_ == 0) {
         std::uint64_t oldest = nobody;
         for (unsigned code = unsalted_first_ ? 1 : 0; code < salt_codes; ++code) {
@@ -115,6 +112,7 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
     if (faults.load_keeps_salts) generations_.pop_back();
     first_own_number_ = saved.next_number;
     next_number_ = saved.next_number;
+    numbered_ = 0;
     for (unsigned code = 0; code < salt_codes; ++code) {
         users_[code].store(users[code], std::memory_order_relaxed);
         if (saved.numbers[code] == nobody) {
@@ -123,6 +121,8 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
             assign(code, saved.numbers[code]);
         }
     }
+    std::sort(by_number_.begin(), by_number_.begin() + numbered_,
+              [&](std::uint8_t a, std::uint8_t b) { return number_of(a) < number_of(b); });
     return {};
 }
 

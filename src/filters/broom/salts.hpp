@@ -105,7 +105,11 @@ class salt_book {
     static constexpr std::uint64_t nobody = ~std::uint64_t{0};  // the number of a code never assigned
 
     [[nodiscard]] std::uint64_t word(std::uint64_t number) const noexcept;
+    // The number is the newest so far, except while a book is restored, which sorts afterwards.
     void assign(unsigned code, std::uint64_t number) noexcept;
+    [[nodiscard]] std::uint64_t number_of(unsigned code) const noexcept {
+        return numbers_[code].load(std::memory_order_relaxed);
+    }
     void freeze(int by) noexcept {
         const std::lock_guard guard{lock_};
         frozen_ += by;
@@ -119,6 +123,8 @@ class salt_book {
     std::uint64_t first_own_number_ = 0;  // of this life
     std::vector<generation> generations_;
     std::array<std::atomic<std::uint64_t>, salt_codes> numbers_;
+    std::array<std::uint8_t, salt_codes> by_number_{};  // codes that have a number, the oldest first
+    unsigned numbered_ = 0;                             // how many these are
     alignas(64) std::array<std::uint64_t, salt_codes + 1> words_{};
     std::array<std::atomic<std::uint32_t>, salt_codes> users_{};
     std::atomic<bool> crowded_ = false;

@@ -26,6 +26,10 @@ inline constexpr unsigned bins_per_group = 16;          // bins that share a sid
 // what an endless attack then costs, broom-replay that repeated workloads still settle.
 inline constexpr unsigned extensions_per_bin = 4;
 
+// Dead slots that a full bin may have: the next erase in it renews it instead of burying one more. None at all would be half
+// a range read an erase under churn at full load; two halve that and cost 0.4 bits a key then, eight save another half and cost 1.2.
+inline constexpr unsigned dead_in_full_bin = 2;
+
 struct shape {
     unsigned tail_bits = 0;
 

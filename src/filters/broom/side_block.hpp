@@ -222,6 +222,23 @@ class side_block {
         out.finish();
     }
 
+    // A block that says nothing, for groups that have none: what the two below begin with.
+    static constexpr std::uint64_t empty[2] = {std::uint64_t{(1u << bins_per_group) - 1} << 32, 0};
+
+    // This block with a dead slot in a bin that had none, written elsewhere: into `granules(s)` of the new counts.
+    void write_with_dead(std::uint64_t* words, unsigned bin, unsigned slot) const noexcept {
+        bit_stream out{words};
+        out.put((load_word(words_) & 0xffffffffu) | 1u << 27, head_bits);
+        copy(out, head_bits, dead_at() - head_bits);
+        out.put(dead_bins_ | 1u << bin, bins_per_group);
+        const std::uint64_t maps = dead_at() + bins_per_group;
+        const auto before = static_cast<unsigned>(std::popcount(dead_bins_ & ((1u << bin) - 1))) * slots_per_bin;
+        copy(out, maps, before);
+        out.put(std::uint64_t{1} << slot, slots_per_bin);
+        copy(out, maps + before, std::uint64_t{bins_with_dead()} * slots_per_bin - before);
+        copy(out, notes_at(), std::uint64_t{notes_} * note_bits + std::uint64_t{salts_} * long_salt_bits);
+        out.finish();
+    }
     // This block with one more backyard entry, as the last of its bin, written elsewhere: into `granules(s)` of the new counts.
     void write_with_entry(std::uint64_t* words, unsigned bin, std::uint32_t tag, shape s) const noexcept {
         bit_stream out{words};
@@ -253,13 +270,17 @@ class side_block {
         into.backyard.reserve(backyard_ + 1);
         into.notes.reserve(notes_ + 8);
         into.salts.reserve(salts_ + 1);
-        unsigned bin = 0;
-        for (unsigned bit = 0, entry = 0; bit < bins_per_group + backyard_ && bin < bins_per_group; ++bit) {
-            if (bits_at(words_, head_bits + bit, 1) != 0) {
-                ++bin;
-            } else {
-                into.backyard.push_back({bin, tag(entry++)});
+        for (unsigned bin = 0, entry = 0, bit = 0; bin < bins_per_group; ++bin, ++bit) {
+            // The zeros before the bin's one are its entries.
+            constexpr unsigned width = 48;
+            unsigned end = bit;
+            for (; end < bins_per_group + backyard_; end += width) {
+                const std::uint64_t marks = bits_at(words_, head_bits + end, width);
+                if (marks == 0) continue;
+                end += static_cast<unsigned>(std::countr_zero(marks));
+                break;
             }
+            for (; bit < end && entry < backyard_; ++bit) into.backyard.push_back({bin, tag(entry++)});
         }
         if (dead_bins_ != 0) {
             for (unsigned of = 0; of < bins_per_group; ++of) into.dead[of] = dead_of(of);

@@ -61,6 +61,8 @@ struct group_image {
     bin_image work;                              // the bin at work, and the sides of all
 };
 
+class side_block;
+
 class table {
   public:
     // `secret` must never have been used with this hash key [law L1].
@@ -75,6 +77,11 @@ class table {
     [[nodiscard]] std::uint64_t bin_of(const digest& d) const noexcept { return scale(d.position, bins_); }
     [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept {
         return book_->is_unsalted(of) ? mixer::unsalted(d) : mixer_(d, of.word);
+    }
+    // out.size() == keys.size()
+    void mix(std::span<const digest> keys, const salt& of, std::span<mixed> out) const noexcept {
+        if (!book_->is_unsalted(of)) return mixer_(keys, of.word, out);
+        for (std::size_t i = 0; i < keys.size(); ++i) out[i] = mixer::unsalted(keys[i]);
     }
     // Whose writers change it; before the first of them does.
     void belong_to(writers& all) noexcept { writers_ = &all; }
@@ -166,6 +173,11 @@ class table {
     [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
     // The usual overflow: the key's half has no free slot, nobody has its base or tag, and the backyard has room.
     [[nodiscard]] bool join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept;
+    // The usual erase: the slot with the key's base, of which the caller knows that it is the key's, becomes a dead one.
+    // `no`: only a renewal will do, because there is no such slot, the bin is worn (epoch.hpp), or an entry has the key's tag, on
+    // which it would be a certain match afterwards. `unsure`: somebody has to look at an image.
+    enum class buried : unsigned char { yes, no, unsure };
+    [[nodiscard]] buried bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
 
     // Gives long salts to some of the bins that were left behind, so that their codes can serve again (salts.hpp). Called
     // by renewals, a few bins at a time; takes locks of its own.
@@ -194,7 +206,7 @@ class table {
 
   private:
     static constexpr std::uint64_t most_stripes = 4096;
-    // What join_outside() leaves to the long way: backyards that make the table think of growing, and long blocks.
+    // What quick changes leave to the long way: backyards that make the table think of growing, and long blocks.
     static constexpr unsigned backyard_quickly = 32;
     static constexpr std::uint64_t granules_quickly = 128;
 
@@ -231,6 +243,12 @@ class table {
         std::uint64_t old_granules = 0;
         std::uint64_t old_learnt_bits = 0;
     };
+    // The block of the bin's group, or one that says nothing.
+    [[nodiscard]] side_block quick_block(std::uint64_t bin) const noexcept;
+    // Puts what write(words) writes, `needed` granules of it, in the place of the group's block. False: no memory, or too long.
+    template <class Write>
+    [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
+                                     bool speaks_of_slots, const Write& write) noexcept;
     [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
     void store_bin(std::uint64_t bin, const line& slots,

@@ -1,0 +1,124 @@
+// Nearly all inserts and buried slots, without an image of the bin: a slot in a line, an entry or a bit in a side block.
+#include <bit>
+
+#include "filters/broom/side_block.hpp"
+#include "filters/broom/table.hpp"
+
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
+
+bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
+    line slots = load_line(bin);
+    if (slots.salt() == long_salt) return false;
+    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
+    const bool mirrored = f.key.mirrored();
+    // With tails a slot of the same group and remainder may have another base: the long way finds out.
+    if (slots.matches(f.key) != 0 || !slots.has_room(mirrored)) return false;
+    if (const side_memory::handle handle = load_side(bin); handle != 0) {
+        const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+        const side_block block{memory_.words(handle), shape_};
+        const unsigned note = block.first_note_of(bin_in_group);
+        if (note < block.notes() && block.note(note).bin == bin_in_group) return false;
+        if (block.dead_slots_at(bin_in_group) != 0) return false;
+        const side_block::range here = block.backyard_of(bin_in_group);
+        for (unsigned i = here.first; i < here.end; ++i) {
+            if (block.tag(i) == f.tag) return false;
+        }
+    }
+    held.touch();
+    const unsigned before = slots.used(mirrored);
+    const unsigned rank = slots.insert(f.key);
+    if (shape_.tail_bits != 0) {
+        for (unsigned r = before; r > rank; --r) {
+            store_tail(bin, line::slot_of(mirrored, r), load_tail(bin, line::slot_of(mirrored, r - 1)));
+        }
+        store_tail(bin, line::slot_of(mirrored, rank), f.tail);
+    }
+    for (std::size_t i = 0; i < 8; ++i) store_word(line_words(bin) + i, slots.words[i]);
+    return true;
+}
+
+bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept {
+    line slots = load_line(bin);
+    if (slots.salt() == long_salt) return false;
+    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
+    if (slots.matches(f.key) != 0 || slots.has_room(f.key.mirrored())) return false;
+    const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+    const side_block block = quick_block(bin);
+    const side_block::range here = block.backyard_of(bin_in_group);
+    if (here.end - here.first >= backyard_quickly) return false;
+    for (unsigned i = here.first; i < here.end; ++i) {
+        if (block.tag(i) == f.tag) return false;
+    }
+    const std::uint64_t needed =
+        side_block::granules(block.backyard() + 1, block.notes(), block.salts(), block.bins_with_dead(), shape_);
+    if (!replace_block(held, bin, block, needed, block.speaks_of_slots(),
+                       [&](std::uint64_t* to) { block.write_with_entry(to, bin_in_group, f.tag, shape_); })) {
+        return false;
+    }
+    slots.set_overflow(static_cast<std::uint8_t>(slots.overflow() | 1u << f.overflow_class));
+    store_word(line_words(bin) + 1, slots.words[1]);
+    return true;
+}
+
+table::buried table::bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept {
+    const line slots = load_line(bin);
+    if (slots.salt() == long_salt) return buried::unsure;
+    const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
+    std::uint64_t hits = slots.matches(f.key);
+    while (hits != 0 && load_tail(bin, static_cast<unsigned>(std::countr_zero(hits))) != f.tail) hits &= hits - 1;
+    if (hits == 0) return buried::no;
+    const auto slot = static_cast<unsigned>(std::countr_zero(hits));
+    const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+    const side_block block = quick_block(bin);
+    const unsigned note = block.first_note_of(bin_in_group);
+    if (note < block.notes() && block.note(note).bin == bin_in_group) return buried::unsure;
+    const side_block::range here = block.backyard_of(bin_in_group);
+    for (unsigned i = here.first; i < here.end; ++i) {
+        if (block.tag(i) == f.tag) return buried::no;
+    }
+    slot_set dead = block.dead_of(bin_in_group);
+    if (dead.has(slot) || (slots.is_full() && dead.size() >= dead_in_full_bin)) return buried::no;
+    if (const std::uint64_t at = block.dead_slots_at(bin_in_group); at != 0) {
+        held.touch();
+        dead.add(slot);
+        set_bits_at(memory_.words(load_side(bin)), at, slots_per_bin, dead.bits);
+        return buried::yes;
+    }
+    const std::uint64_t needed =
+        side_block::granules(block.backyard(), block.notes(), block.salts(), block.bins_with_dead() + 1, shape_);
+    if (!replace_block(held, bin, block, needed, true,
+                       [&](std::uint64_t* to) { block.write_with_dead(to, bin_in_group, slot); })) {
+        return buried::unsure;
+    }
+    learnt_bits_.fetch_add(slots_per_bin, std::memory_order_relaxed);
+    return buried::yes;
+}
+
+side_block table::quick_block(std::uint64_t bin) const noexcept {
+    const side_memory::handle handle = load_side(bin);
+    return {handle == 0 ? side_block::empty : memory_.words(handle), shape_};
+}
+
+template <class Write>
+bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
+                          bool speaks_of_slots, const Write& write) noexcept {
+    // In place or not, the new block is made elsewhere first: the old one's bits are what it is made from.
+    std::array<std::uint64_t, granules_quickly> made;
+    if (needed > granules_quickly) return false;
+    write(made.data());
+    const std::uint64_t had = block.granules(shape_);
+    const side_memory::handle old = load_side(bin);
+    side_memory::handle place = old;
+    if (needed != had && (place = memory_.take(needed)) == 0) return false;
+    held.touch();
+    for (std::uint64_t i = 0; i < needed; ++i) store_word(memory_.words(place) + i, made[i]);
+    store_side(bin, place, speaks_of_slots);
+    if (place != old && old != 0) memory_.give_back(old, had);
+    return true;
+}
+
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista
