@@ -132,7 +132,7 @@ TEST(broom_allocations, a_failing_insert_loses_no_key) {
     for (std::uint64_t keys = 130; keys < 200; ++keys) {  // growth begins, moves bin after bin, ends
         growing += fail_each_allocation_of_insert("an insert that helps to grow", keys, true, fresh);
     }
-    EXPECT_GE(growing, 70u);  // one a filter
+    EXPECT_GE(growing, 40u);  // in most of the filters; an overflow beside the growth needs no memory
 }
 
 TEST(broom_allocations, a_failing_erase_or_adapt_loses_no_key) {

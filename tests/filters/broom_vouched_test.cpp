@@ -2,10 +2,13 @@
 // does not fool it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <set>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "genista/filters/broom.hpp"
 #include "genista/remote/counting_map.hpp"
@@ -96,6 +99,59 @@ TEST(broom_vouched, r_is_read_only_to_renew_a_bin) {
     }
     EXPECT_LT(counted.counts().range_reads, 60u);  // of 200: full bins and backyards only
     w.expect_sound();
+}
+
+// A bin may be full and still bury two slots; the third erase renews it [law L2].
+TEST(broom_vouched, a_full_bin_is_renewed_with_its_third_dead_slot) {
+    broom_options options = small_options(0x1p-8, broom_history::bury, false);
+    options.capacity = 40;
+    vouching_world w{options};
+    for (std::uint64_t key = 0; key < 60; ++key) w.insert(key);
+    ASSERT_EQ(w.filter.details().bins, 1u);
+    counting_map counted{w.remote};
+    std::uint64_t most_dead = 0;
+    constexpr std::uint64_t erases = 300;
+    for (std::uint64_t i = 0; i < erases; ++i) {
+        w.erase(i, counted);
+        w.insert(i + 60);
+        most_dead = std::max(most_dead, w.filter.details().dead_slots);
+        w.expect_sound();
+        if (HasFatalFailure()) return;
+    }
+    EXPECT_EQ(most_dead, 2u) << "the bin was full all the time";
+    // Twelve of the sixty lie in the backyard, whose erase renews; of the others every third does.
+    EXPECT_LT(counted.counts().range_reads, erases / 2);
+    EXPECT_GE(counted.counts().range_reads, erases / 3);
+}
+
+TEST(broom_vouched, spans_of_keys_go_as_single_ones_do) {
+    for (const bool promise : {false, true}) {
+        for (const double rate : {0x1p-8, 0x1p-12}) {
+            vouching_world w{small_options(rate, broom_history::bury, true)};
+            for (std::uint64_t key = 0; key < 1500; ++key) w.insert(key);
+            std::vector<std::uint64_t> leaving;
+            for (std::uint64_t key = 0; key < 1500; key += 3) leaving.push_back(key);
+            for (const std::uint64_t key : leaving) w.members.erase(key);
+            const std::span<const std::uint64_t> all{leaving};
+            const auto erased = promise ? w.filter.erase(all, w.remote, vouched) : w.filter.erase(all, w.remote);
+            ASSERT_TRUE(erased) << erased.error().message();
+            EXPECT_EQ(*erased, leaving.size());
+            w.expect_sound();
+            EXPECT_EQ(*w.filter.erase(all, w.remote), 0u) << "R holds none of them any more";
+            w.expect_sound();
+
+            std::vector<key_view> views;
+            for (const std::uint64_t& key : leaving)
+                views.emplace_back(reinterpret_cast<const std::byte*>(&key), sizeof key);
+            for (const std::uint64_t key : leaving) w.insert(key);
+            for (const std::uint64_t key : leaving) w.members.erase(key);
+            const std::span<const key_view> viewed{views};
+            EXPECT_EQ(*(promise ? w.filter.erase(viewed, w.remote, vouched) : w.filter.erase(viewed, w.remote)),
+                      leaving.size());
+            w.expect_sound();
+            EXPECT_EQ(*w.filter.erase(std::span<const std::uint64_t>{}, w.remote), 0u);
+        }
+    }
 }
 
 TEST(broom_vouched, a_key_that_r_does_not_hold_is_absent_and_nothing_changes) {

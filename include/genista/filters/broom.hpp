@@ -141,11 +141,11 @@ class broom_filter : public filter_surface<broom_filter> {
     // the first on: all, or those before one that was refused as `full`. After an error some are; inserting them again is safe.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> insert(std::span<const std::uint64_t> keys, R& remote) noexcept {
-        return insert_many(keys, remote, [](std::uint64_t key) { return integer_bytes{key}; });
+        return insert_many<integer_bytes>(keys, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<std::size_t> insert(std::span<const key_view> keys, R& remote) noexcept {
-        return insert_many(keys, remote, [](key_view key) { return viewed{key}; });
+        return insert_many<viewed>(keys, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
@@ -165,20 +165,31 @@ class broom_filter : public filter_surface<broom_filter> {
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for) noexcept {
         if (hash().state().kind != hash_kind::keyed) return erase(key, remote);
-        const digest d = hash()(key);
-        // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
-        const broom_epoch_mark when = state().mark_of(d.position);
-        const result<bool> gone = remote.erase(d, key);
-        if (!gone) return gone.error();
-        if (!*gone) return erase_outcome::absent;
-        if (kernels_->bury(state(), d, when)) return erase_outcome::erased;
-        broom::remote_source<R> source{remote, hash(), d, key};
-        return forget_vouched_from(d, when, source);
+        return erase_vouched(hash()(key), key, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, vouched_for promise) noexcept {
         const integer_bytes bytes{key};
         return erase(bytes.view(), remote, promise);
+    }
+    // Many keys, with the lines of later ones on their way while R and the filter let go of earlier ones. How many of them R held.
+    // After an error some are gone and the others are not; erasing them again is safe.
+    template <remote_map R>
+    [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote) noexcept {
+        return erase_many<integer_bytes>(keys, remote, false);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote) noexcept {
+        return erase_many<viewed>(keys, remote, false);
+    }
+    // Every one of them vouched for, and none twice.
+    template <remote_map R>
+    [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote, vouched_for) noexcept {
+        return erase_many<integer_bytes>(keys, remote, hash().state().kind == hash_kind::keyed);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote, vouched_for) noexcept {
+        return erase_many<viewed>(keys, remote, hash().state().kind == hash_kind::keyed);
     }
     // The second half of an erase, for a store that has committed it already (a batch of writes, say): R no longer holds the
     // key. `absent`: there was nothing to forget, or the key is back.
@@ -256,15 +267,19 @@ class broom_filter : public filter_surface<broom_filter> {
 
     struct viewed {
         key_view key;
+        explicit viewed(key_view of) noexcept : key{of} {}
         [[nodiscard]] key_view view() const noexcept { return key; }
     };
     void hash_many(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept { hash()(keys, out); }
     void hash_many(std::span<const key_view> keys, std::span<digest> out) const noexcept {
         for (std::size_t i = 0; i < keys.size(); ++i) out[i] = hash()(keys[i]);
     }
-    template <class Key, class R, class Bytes>
-    [[nodiscard]] result<std::size_t> insert_many(std::span<const Key> keys, R& remote, Bytes bytes_of) noexcept {
-        std::array<digest, 128> ready;
+    // For keys that are hashed together, and lie in the first-level cache until their turn comes.
+    static constexpr std::size_t hashed_at_once = 128;
+
+    template <class Bytes, class Key, class R>
+    [[nodiscard]] result<std::size_t> insert_many(std::span<const Key> keys, R& remote) noexcept {
+        std::array<digest, hashed_at_once> ready;
         for (std::size_t first = 0; first < keys.size(); first += ready.size()) {
             const std::span<const Key> part = keys.subspan(first, std::min(keys.size() - first, ready.size()));
             hash_many(part, std::span{ready}.first(part.size()));
@@ -272,7 +287,7 @@ class broom_filter : public filter_surface<broom_filter> {
                 const broom_joined_many joined = kernels_->join_many(state(), ready.data() + i, part.size() - i);
                 i += joined.keys;
                 if (i == part.size() && !joined.grow) break;
-                const auto bytes = bytes_of(part[joined.grow ? i - 1 : i]);
+                const Bytes bytes{part[joined.grow ? i - 1 : i]};
                 broom::remote_source<R> source{remote, hash(), ready[joined.grow ? i - 1 : i], bytes.view()};
                 if (joined.grow) {
                     (void)insert_and_grow(source);
@@ -285,6 +300,40 @@ class broom_filter : public filter_surface<broom_filter> {
             }
         }
         return keys.size();
+    }
+
+    template <class R>
+    [[nodiscard]] result<erase_outcome> erase_vouched(const digest& d, key_view key, R& remote) noexcept {
+        // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
+        const broom_epoch_mark when = state().mark_of(d.position);
+        const result<bool> gone = remote.erase(d, key);
+        if (!gone) return gone.error();
+        if (!*gone) return erase_outcome::absent;
+        if (kernels_->bury(state(), d, when)) return erase_outcome::erased;
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return forget_vouched_from(d, when, source);
+    }
+
+    template <class Bytes, class Key, class R>
+    [[nodiscard]] result<std::size_t> erase_many(std::span<const Key> keys, R& remote, bool vouched) noexcept {
+        constexpr std::size_t ahead = 16;
+        std::array<digest, hashed_at_once> ready;
+        std::size_t erased = 0;
+        for (std::size_t first = 0; first < keys.size(); first += ready.size()) {
+            const std::span<const Key> part = keys.subspan(first, std::min(keys.size() - first, ready.size()));
+            hash_many(part, std::span{ready}.first(part.size()));
+            for (std::size_t i = 0; i < part.size() && i < ahead; ++i) state().prefetch_to_change(ready[i].position);
+            for (std::size_t i = 0; i < part.size(); ++i) {
+                if (i + ahead < part.size()) state().prefetch_to_change(ready[i + ahead].position);
+                const Bytes bytes{part[i]};
+                broom::remote_source<R> source{remote, hash(), ready[i], bytes.view()};
+                const auto outcome =
+                    vouched ? erase_vouched(ready[i], bytes.view(), remote) : erase_from(ready[i], source);
+                if (!outcome) return outcome.error();
+                if (*outcome == erase_outcome::erased) ++erased;
+            }
+        }
+        return erased;
     }
 
     [[nodiscard]] const kernel_table<broom_lookup_state>& kernels() const noexcept { return kernels_->lookups; }

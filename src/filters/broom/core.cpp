@@ -82,6 +82,7 @@ result<insert_outcome> core::insert(const digest& d, range_source& source) noexc
 
 result<insert_outcome> core::insert_into_bin(const digest& d, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const calm quiet{tally_, attempt >= patient_attempts};
         reading taken;
         insert_outcome outcome = insert_outcome::full;
         step done = step::again;
@@ -198,6 +199,7 @@ result<erase_outcome> core::forget_vouched(const digest& d, const broom_epoch_ma
     hold_back();
     if (options_.history == broom_history::bury && bury_vouched(d, when)) return erase_outcome::erased;
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const calm quiet{tally_, attempt >= patient_attempts};
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
@@ -232,12 +234,15 @@ bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
     table::lock held{in, bin};
     const layout& l = *layout_.load(std::memory_order_acquire);
     if (l.now != &in || l.next != nullptr || when.table == nullptr || l.state.mark_of_locked(bin) != when) return false;
+    const table::buried quickly = in.bury_quickly(held, bin, d);
+    if (quickly == table::buried::yes) count(held, ~std::uint64_t{0});
+    if (quickly != table::buried::unsure) return quickly == table::buried::yes;
     static thread_local bin_image image;
     in.read(bin, image);
     epoch now{in, image};
     const present x = now.of(d);
     const auto slot = now.matching_slot(x);
-    if (!slot || now.is_full() || now.backyard_has(x.print)) return false;
+    if (!slot || now.is_worn() || now.backyard_has(x.print)) return false;
     const unsigned before = image.keys();
     now.bury(*slot);
     commit(in, held, image, before);
@@ -247,6 +252,12 @@ bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
 // R has lost the key, after `taken` was read or before.
 result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const calm quiet{tally_, attempt >= patient_attempts};
+        if (attempt > 0) {
+            // Somebody changed the bin: what R holds now decides. If the key is back, its new insert owns the slot.
+            if (const auto got = read(d, source, taken); !got) return got.error();
+            if (taken.r.holds_key) return erase_outcome::erased;
+        }
         switch (erase_with(d, taken)) {
             case step::done:
                 taken.where->tidy();
@@ -260,9 +271,6 @@ result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& 
             case step::again:
                 break;
         }
-        // Somebody changed the bin: what R holds now decides. If the key is back, its new insert owns the slot.
-        if (const auto got = read(d, source, taken); !got) return got.error();
-        if (taken.r.holds_key) return erase_outcome::erased;
     }
     return kept_changing();
 }
@@ -297,7 +305,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     // Only where it is certain whose slot it is. A full bin is renewed, or dead slots would drive keys out [law L2].
     const bool certain = slot && (!in_backyard || faults.erase_guesses) &&
                          (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
-    if (certain && options_.history == broom_history::bury && !now.is_full()) {
+    if (certain && options_.history == broom_history::bury && !now.is_worn()) {
         now.bury(*slot);
         commit(*taken.where, held, image, before);
         return step::done;
@@ -313,6 +321,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
 result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcept try {
     hold_back();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const calm quiet{tally_, attempt >= patient_attempts};
         reading taken;
         if (!contains(d)) return attempt == 0 ? adapt_outcome::was_negative : adapt_outcome::fixed;
         if (const auto got = read(d, source, taken); !got) return got.error();

@@ -59,7 +59,7 @@ class writers {
 struct tally {
     writers all;
     std::atomic<std::uint64_t> keys = 0;
-    std::atomic<unsigned> hold_back = 0;  // sweeps that writers have kept from getting on
+    std::atomic<unsigned> hold_back = 0;  // operations that writers have kept from getting on
 };
 
 // While it lives writers wait a little before they begin; they never wait for long, so nobody can be locked out by it.
@@ -78,6 +78,7 @@ class calm {
     tally& of_;
     bool wanted_;
 };
+
 // If writers change a bin during so many readings of R, they are asked to hold back for a moment. R is never read under a
 // lock: a store may well hold locks of its own around its calls to the filter.
 inline constexpr int patient_attempts = 4;
