@@ -53,6 +53,26 @@ class adaptive_subject final : public subject {
         return refused;
     }
 
+    [[nodiscard]] bool updates_in_batches() const noexcept override { return true; }
+    [[nodiscard]] std::uint64_t insert_batch(std::span<const std::uint64_t> keys) override {
+        std::uint64_t inserted = 0;
+        for (std::size_t first = 0; first < keys.size(); first += batch_size) {
+            const auto part = keys.subspan(first, std::min(batch_size, keys.size() - first));
+            const auto done = filter_->insert(part, *remote_);
+            inserted += done ? *done : 0;
+        }
+        return keys.size() - inserted;
+    }
+    [[nodiscard]] std::uint64_t erase_batch(std::span<const std::uint64_t> keys) override {
+        std::uint64_t erased = 0;
+        for (std::size_t first = 0; first < keys.size(); first += batch_size) {
+            const auto part = keys.subspan(first, std::min(batch_size, keys.size() - first));
+            const auto done = filter_->erase(part, *remote_, vouched);
+            erased += done ? *done : 0;
+        }
+        return erased;
+    }
+
     [[nodiscard]] bool can_erase() const noexcept override { return true; }
     [[nodiscard]] std::uint64_t erase(std::span<const std::uint64_t> keys) override {
         std::uint64_t erased = 0;

@@ -14,22 +14,36 @@
 
 namespace genista::tool::bench {
 
-enum class operation : std::size_t { insert, negative, positive, negative_batch, positive_batch, erase, adapt, mix };
-inline constexpr std::array<std::string_view, 8> operation_names = {
-    "insert", "negative", "positive", "negative_batch", "positive_batch", "erase", "adapt", "mix"};
+enum class operation : std::size_t {
+    insert,
+    insert_batch,
+    negative,
+    positive,
+    negative_batch,
+    positive_batch,
+    erase,
+    erase_batch,
+    adapt,
+    mix
+};
+inline constexpr std::array<std::string_view, 10> operation_names = {
+    "insert",         "insert_batch", "negative",    "positive", "negative_batch",
+    "positive_batch", "erase",        "erase_batch", "adapt",    "mix"};
 
 [[nodiscard]] constexpr std::string_view name_of(operation what) {
     return operation_names[static_cast<std::size_t>(what)];
 }
 [[nodiscard]] constexpr bool in_batches(operation what) {
-    return what == operation::negative_batch || what == operation::positive_batch;
+    return what == operation::negative_batch || what == operation::positive_batch || what == operation::insert_batch ||
+           what == operation::erase_batch;
 }
 [[nodiscard]] constexpr bool of_stored_keys(operation what) {
     return what == operation::positive || what == operation::positive_batch;
 }
 
 // What one thread does by itself, and what is timed with every number of threads.
-inline constexpr std::array alone = {operation::insert, operation::erase, operation::adapt};
+inline constexpr std::array alone = {operation::insert, operation::insert_batch, operation::erase,
+                                     operation::erase_batch, operation::adapt};
 inline constexpr std::array lookups = {operation::negative, operation::positive, operation::negative_batch,
                                        operation::positive_batch};
 inline constexpr std::array in_teams = {operation::negative, operation::positive, operation::negative_batch,

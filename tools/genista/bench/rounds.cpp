@@ -52,7 +52,15 @@ std::span<const std::uint64_t> rounds::queries(operation what, std::size_t team,
         .first(static_cast<std::size_t>(plan_.lookups(threads) * threads));
 }
 
-result<void> rounds::time_build(subject& each, figures& into) {
+result<void> rounds::time_builds(subject& each, figures& into) {
+    if (each.updates_in_batches()) {
+        if (result<void> built = time_build(each, &subject::insert_batch, operation::insert_batch, into); !built)
+            return built;
+    }
+    return time_build(each, &subject::insert, operation::insert, into);
+}
+
+result<void> rounds::time_build(subject& each, update_loop insert, operation what, figures& into) {
     std::vector<std::uint64_t> chunk(static_cast<std::size_t>(std::min<std::uint64_t>(plan_.keys, insert_chunk)));
     const std::uint64_t repeats = plan_.repeats(plan_.keys);
     clock::duration spent{};
@@ -63,10 +71,10 @@ result<void> rounds::time_build(subject& each, figures& into) {
             const std::span part = std::span{chunk}.first(static_cast<std::size_t>(left));
             keys_.fill(key_use::stored, first, part);
             each.before_insert(part);
-            spent += time_of(each, [&] { into.refused_keys += each.insert(part); });
+            spent += time_of(each, [&] { into.refused_keys += (each.*insert)(part); });
         }
     }
-    into.of(operation::insert).add(nanoseconds(spent) / static_cast<double>(plan_.keys * repeats));
+    into.of(what).add(nanoseconds(spent) / static_cast<double>(plan_.keys * repeats));
     return {};
 }
 
@@ -74,7 +82,7 @@ result<void> rounds::build_all(std::uint64_t round, std::vector<figures>& into) 
     result<void> outcome;
     in_turn(round, subjects_.size(), [&](std::size_t s) {
         if (!outcome) return;
-        outcome = time_build(*subjects_[s], into[s]);
+        outcome = time_builds(*subjects_[s], into[s]);
         tick_("insert");
     });
     return outcome;
@@ -106,20 +114,23 @@ void rounds::time_lookups_of(std::size_t e, std::size_t team, operation what, fi
     tick_(name_of(what));
 }
 
-void rounds::time_erase(subject& each, figures& into) {
-    if (each.can_erase()) {
-        const std::uint64_t repeats = plan_.repeats(erased_.size());
-        clock::duration spent{};
-        for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
-            std::uint64_t erased = 0;
-            spent += time_of(each, [&] { erased = each.erase(erased_); });
-            into.lost_keys += erased_.size() - erased;
-            each.before_insert(erased_);
-            into.refused_keys += each.insert(erased_);
-        }
-        into.of(operation::erase).add(nanoseconds(spent) / static_cast<double>(erased_.size() * repeats));
-    }
+void rounds::time_erases(subject& each, figures& into) {
+    if (each.can_erase()) time_erase(each, &subject::erase, operation::erase, into);
+    if (each.updates_in_batches()) time_erase(each, &subject::erase_batch, operation::erase_batch, into);
     tick_("erase");
+}
+
+void rounds::time_erase(subject& each, update_loop erase, operation what, figures& into) {
+    const std::uint64_t repeats = plan_.repeats(erased_.size());
+    clock::duration spent{};
+    for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
+        std::uint64_t erased = 0;
+        spent += time_of(each, [&] { erased = (each.*erase)(erased_); });
+        into.lost_keys += erased_.size() - erased;
+        each.before_insert(erased_);
+        into.refused_keys += each.insert(erased_);
+    }
+    into.of(what).add(nanoseconds(spent) / static_cast<double>(erased_.size() * repeats));
 }
 
 void rounds::time_adapt(subject& each, figures& into, std::uint64_t round) {
@@ -149,7 +160,7 @@ result<void> rounds::run(const reader& floor, std::span<const std::uint64_t> pre
         for (const operation what : lookups) {
             in_turn(round, teams, [&](std::size_t t) { time_lookups_of_all(round, t, what, floor, into, floor_into); });
         }
-        each_in_turn([&](std::size_t s) { time_erase(*subjects_[s], into[s]); });
+        each_in_turn([&](std::size_t s) { time_erases(*subjects_[s], into[s]); });
         each_in_turn([&](std::size_t s) { time_adapt(*subjects_[s], into[s], round); });
         if (plan_.mix_update_percent == 0) continue;
         in_turn(round, teams, [&](std::size_t t) {

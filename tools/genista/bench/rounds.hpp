@@ -44,11 +44,15 @@ class rounds {
     [[nodiscard]] static std::uint64_t ticks(const plan& what, std::size_t under_test, std::size_t twins);
 
   private:
-    [[nodiscard]] result<void> time_build(subject& each, figures& into);
+    using update_loop = std::uint64_t (subject::*)(std::span<const std::uint64_t>);
+    // In batches first, where there are any: look-ups meet a filter that was filled key by key.
+    [[nodiscard]] result<void> time_builds(subject& each, figures& into);
+    [[nodiscard]] result<void> time_build(subject& each, update_loop insert, operation what, figures& into);
     void time_lookups_of_all(std::uint64_t round, std::size_t team, operation what, const reader& floor,
                              std::vector<figures>& into, floor_figures& floor_into);
     void time_lookups_of(std::size_t entrant, std::size_t team, operation what, figures& into);
-    void time_erase(subject& each, figures& into);
+    void time_erases(subject& each, figures& into);
+    void time_erase(subject& each, update_loop erase, operation what, figures& into);
     void time_adapt(subject& each, figures& into, std::uint64_t round);
 
     // The subjects, then the twins.

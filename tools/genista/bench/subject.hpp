@@ -75,6 +75,11 @@ class subject : public reader {
     // How many of the keys the filter refused as full.
     [[nodiscard]] virtual std::uint64_t insert(std::span<const std::uint64_t> keys) = 0;
 
+    // The same, and erase(), in spans of batch_size keys; only if updates_in_batches().
+    [[nodiscard]] virtual bool updates_in_batches() const noexcept { return false; }
+    [[nodiscard]] virtual std::uint64_t insert_batch(std::span<const std::uint64_t>) { return 0; }
+    [[nodiscard]] virtual std::uint64_t erase_batch(std::span<const std::uint64_t>) { return 0; }
+
     [[nodiscard]] virtual bool can_erase() const noexcept = 0;
     // How many of the keys were erased. Only if can_erase().
     [[nodiscard]] virtual std::uint64_t erase(std::span<const std::uint64_t> keys) = 0;
