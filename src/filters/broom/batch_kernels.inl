@@ -150,7 +150,7 @@ struct broom_batches {
     }
 
     // Answers for the up to 64 keys from `first` on.
-    [[gnu::noinline]] static std::uint64_t settle(const state& s, const ring& r, std::size_t first, std::uint64_t keys,
+    [[gnu::noinline]] static std::uint64_t settle(const state& s, ring& r, std::size_t first, std::uint64_t keys,
                                                   glimpse seen) noexcept {
         std::uint64_t matched = 0;
         std::uint64_t rare = seen.rare & keys;
@@ -161,16 +161,31 @@ struct broom_batches {
             const bool stands = Policy::stands(r.before[i], Policy::version_of(s, offset / 64));
             matched |= std::uint64_t{hits != 0} << i;
             rare |= std::uint64_t{!stands} << i;
+            r.alike[i] = hits;
         }
         std::uint64_t yes = 0;
+        std::uint64_t noted = 0;
         for (std::uint64_t left = matched & ~rare; left != 0; left &= left - 1) {
             const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
             const std::uint64_t bin = r.offsets[(first + i) % places] / 64;
+            const std::uint32_t handle = Policy::handle_of(s, bin);
             // With tails a match of group and remainder is no match yet.
-            bool certain = !Policy::has_tails && (Policy::handle_of(s, bin) & broom::side_has_notes) == 0;
-            certain = Policy::stands(r.before[i], Policy::version_of(s, bin)) && certain;
-            yes |= std::uint64_t{certain} << i;
-            rare |= std::uint64_t{!certain} << i;
+            const bool stands = Policy::stands(r.before[i], Policy::version_of(s, bin)) && !Policy::has_tails;
+            const bool has_notes = (handle & broom::side_has_notes) != 0;
+            if (has_notes) __builtin_prefetch(Policy::block_of_handle(s, handle));
+            yes |= std::uint64_t{stands && !has_notes} << i;
+            noted |= std::uint64_t{stands && has_notes} << i;
+            rare |= std::uint64_t{!stands} << i;
+        }
+        for (std::uint64_t left = noted; left != 0; left &= left - 1) {
+            const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
+            const std::uint64_t bin = r.offsets[(first + i) % places] / 64;
+            // Without tails one slot matches, if any.
+            const unsigned slot = _tzcnt_u32(r.alike[i]) + static_cast<unsigned>(r.words[i] >> 1 & 16);
+            const bool alive = Policy::as_noted(s, bin, slot, Policy::handle_of(s, bin)) == Policy::verdict::yes &&
+                               Policy::stands(r.before[i], Policy::version_of(s, bin));
+            yes |= std::uint64_t{alive} << i;
+            rare |= std::uint64_t{!alive} << i;
         }
         const std::uint64_t outside = seen.outside & keys & ~(matched | rare);
         for (std::uint64_t left = outside; left != 0; left &= left - 1) {

@@ -130,8 +130,9 @@ struct broom_policy {
         const auto code = static_cast<std::uint8_t>(line[14]);
         if (code == broom::long_salt) [[unlikely]]
             return ask(s, p);
-        const std::uint64_t word = mixed_under(s, digest_from(p), code).position;
-        if (agrees(line, word) || overflowed(line, word)) return settle(s, p, bin);
+        const packed mixed = pack(mixed_under(s, digest_from(p), code));
+        const std::uint64_t word = digest_from(mixed).position;
+        if (agrees(line, word) || overflowed(line, word)) return settle_mixed(s, p, bin, mixed, before);
         if (!stands(before, version_of(s, bin))) return ask(s, p);
         return false;
     }
@@ -142,6 +143,14 @@ struct broom_policy {
         return found == verdict::ask ? ask(s, p) : found == verdict::yes;
     }
 
+    // The same for whoever has paid for the cipher already, under the version `before`.
+    [[gnu::noinline]] static bool settle_mixed(const state& s, packed p, std::uint64_t bin, packed mixed,
+                                               std::uint32_t before) noexcept {
+        const std::byte* const line = line_of(s, bin);
+        const verdict found = exactly(s, digest_from(mixed), bin, line);
+        return found == verdict::ask || !stands(before, version_of(s, bin)) ? ask(s, p) : found == verdict::yes;
+    }
+
     enum class verdict : std::uint8_t { no, yes, ask };
 
     [[gnu::always_inline]] static verdict look(const state& s, packed p, std::uint64_t bin) noexcept {
@@ -150,11 +159,13 @@ struct broom_policy {
         const auto code = static_cast<std::uint8_t>(line[14]);
         verdict found = verdict::ask;
         if (code != broom::long_salt) [[likely]] {
-            const digest mixed = mixed_under(s, digest_from(p), code);
-            const std::uint32_t hits = alike(line, mixed.position) & slots_of_group(line, mixed.position);
-            found = decide(s, mixed, bin, line, hits);
+            found = exactly(s, mixed_under(s, digest_from(p), code), bin, line);
         }
         return stands(before, version_of(s, bin)) ? found : verdict::ask;
+    }
+    [[gnu::always_inline]] static verdict exactly(const state& s, const digest& mixed, std::uint64_t bin,
+                                                  const std::byte* line) noexcept {
+        return decide(s, mixed, bin, line, alike(line, mixed.position) & slots_of_group(line, mixed.position));
     }
 
     // The plain twin's turn.
@@ -206,7 +217,21 @@ struct broom_policy {
             break;
         }
         if (!outside || handle == 0) return verdict::no;
-        return in_backyard(bin, mixed.seed, block_of_handle(s, handle));
+        const verdict there = in_backyard(bin, mixed.seed, block_of_handle(s, handle));
+        return there == verdict::ask ? in_long_backyard(s, bin, mixed.seed, block_of_handle(s, handle)) : there;
+    }
+
+    // The others, and tags that agree in their low halves: one by one.
+    [[gnu::noinline]] static verdict in_long_backyard(const state& s, std::uint64_t bin, std::uint64_t second_word,
+                                                      const std::uint64_t* words) noexcept {
+        const broom::shape form{s.tail_bits};
+        const broom::side_block block{words, form};
+        const auto tag = static_cast<std::uint32_t>(second_word & ((std::uint64_t{1} << form.tag_bits()) - 1));
+        const auto here = block.backyard_of(static_cast<unsigned>(bin % broom::bins_per_group));
+        for (unsigned i = here.first; i < here.end; ++i) {
+            if (block.tag(i) == tag) return verdict::yes;
+        }
+        return verdict::no;
     }
 
     // side_block::backyard_of and its tags, for blocks whose marks end within two words and bins with up to 16 entries:
