@@ -63,6 +63,9 @@ result<broom_filter> broom_filter::make(const broom_options& options) noexcept {
 double broom_filter::rate() const noexcept {
     return broom::shape::rate(core_->form().tail_bits);
 }
+bool broom_filter::is_growing() const noexcept {
+    return core_->is_growing();
+}
 filter_stats broom_filter::stats() const noexcept {
     return core_->stats();
 }

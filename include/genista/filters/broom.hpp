@@ -238,7 +238,8 @@ class broom_filter : public filter_surface<broom_filter> {
 
     [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] broom_details details() const noexcept;
+    [[nodiscard]] broom_details details() const noexcept;  // looks at every bin
+    [[nodiscard]] bool is_growing() const noexcept;
     [[nodiscard]] broom_trace trace(const digest& d) const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept { return *hash_; }
 

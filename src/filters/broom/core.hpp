@@ -75,6 +75,9 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] std::uint64_t keys() const noexcept { return tally_.keys.load(std::memory_order_relaxed); }
+    [[nodiscard]] bool is_growing() const noexcept {
+        return layout_.load(std::memory_order_acquire)->next != nullptr;
+    }
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;
     [[nodiscard]] result<void> save(sink& out, const store_mark& store) const noexcept;
