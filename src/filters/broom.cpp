@@ -72,6 +72,9 @@ filter_stats broom_filter::stats() const noexcept {
 broom_details broom_filter::details() const noexcept {
     return core_->details();
 }
+void broom_filter::limit_memory(std::optional<std::uint64_t> bytes) noexcept {
+    core_->limit_memory(bytes.value_or(broom::budget::no_limit));
+}
 broom_trace broom_filter::trace(const digest& d) const noexcept {
     broom_trace touched;
     (void)core_->contains(d, touched);

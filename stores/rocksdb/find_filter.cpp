@@ -137,6 +137,7 @@ result<found_filter> load_one(const keeper_place& place, const broom_options& op
                            filter->rate(), options.false_positive_rate);
     const auto repeated = repeat_log(place, view->info.store.sequence, *filter);
     if (!repeated) return repeated.error();
+    filter->limit_memory(options.memory_limit);  // snapshots do not have it
     return found_filter{*std::move(filter), filter_origin::snapshot, *repeated};
 }
 

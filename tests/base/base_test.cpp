@@ -61,6 +61,59 @@ TEST(buffer, is_zeroed_aligned_and_accounted_at_every_size) {
     }
 }
 
+TEST(buffer, that_huge_pages_can_cover_begins_where_one_begins) {
+    for (const std::uint64_t size : {2ull << 20, (2ull << 20) + 1, 5ull << 20}) {
+        const auto made = buffer::zeroed(size);
+        ASSERT_TRUE(made.has_value());
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made->data()) % buffer::huge_page, 0u);
+        EXPECT_EQ(made->allocated_bytes(), buffer::bytes_for(size));
+    }
+}
+
+TEST(buffer, gives_back_whole_pieces_from_the_front_and_counts_what_is_left) {
+    for (const std::uint64_t size :
+         {std::uint64_t{buffer::least_mapping}, std::uint64_t{300'001}, std::uint64_t{7} << 20}) {
+        auto made = *buffer::zeroed(size);
+        std::memset(made.data(), 0xff, size);
+        const std::size_t piece = buffer::piece_for(size);
+        const std::size_t all = made.allocated_bytes();
+        made.give_pages_back(piece - 1);
+        EXPECT_EQ(made.allocated_bytes(), all);
+        for (int twice = 0; twice < 2; ++twice) {
+            made.give_pages_back(2 * piece + 17);
+            EXPECT_EQ(made.allocated_bytes(), all - 2 * piece);
+        }
+        for (std::size_t i = 0; i < size; i += 511)
+            ASSERT_EQ(made.data()[i], i < 2 * piece ? std::byte{0} : std::byte{0xff}) << i;
+        made.give_pages_back();
+        EXPECT_EQ(made.allocated_bytes(), 0u);
+        for (std::size_t i = 0; i < size; i += 511) ASSERT_EQ(made.data()[i], std::byte{0});
+    }
+    auto small = *buffer::zeroed(buffer::least_mapping - 1);
+    std::memset(small.data(), 0xff, small.size_bytes());
+    small.give_pages_back();
+    EXPECT_EQ(small.allocated_bytes(), std::size_t{buffer::least_mapping});
+    EXPECT_EQ(small.data()[0], std::byte{0xff});
+}
+
+TEST(buffer, untouched_counts_the_pages_that_were_taken) {
+    for (const std::uint64_t size : {std::uint64_t{300'001}, (std::uint64_t{6} << 20) + 1}) {
+        auto made = *buffer::untouched(size);
+        const std::size_t piece = buffer::piece_for(size);
+        EXPECT_EQ(made.allocated_bytes(), 0u);
+        made.take_pages(1);
+        EXPECT_EQ(made.allocated_bytes(), piece);
+        made.data()[0] = std::byte{1};
+        made.take_pages(piece + 1);
+        EXPECT_EQ(made.allocated_bytes(), 2 * piece);
+        EXPECT_EQ(made.data()[0], std::byte{1}) << "taking pages has written over some";
+        made.give_pages_back(piece);
+        EXPECT_EQ(made.allocated_bytes(), piece);
+        made.take_pages(made.size_bytes());
+        EXPECT_EQ(made.allocated_bytes(), buffer::bytes_for(size) - piece);
+    }
+}
+
 TEST(buffer, of_nothing_is_empty) {
     const auto made = buffer::zeroed(0);
     ASSERT_TRUE(made.has_value());

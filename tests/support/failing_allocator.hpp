@@ -9,7 +9,8 @@
 //         if (!armed.failed()) break;                 // the call needs n allocations or fewer: all were tried
 //     }
 //
-// Also counts the allocations of this thread and the bytes it asked for, for tests of accounting.
+// Also counts the allocations of this thread and the bytes it asked for, and tells owned_blocks.hpp of every block, for tests of
+// accounting.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,8 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+
+#include "support/owned_blocks.hpp"
 
 namespace genista::test {
 
@@ -61,9 +64,19 @@ class failing_allocations {
 
 inline void* allocate_or_null(std::size_t size, std::size_t alignment) noexcept {
     if (this_thread_allocations.strike(size)) return nullptr;
-    if (alignment <= alignof(std::max_align_t)) return std::malloc(size == 0 ? 1 : size);
-    const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
-    return rounded < size ? nullptr : std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    void* made = nullptr;
+    if (alignment <= alignof(std::max_align_t)) {
+        made = std::malloc(size == 0 ? 1 : size);
+    } else if (const std::size_t rounded = (size + alignment - 1) / alignment * alignment; rounded >= size) {
+        made = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    }
+    if (made != nullptr) owned_blocks::made(made, size);
+    return made;
+}
+
+inline void give_back(void* block) noexcept {
+    owned_blocks::freed(block);
+    std::free(block);
 }
 
 inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
@@ -101,38 +114,38 @@ inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
     return genista::test::allocate_or_null(size, static_cast<std::size_t>(alignment));
 }
 [[gnu::noinline]] void operator delete(void* block) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete[](void* block) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete[](void* block, std::size_t) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete(void* block, std::align_val_t) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete[](void* block, std::align_val_t) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete[](void* block, std::size_t, std::align_val_t) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete(void* block, const std::nothrow_t&) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete[](void* block, const std::nothrow_t&) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }
 [[gnu::noinline]] void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept {
-    std::free(block);
+    genista::test::give_back(block);
 }

@@ -1,7 +1,12 @@
 // buffer: zeroed, cache-line aligned bytes with exact accounting, the memory every filter lives in.
 //
-// From 2 MiB on the bytes come from mmap with huge pages advised (fewer TLB misses: believed 5-10 % of a
-// look-up in DRAM); below that from the C++ allocator. Never throws: no memory is an error that names the size.
+//     below 128 KiB   from the C++ allocator
+//     from there on   from mmap, as the C++ allocator would do itself: pages that can be given back one by one
+//     from 2 MiB on   at addresses that are multiples of 2 MiB, with huge pages advised (fewer TLB misses: believed 5-10 % of
+//                     a look-up in DRAM)
+//
+// What a mapping counts as is the pages it was given: all of them for zeroed(); for untouched() those that take_pages() asked
+// for; less those that were given back. Never throws: no memory is an error that names the size.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +21,61 @@ namespace genista {
 class buffer {
   public:
     static constexpr std::size_t alignment = 64;
+    static constexpr std::size_t page = 4096;
+    static constexpr std::size_t huge_page = std::size_t{2} << 20;
+    static constexpr std::size_t least_mapping = std::size_t{128} << 10;
 
     [[nodiscard]] static result<buffer> zeroed(std::uint64_t size_bytes) noexcept;
+    // Addresses, and no page yet: take_pages() has to come before the first write. Below 128 KiB the same as zeroed().
+    [[nodiscard]] static result<buffer> untouched(std::uint64_t size_bytes) noexcept;
+    // What the allocator will give for so many bytes.
+    [[nodiscard]] static constexpr std::uint64_t bytes_for(std::uint64_t size_bytes) noexcept {
+        const std::uint64_t unit = size_bytes < least_mapping ? alignment : page;
+        return (size_bytes + unit - 1) / unit * unit;
+    }
+    // In what pieces a buffer of this size takes pages and gives them back: a huge page is never split.
+    [[nodiscard]] static constexpr std::size_t piece_for(std::uint64_t size_bytes) noexcept {
+        return size_bytes < huge_page ? page : huge_page;
+    }
 
     buffer() noexcept = default;
-    buffer(buffer&& other) noexcept
-        : data_{std::exchange(other.data_, nullptr)},
-          size_{std::exchange(other.size_, 0)},
-          allocated_{std::exchange(other.allocated_, 0)} {}
+    buffer(buffer&& other) noexcept { swap(other); }
     buffer& operator=(buffer&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(size_, other.size_);
-        std::swap(allocated_, other.allocated_);
+        swap(other);
         return *this;
     }
     ~buffer();
 
-    // Gives the pages back and keeps the addresses, which then read as zeros; below 2 MiB it does nothing.
-    void give_pages_back() noexcept;
+    // All pieces that bytes below `end` lie in have pages from now on. What has been given back stays so.
+    void take_pages(std::size_t end) noexcept;
+    // Gives the pages of whole pieces below `end` back and keeps the addresses, which then read as zeros.
+    // Below 128 KiB it does nothing.
+    void give_pages_back(std::size_t end) noexcept;
+    void give_pages_back() noexcept;  // all of them
 
     [[nodiscard]] std::byte* data() noexcept { return data_; }
     [[nodiscard]] const std::byte* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t size_bytes() const noexcept { return size_; }
     // What the allocator gave, which is what stats() counts.
-    [[nodiscard]] std::size_t allocated_bytes() const noexcept { return allocated_; }
+    [[nodiscard]] std::size_t allocated_bytes() const noexcept { return taken_ - given_back_; }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
     [[nodiscard]] std::span<std::byte> bytes() noexcept { return {data_, size_}; }
 
   private:
+    [[nodiscard]] bool is_mapped() const noexcept { return size_ >= least_mapping; }
+    void give_back_until(std::size_t end) noexcept;
+    void swap(buffer& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(taken_, other.taken_);
+        std::swap(given_back_, other.given_back_);
+    }
+
+    // Pages of [given_back_, taken_) are ours.
     std::byte* data_ = nullptr;
     std::size_t size_ = 0;
-    std::size_t allocated_ = 0;
+    std::size_t taken_ = 0;
+    std::size_t given_back_ = 0;
 };
 
 }  // namespace genista

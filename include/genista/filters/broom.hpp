@@ -59,7 +59,10 @@ struct broom_options {
     // is rebuilt or has been attacked all over. A key that was used before makes it forget what it owes to old mistakes.
     bool key_is_new = false;
     broom_history history = broom_history::bury;
-    bool grows = true;                                       // else `full` when a bin has no room left
+    bool grows = true;  // else `full` when a bin has no room left
+    // In bytes of stats().local_bytes. Growth that would pass it does not begin, and inserts that would are `full`.
+    // Erases and adapts go on; docs/filters/broom.md, "Memory", has the small print. Not part of a snapshot.
+    std::optional<std::uint64_t> memory_limit = std::nullopt;
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
 };
 
@@ -236,7 +239,12 @@ class broom_filter : public filter_surface<broom_filter> {
         return audit_from(source);
     }
 
+    // Another limit, or none: for loaded filters, too. One that the filter has passed already takes nothing away from it.
+    void limit_memory(std::optional<std::uint64_t> bytes) noexcept;
+
     [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
+    // local_bytes is what the allocators gave and have not got back: heap blocks with the size asked for, mapped memory by pages.
+    // While the filter grows, the pages that the sweep has come to and those that it has not left behind.
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;  // looks at every bin
     [[nodiscard]] bool is_growing() const noexcept;

@@ -51,18 +51,29 @@ bool core::stands(const reading& taken, const digest& d, const table::lock& held
     return held.version() == taken.version && &table_of(d) == taken.where;
 }
 
-void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before) {
-    in.commit(held, image);
+void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from) {
+    in.commit(held, image, from);
     count(held, std::uint64_t{image.keys()} - keys_before);
     if (image.sides.backyard_of(image.bin_in_group()).size() >= crowded_backyard)
         crowded_.store(true, std::memory_order_relaxed);
 }
 
-bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members, const digest* avoid) {
+bool core::commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before) {
+    try {
+        commit(in, held, image, keys_before, purse::notes);
+        return true;
+    } catch (const limit_reached&) {
+        in.read(image.bin, image);
+        return false;
+    }
+}
+
+bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members, const digest* avoid,
+                 purse from) {
     const unsigned before = image.keys();
     if (!epoch{in, image}.renew(members, avoid)) return false;
     try {
-        commit(in, held, image, before);
+        commit(in, held, image, before, from);
     } catch (const std::bad_alloc&) {
         in.book().leave(image.now.code);
         throw;
@@ -73,11 +84,25 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
 
 result<insert_outcome> core::insert(const digest& d, range_source& source) noexcept try {
     hold_back();
-    auto outcome = insert_into_bin(d, source);
+    auto outcome = insert_within_limit(d, source);
     if (outcome && options_.grows && wants_to_grow()) grow_a_little(source);
     return outcome;
 } catch (const std::bad_alloc&) {
     return no_memory();
+}
+
+// A growth under way has been paid for, and makes room.
+result<insert_outcome> core::insert_within_limit(const digest& d, range_source& source) {
+    while (true) {
+        try {
+            return insert_into_bin(d, source);
+        } catch (const limit_reached&) {
+            if (layout_.load(std::memory_order_acquire)->next == nullptr) return insert_outcome::full;
+        }
+        const auto made = make_room(d, table_of(d), source);
+        if (!made) return made.error();
+        if (!*made) return insert_outcome::full;
+    }
 }
 
 result<insert_outcome> core::insert_into_bin(const digest& d, range_source& source) {
@@ -102,7 +127,7 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
             if (!now.slot_with_base(f) && !now.backyard_has(f)) {
                 const unsigned before = image.keys();
                 if (now.join(f)) {
-                    commit(in, held, image, before);
+                    commit(in, held, image, before, purse::inserts);
                     return insert_outcome::inserted;
                 }
                 done = step::no_room;
@@ -152,18 +177,18 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
     if (faults.insert_extends && slot && !now.is_dead(*slot)) {
         digest owner;
         if (now.owners(*slot, taken.r.members, d, &owner) == 1 && now.join_by_extending(*slot, now.of(owner), x)) {
-            commit(*taken.where, held, image, before);
+            commit(*taken.where, held, image, before, purse::inserts);
             return step::done;
         }
     }
     if (faults.overflow_hides_collision && slot && !image.slots.has_room(x.print.key.mirrored()) &&
         !now.backyard_has(x.print) && now.join(x.print)) {
-        commit(*taken.where, held, image, before);
+        commit(*taken.where, held, image, before, purse::inserts);
         return step::done;
     }
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
-    if (!renew(*taken.where, held, image, members, nullptr)) return step::no_room;
+    if (!renew(*taken.where, held, image, members, nullptr, purse::inserts)) return step::no_room;
     // It may have been there: in the backyard, under a tag that also fits somebody in a slot, or behind a slot that came later.
     // The renewal parts them; who was there the count tells.
     if (image.keys() == before) outcome = insert_outcome::already_present;
@@ -245,8 +270,7 @@ bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
     if (!slot || now.is_worn() || now.backyard_has(x.print)) return false;
     const unsigned before = image.keys();
     now.bury(*slot);
-    commit(in, held, image, before);
-    return true;
+    return commit_if_allowed(in, held, image, before);
 }
 
 // R has lost the key, after `taken` was read or before.
@@ -293,12 +317,12 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     if (faults.erase_forgets || faults.overflow_hides_collision) {
         if (in_backyard && now.tag_owners(x.print, members, d) == 0) {
             image.sides.remove_backyard(image.bin_in_group(), x.print.tag);
-            commit(*taken.where, held, image, before);
+            commit(*taken.where, held, image, before, purse::upkeep);
             return step::done;
         }
         if (slot && faults.erase_forgets && now.owners(*slot, members, d, nullptr) == 0) {
             now.give_up(*slot);
-            commit(*taken.where, held, image, before);
+            commit(*taken.where, held, image, before, purse::upkeep);
             return step::done;
         }
     }
@@ -307,13 +331,11 @@ core::step core::erase_with(const digest& d, const reading& taken) {
                          (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
     if (certain && options_.history == broom_history::bury && !now.is_worn()) {
         now.bury(*slot);
-        commit(*taken.where, held, image, before);
-        return step::done;
+        if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
     }
     if (certain && options_.history == broom_history::soft && !now.is_extended(*slot)) {
         now.give_up(*slot);
-        commit(*taken.where, held, image, before);
-        return step::done;
+        if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
     }
     return renew(*taken.where, held, image, members, nullptr) ? step::done : step::no_room;
 }
@@ -371,8 +393,7 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
         // every mistake repaired since would come back once.
         if (!taken.where->book().is_of_former_life(image.now) &&
             (owners == 1 || (owners > 1 && faults.adapt_extends_wrong_key)) && now.extend(*slot, now.of(owner), x)) {
-            commit(*taken.where, held, image, before);
-            return step::done;
+            if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
         }
     }
     return renew(*taken.where, held, image, taken.r.members, &d) ? step::done : step::no_room;

@@ -7,8 +7,10 @@
 // Growth. A layout is one table, or two while a sweep is under way: bins of the old one below the front have been laid into
 // the new one (each into whole bins, because the new table has 2^doublings times as many), the others have not. The front moves
 // by one old bin under that bin's lock, so that a writer who holds the lock of a bin knows in which table it lives. Layouts and
-// tables that have been replaced stay until the filter goes, their pages given back: a reader that comes late reads zeros,
-// sees that the layout has changed, and starts over.
+// tables that have been replaced stay until the filter goes, their pages given back, those of an old table piece by piece as the
+// front passes: a reader that comes late reads zeros, sees that the front has passed its bin or the layout has changed, and starts
+// over. (It sees that: the front moved before the kernel took the page away from every processor.) So while it grows a filter
+// takes hardly more than it will in the end.
 #pragma once
 
 #include <atomic>
@@ -17,6 +19,7 @@
 #include <mutex>
 #include <vector>
 
+#include "filters/broom/budget.hpp"
 #include "filters/broom/epoch.hpp"
 #include "genista/filters/broom.hpp"
 
@@ -75,10 +78,13 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] std::uint64_t keys() const noexcept { return tally_.keys.load(std::memory_order_relaxed); }
-    [[nodiscard]] bool is_growing() const noexcept {
-        return layout_.load(std::memory_order_acquire)->next != nullptr;
-    }
+    [[nodiscard]] bool is_growing() const noexcept { return layout_.load(std::memory_order_acquire)->next != nullptr; }
     [[nodiscard]] filter_stats stats() const noexcept;
+    void limit_memory(std::uint64_t bytes) noexcept { budget_.set_limit(bytes); }
+    // The smallest memory_limit with which so many bins can be filled.
+    [[nodiscard]] static std::uint64_t least_limit(shape s, std::uint64_t bins) noexcept;
+    // For tests: what the budget believes.
+    [[nodiscard]] std::uint64_t bytes_spent() const noexcept { return budget_.spent(); }
     [[nodiscard]] broom_details details() const noexcept;
     [[nodiscard]] result<void> save(sink& out, const store_mark& store) const noexcept;
     [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes) noexcept;
@@ -106,7 +112,9 @@ class core {
     [[nodiscard]] result<void> fetch(position_range range, range_source& source, population& into) noexcept;
     // Under the lock: does the reading still stand?
     [[nodiscard]] bool stands(const reading& taken, const digest& d, const table::lock& held) const noexcept;
-    void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before);
+    void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from);
+    // False: the limit leaves no room for it. The image is what it was before the change.
+    [[nodiscard]] bool commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before);
     void count(const table::lock& held, std::uint64_t more_keys) noexcept {
         if (held.alone()) {
             tally_.keys.store(keys() + more_keys, std::memory_order_relaxed);
@@ -116,8 +124,9 @@ class core {
     }
     // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
     [[nodiscard]] bool renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members,
-                             const digest* avoid);
+                             const digest* avoid, purse from = purse::upkeep);
 
+    [[nodiscard]] result<insert_outcome> insert_within_limit(const digest& d, range_source& source);
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, insert_outcome& outcome);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
@@ -130,7 +139,11 @@ class core {
     void hold_back() const noexcept;
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
+    [[nodiscard]] std::uint64_t price_of_growth(unsigned doublings) const noexcept;
+    [[nodiscard]] bool can_afford_growth() const noexcept;
     [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
+    [[nodiscard]] result<void> begin_sweep(unsigned doublings, bool may_leave_keys) noexcept;
+    void settle() noexcept;
     [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
@@ -143,6 +156,9 @@ class core {
     [[nodiscard]] result<bool> rebuild_bins(table& in, std::uint64_t first, std::uint64_t stop, range_source& source);
     [[nodiscard]] bool lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members);
     [[nodiscard]] result<void> publish(std::unique_ptr<layout> made) noexcept;
+    // Under growing_.
+    [[nodiscard]] broom_details bytes() const noexcept;
+    [[nodiscard]] std::uint64_t bytes_without_sides() const noexcept;
 
     broom_options options_;
     hasher hash_;
@@ -150,11 +166,13 @@ class core {
     std::atomic<layout*> layout_ = nullptr;
     std::atomic<const broom_lookup_state*> state_ = nullptr;
     tally tally_;
+    budget budget_;
     std::atomic<std::uint64_t> adapts_ = 0;
     std::atomic<std::uint64_t> renewals_ = 0;
     std::atomic<std::uint64_t> remote_reads_ = 0;
     std::atomic<std::uint64_t> growths_ = 0;
     std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
+    std::uint64_t counted_bytes_ = 0;    // in the budget for all but side memory; under growing_
     mutable std::mutex growing_;
     std::vector<std::unique_ptr<table>> tables_;    // all that ever were; under growing_
     std::vector<std::unique_ptr<layout>> layouts_;  // all that ever were; under growing_

@@ -69,21 +69,32 @@ result<void> core::audit(range_source& source) const noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to audit");
 }
 
+broom_details core::bytes() const noexcept {
+    broom_details all;
+    for (const auto& each : tables_) each->add_bytes(all);
+    all.other_bytes += sizeof *this + tables_.capacity() * sizeof tables_[0] +
+                       layouts_.capacity() * sizeof layouts_[0] + layouts_.size() * sizeof(layout) +
+                       sizeof(broom_filter);
+    return all;
+}
+
+std::uint64_t core::bytes_without_sides() const noexcept {
+    const broom_details all = bytes();
+    std::uint64_t sides = 0;
+    for (const auto& each : tables_) sides += each->side_memory_bytes();
+    return all.line_bytes + all.tail_bytes + all.side_bytes + all.other_bytes - sides;
+}
+
 filter_stats core::stats() const noexcept {
     const std::lock_guard nobody_grows{growing_};
-    broom_details bytes;
+    const broom_details all = bytes();
     std::uint64_t learnt_bits = 0;
-    for (const auto& each : tables_) {
-        each->add_bytes(bytes);
-        learnt_bits += each->learnt_bits();
-    }
-    bytes.other_bytes += sizeof *this + tables_.capacity() * sizeof tables_[0] +
-                         layouts_.size() * (sizeof(layout) + sizeof layouts_[0]) + sizeof(broom_filter);
+    for (const auto& each : tables_) learnt_bits += each->learnt_bits();
     filter_stats now;
     now.keys = keys();
     now.capacity = std::max(options_.capacity, capacity_of(layout_.load(std::memory_order_relaxed)->now->bins()));
     now.false_positive_rate = options_.false_positive_rate;
-    now.local_bytes = bytes.line_bytes + bytes.tail_bytes + bytes.side_bytes + bytes.other_bytes;
+    now.local_bytes = all.line_bytes + all.tail_bytes + all.side_bytes + all.other_bytes;
     now.adaptive_bytes = learnt_bits / 8;
     now.adapts = adapts_.load(std::memory_order_relaxed);
     now.renewals = renewals_.load(std::memory_order_relaxed);
@@ -94,8 +105,7 @@ filter_stats core::stats() const noexcept {
 broom_details core::details() const noexcept try {
     const std::lock_guard nobody_grows{growing_};
     const layout& l = *layout_.load(std::memory_order_relaxed);
-    broom_details all;
-    for (const auto& each : tables_) each->add_bytes(all);
+    broom_details all = bytes();
     const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
     all.bins = l.now->bins();
     all.growths = growths_.load(std::memory_order_relaxed);

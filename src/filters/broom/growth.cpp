@@ -34,13 +34,26 @@ void core::hold_back() const noexcept {
 bool core::wants_to_grow() const noexcept {
     const layout& l = *layout_.load(std::memory_order_acquire);
     if (l.next != nullptr) return true;
-    return keys() * 128 > l.now->bins() * slots_per_bin * growth_load ||
-           (crowded_.load(std::memory_order_relaxed) && may_grow());
+    if (keys() * 128 > l.now->bins() * slots_per_bin * growth_load) return can_afford_growth();
+    return crowded_.load(std::memory_order_relaxed) && may_grow();
 }
 
 bool core::may_grow() const noexcept {
     const layout& l = *layout_.load(std::memory_order_acquire);
-    return options_.grows && keys() * 128 > l.now->bins() * slots_per_bin * least_load;
+    return options_.grows && keys() * 128 > l.now->bins() * slots_per_bin * least_load && can_afford_growth();
+}
+
+// The most that a growth adds to what the filter takes, at any moment of it: the new table, less what the old one has given back
+// by then. New bins are half full, so that few of them have side blocks: a 64th of the lines is more than enough.
+std::uint64_t core::price_of_growth(unsigned doublings) const noexcept {
+    const table& now = *layout_.load(std::memory_order_acquire)->now;
+    const std::uint64_t bins = now.bins() << doublings;
+    const std::uint64_t objects = 2 * sizeof(layout) + 256;  // two layouts, and longer lists of them
+    return table::bytes_for(shape_, bins) + bins + objects - now.bytes_given_back_for(bins);
+}
+
+bool core::can_afford_growth() const noexcept {
+    return budget_.limit() == budget::no_limit || budget_.allows(price_of_growth(1), purse::inserts);
 }
 
 result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
@@ -57,14 +70,37 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-result<void> core::begin_growth(unsigned doublings, bool may_leave_keys) noexcept try {
+// All but side memory, which pays for itself; under growing_, and not while a growth lives on what it has paid in advance.
+void core::settle() noexcept {
+    const std::uint64_t now = bytes_without_sides();
+    budget_.correct(counted_bytes_, now);
+    counted_bytes_ = now;
+}
+
+result<void> core::begin_growth(unsigned doublings, bool may_leave_keys) noexcept {
+    // R may ask for more than the limit allows: keys that nobody has inserted yet can wait.
+    while (may_leave_keys && doublings > 1 && !budget_.allows(price_of_growth(doublings), purse::inserts)) --doublings;
+    const std::uint64_t price = price_of_growth(doublings);
+    if (!budget_.take(price, purse::inserts)) {
+        return error::make(error_code::out_of_memory,
+                           "broom: growing takes %llu bytes more than %llu; memory_limit is %llu",
+                           static_cast<unsigned long long>(price), static_cast<unsigned long long>(budget_.spent()),
+                           static_cast<unsigned long long>(budget_.limit()));
+    }
+    counted_bytes_ += price;
+    const auto begun = begin_sweep(doublings, may_leave_keys);
+    if (!begun) settle();
+    return begun;
+}
+
+result<void> core::begin_sweep(unsigned doublings, bool may_leave_keys) noexcept try {
     const layout& l = *layout_.load(std::memory_order_relaxed);
     tables_.reserve(tables_.size() + 1);
     const auto secret = fresh_secret(options_, faults.growth_keeps_salts ? 0 : tables_.size());
     if (!secret) return secret.error();
-    auto next = table::make(shape_, l.now->bins() << doublings, hash_.key(), *secret, false);
+    auto next = table::make_unprepared(shape_, l.now->bins() << doublings, hash_.key(), *secret, false);
     if (!next) return next.error();
-    (*next)->belong_to(tally_.all);
+    (*next)->belong_to(tally_.all, budget_);
     auto made = std::make_unique<layout>();
     made->now = l.now;
     made->next = next->get();
@@ -84,6 +120,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
     layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
     if (bin == l.now->bins()) return false;
+    l.next->prepare((bin + 1) << l.doublings);
     population r;
     for (int attempt = 0;; ++attempt) {
         const calm quiet{tally_, attempt >= patient_attempts};
@@ -96,9 +133,12 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
             if (const auto laid = lay_moved(l, bin, r); !laid) return laid.error();
         }
         l.front.store(bin + 1, std::memory_order_release);
+        l.now->have_moved(bin + 1);
         held.touch();
-        return true;
+        break;
     }
+    l.now->give_back_moved();
+    return true;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to move a bin");
 }
@@ -126,7 +166,7 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
         }
         try {
-            l.next->commit(held, image);
+            l.next->commit(held, image, purse::upkeep);
         } catch (const std::bad_alloc&) {
             l.next->book().leave(image.now.code);
             throw;
@@ -143,6 +183,7 @@ void core::end_growth() {
     made->now = l.next;
     if (!publish(std::move(made))) return;  // no memory: the two tables go on serving, and the next step tries again
     l.now->retire();
+    settle();
     growths_.fetch_add(1, std::memory_order_relaxed);
 }
 

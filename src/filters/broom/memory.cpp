@@ -28,13 +28,15 @@ result<void> side_memory::reserve(std::uint64_t granules) noexcept {
         return error::make(error_code::out_of_memory, "cannot reserve %llu bytes of addresses",
                            static_cast<unsigned long long>(bytes));
     }
+    (void)::madvise(address, bytes, MADV_NOHUGEPAGE);  // a hint, and refused where there are none
     start_ = static_cast<std::uint64_t*>(address);
     reserved_ = granules;
     mapped_bytes_ = bytes;
     return {};
 }
 
-side_memory::handle side_memory::take(std::uint64_t granules) noexcept {
+side_memory::handle side_memory::take(std::uint64_t granules, purse from, bool& refused) noexcept {
+    refused = false;
     const std::lock_guard guard{lock_};
     if (granules == 0 || granules > most_granules) return 0;
     std::uint64_t found = 0;
@@ -45,22 +47,41 @@ side_memory::handle side_memory::take(std::uint64_t granules) noexcept {
         join_neighbours();
         block = pop(granules, found);
     }
-    if (block == 0) {
-        const std::uint64_t words = (used_ + granules + 63) / 64;
-        try {
-            if (free_map_.size() < words) free_map_.resize(words + words / 8);
-        } catch (const std::bad_alloc&) {
-            return 0;
-        }
-        if (granules > reserved_ - used_) return 0;
-        block = static_cast<handle>(used_);
-        used_ += granules;
-        return block;
-    }
+    if (block == 0) return carve(granules, from, refused);
     if (found > granules) push(block + static_cast<handle>(granules), found - granules);
     mark(block, granules, false);
     free_ -= granules;
     return block;
+}
+
+// New ground, and a map that is long enough for it.
+side_memory::handle side_memory::carve(std::uint64_t granules, purse from, bool& refused) noexcept {
+    if (granules > reserved_ - used_) return 0;
+    constexpr std::uint64_t map_word = sizeof free_map_[0];
+    const std::uint64_t words = (used_ + granules + 63) / 64;
+    const bool longer = free_map_.capacity() < words;
+    const std::uint64_t map_words = longer ? words + words / 8 : free_map_.capacity();
+    const std::uint64_t price =
+        bytes_touched(used_ + granules) - bytes_touched(used_) + map_word * (map_words - free_map_.capacity());
+    if (price != 0 && budget_ != nullptr && !budget_->take(price, from)) {
+        refused = true;
+        return 0;
+    }
+    try {
+        if (longer) free_map_.reserve(map_words);
+        if (free_map_.size() < words) free_map_.resize(words);
+    } catch (const std::bad_alloc&) {
+        if (budget_ != nullptr) budget_->give_back(price);
+        return 0;
+    }
+    const auto block = static_cast<handle>(used_);
+    used_ += granules;
+    return block;
+}
+
+std::uint64_t side_memory::bytes_touched(std::uint64_t used_granules) noexcept {
+    constexpr std::uint64_t page = 4096;
+    return used_granules == 1 ? 0 : (8 * used_granules + page - 1) / page * page;
 }
 
 void side_memory::give_back(handle block, std::uint64_t granules) noexcept {
@@ -74,16 +95,17 @@ void side_memory::give_back(handle block, std::uint64_t granules) noexcept {
 void side_memory::release() noexcept {
     const std::lock_guard guard{lock_};
     if (start_ != nullptr) (void)::madvise(start_, mapped_bytes_, MADV_DONTNEED);
+    if (budget_ != nullptr) budget_->give_back(bytes_touched(used_) + free_map_.capacity() * sizeof free_map_[0]);
     reserved_ = used_ = 1;
     free_ = 0;
     lists_.fill(0);
     filled_lists_.fill(0);
-    free_map_ = {};
+    std::vector<std::uint64_t>{}.swap(free_map_);  // an assignment would keep its memory
 }
 
 std::uint64_t side_memory::allocated_bytes() const noexcept {
     const std::lock_guard guard{lock_};
-    return 8 * used_ + free_map_.capacity() * sizeof free_map_[0];
+    return bytes_touched(used_) + free_map_.capacity() * sizeof free_map_[0];
 }
 
 void side_memory::mark(handle block, std::uint64_t granules, bool free) noexcept {

@@ -8,6 +8,9 @@
 // Blocks are whole granules of 8 bytes. A free block hangs in a list of its size, linked through its first word; when no
 // list can serve, a 32nd of all memory is free and enough blocks came back for it to pay, the lists are made anew from a map
 // of free granules, which joins neighbours. So what many small blocks leave behind serves larger ones.
+//
+// Addresses are reserved for the worst case, of which a filter uses a few percent, from the start on. So it asks for small pages:
+// huge ones would be given for 8 bytes of each, and nobody could say what was taken. What is counted is the pages touched.
 #pragma once
 
 #include <array>
@@ -16,6 +19,7 @@
 #include <mutex>
 #include <vector>
 
+#include "filters/broom/budget.hpp"
 #include "genista/base/result.hpp"
 #include "genista/filters/broom/faults.hpp"
 
@@ -45,23 +49,29 @@ class side_memory {
     // Takes addresses for `granules`, and no memory yet.
     [[nodiscard]] result<void> reserve(std::uint64_t granules) noexcept;
 
+    // Who pays for pages taken from now on.
+    void charge(budget& who) noexcept { budget_ = &who; }
+
     [[nodiscard]] std::uint64_t* words(handle block) const noexcept { return start_ + block; }
 
-    // 0 if there is no memory.
-    [[nodiscard]] handle take(std::uint64_t granules) noexcept;
+    // 0 if there is no memory, or if the budget's limit forbids it, which `refused` then tells.
+    [[nodiscard]] handle take(std::uint64_t granules, purse from, bool& refused) noexcept;
     void give_back(handle block, std::uint64_t granules) noexcept;
     // Gives every page back and keeps the addresses, for readers that are late. Nothing may be taken afterwards.
     void release() noexcept;
-    // What was ever touched, the map of free granules included.
+    // Pages ever touched, and the map of free granules.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
   private:
+    [[nodiscard]] handle carve(std::uint64_t granules, purse from, bool& refused) noexcept;
+    [[nodiscard]] static std::uint64_t bytes_touched(std::uint64_t used_granules) noexcept;
     void mark(handle block, std::uint64_t granules, bool free) noexcept;
     void push(handle block, std::uint64_t granules) noexcept;
     [[nodiscard]] handle pop(std::uint64_t at_least, std::uint64_t& found) noexcept;
     void join_neighbours() noexcept;
 
     mutable std::mutex lock_;
+    budget* budget_ = nullptr;
     std::uint64_t* start_ = nullptr;
     std::uint64_t mapped_bytes_ = 0;
     std::uint64_t reserved_ = 0;  // granules

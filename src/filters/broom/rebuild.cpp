@@ -42,6 +42,9 @@ result<bool> core::rebuild_all(table& in, range_source& source, unsigned threads
     const auto work = [&](unsigned t) noexcept {
         try {
             done[t].emplace(rebuild_bins(in, begin_of(t), begin_of(t + 1), source));
+        } catch (const limit_reached&) {
+            done[t].emplace(error::make(error_code::out_of_memory, "broom: R holds more than memory_limit %llu allows",
+                                        static_cast<unsigned long long>(budget_.limit())));
         } catch (const std::bad_alloc&) {
             done[t].emplace(error::make(error_code::out_of_memory, "broom: no memory to rebuild"));
         }
@@ -106,7 +109,7 @@ bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::spa
             group.tails[laid] = image.tails;
             from = to;
         }
-        in.commit_group(held, first, group);
+        in.commit_group(held, first, group, keys_after > keys_before ? purse::inserts : purse::upkeep);
     } catch (const std::bad_alloc&) {
         give_salts_back();
         throw;

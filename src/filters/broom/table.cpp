@@ -1,6 +1,7 @@
 // Making, reading and committing bins. See table.hpp for what lies where; look-ups are in table_look.cpp.
 #include "filters/broom/table.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <new>
 
@@ -20,39 +21,97 @@ std::uint64_t most_side_granules(shape s) noexcept {
     return side_block::granules(most_backyard, most_notes, bins_per_group, bins_per_group, s);
 }
 
+std::uint64_t line_bytes(std::uint64_t bins) noexcept {
+    return (bins + 1) * sizeof(line);  // kernels may read one byte past a line
+}
+
+std::uint64_t tail_bytes(shape s, std::uint64_t bins) noexcept {
+    return 8 * tail_words(s, bins);
+}
+
+std::uint64_t handle_bytes(std::uint64_t bins) noexcept {
+    return (bins + bins_per_group - 1) / bins_per_group * sizeof(side_memory::handle);
+}
+
+// Bins [i << shift, (i + 1) << shift) are stripe i: whole groups.
+unsigned stripe_shift_for(std::uint64_t bins, std::uint64_t most_stripes) noexcept {
+    unsigned shift = 0;
+    const std::uint64_t whole = (bins + bins_per_group - 1) / bins_per_group * bins_per_group;
+    while (whole >> shift > most_stripes || std::uint64_t{1} << shift < bins_per_group) ++shift;
+    return shift;
+}
+
 }  // namespace
 
 result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const hash_key& key, std::uint64_t secret,
-                                           bool unsalted_first) noexcept try {
+                                           bool unsalted_first) noexcept {
+    auto made = make_unprepared(s, bins, key, secret, unsalted_first);
+    if (made) (*made)->prepare(bins);
+    return made;
+}
+
+result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bins, const hash_key& key,
+                                                      std::uint64_t secret, bool unsalted_first) noexcept try {
     std::unique_ptr<table> made{new table{s, bins, key}};
-    auto lines = buffer::zeroed((bins + 1) * sizeof(line));  // kernels may read one byte past a line
+    auto lines = buffer::untouched(line_bytes(bins));
     if (!lines) return lines.error();
     made->lines_ = *std::move(lines);
-    auto tails = buffer::zeroed(8 * tail_words(s, bins));
+    auto tails = buffer::untouched(tail_bytes(s, bins));
     if (!tails) return tails.error();
     made->tails_ = *std::move(tails);
-    auto sides = buffer::zeroed(made->groups() * sizeof(side_memory::handle));
+    auto sides = buffer::zeroed(handle_bytes(bins));
     if (!sides) return sides.error();
     made->sides_ = *std::move(sides);
     // The greatest block a group can need, for every group and for writers that have taken a new block and not yet given
     // the old one back: addresses, not memory.
     if (const auto reserved = made->memory_.reserve((made->groups() + 64) * most_side_granules(s)); !reserved)
         return reserved.error();
-    while ((made->groups() * bins_per_group) >> made->stripe_shift_ > most_stripes ||
-           1u << made->stripe_shift_ < bins_per_group) {
-        ++made->stripe_shift_;
-    }
+    made->stripe_shift_ = stripe_shift_for(bins, most_stripes);
     made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
     made->locks_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
     made->book_ = std::make_unique<salt_book>(key, secret, bins, unsalted_first);
-    const line empty = line::empty();
-    for (std::uint64_t bin = 0; bin < bins; ++bin) {
-        for (std::size_t i = 0; i < 8; ++i) made->line_words(bin)[i] = empty.words[i];
-    }
     return made;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory for a broom table of %llu bins",
                        static_cast<unsigned long long>(bins));
+}
+
+// Piece after piece of the lines, so that growth neither keeps an insert waiting while all lines are written nor takes
+// their memory before it needs it.
+void table::prepare(std::uint64_t end) noexcept {
+    const std::uint64_t bins_a_piece = buffer::piece_for(lines_.size_bytes()) / sizeof(line);
+    const line empty = line::empty();
+    std::uint64_t bin = prepared_.load(std::memory_order_relaxed);
+    while (bin < std::min(end, bins_)) {
+        const std::uint64_t stop = std::min((bin / bins_a_piece + 1) * bins_a_piece, bins_);
+        lines_.take_pages(stop == bins_ ? lines_.size_bytes() : stop * sizeof(line));
+        // One word more, which the last slot's tail may reach into.
+        tails_.take_pages(stop == bins_ ? tails_.size_bytes() : stop * shape_.tail_bytes_per_bin() + 8);
+        for (; bin < stop; ++bin) {
+            for (std::size_t i = 0; i < 8; ++i) line_words(bin)[i] = empty.words[i];
+        }
+        prepared_.store(bin, std::memory_order_release);
+    }
+}
+
+std::uint64_t table::bytes_for(shape s, std::uint64_t bins) noexcept {
+    const std::uint64_t stripes = ((bins - 1) >> stripe_shift_for(bins, most_stripes)) + 1;
+    return buffer::bytes_for(line_bytes(bins)) + buffer::bytes_for(tail_bytes(s, bins)) +
+           buffer::bytes_for(handle_bytes(bins)) + sizeof(table) + 2 * stripes * sizeof(std::atomic<std::uint32_t>) +
+           sizeof(salt_book) + sizeof(salt_book::generation);
+}
+
+// The sweep is at most a piece ahead in the new table, and lags behind by at most a piece and a group in the old one.
+std::uint64_t table::bytes_given_back_for(std::uint64_t new_bins) const noexcept {
+    const auto certain = [](std::uint64_t old_size, std::uint64_t new_size, std::uint64_t group_bytes) {
+        const std::uint64_t lag =
+            buffer::piece_for(old_size) + buffer::piece_for(new_size) + group_bytes + sizeof(std::uint64_t);
+        const std::uint64_t had = old_size < buffer::least_mapping ? 0 : buffer::bytes_for(old_size);
+        return had - std::min(had, lag);
+    };
+    return certain(line_bytes(bins_), line_bytes(new_bins), bins_per_group * sizeof(line)) +
+           certain(tail_bytes(shape_, bins_), tail_bytes(shape_, new_bins),
+                   bins_per_group * shape_.tail_bytes_per_bin());
 }
 
 void table::add_bytes(broom_details& to) const noexcept {
@@ -123,7 +182,8 @@ void table::read(std::uint64_t bin, bin_image& image) const {
         code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_group())) : book_->of_code(code);
 }
 
-table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides) {
+// A block that becomes shorter can always stay where it is: whatever needs less memory does not fail.
+table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides, purse from) {
     side_change change;
     change.old = load_side(bin);
     if (change.old != 0) {
@@ -131,11 +191,18 @@ table::side_change table::prepare_sides(std::uint64_t bin, const side_list& side
         change.old_granules = block.granules(shape_);
         change.old_learnt_bits = block.learnt_bits();
     }
-    const std::uint64_t needed = side_block::granules(sides, shape_);
-    change.made = change.old;
-    if (needed != change.old_granules) {
-        change.made = needed == 0 ? 0 : memory_.take(needed);
-        if (needed != 0 && change.made == 0) throw std::bad_alloc{};
+    change.granules = side_block::granules(sides, shape_);
+    if (change.granules == change.old_granules) {
+        change.made = change.old;
+    } else if (change.granules != 0) {
+        bool refused = false;
+        // Upkeep may go beyond the limit, but not if there is another way.
+        change.made = memory_.take(change.granules, from == purse::inserts ? from : purse::notes, refused);
+        if (change.made == 0 && change.granules < change.old_granules) change.made = change.old;
+        if (refused && change.made == 0 && from == purse::upkeep)
+            change.made = memory_.take(change.granules, from, refused);
+        if (change.made == 0 && refused) throw limit_reached{};
+        if (change.made == 0) throw std::bad_alloc{};
     }
     return change;
 }
@@ -144,6 +211,10 @@ void table::exchange_sides(std::uint64_t bin, const side_change& change, const s
     if (change.made != 0) side_block::write(memory_.words(change.made), sides, shape_);
     store_side(bin, change.made, sides.speaks_of_slots());
     if (change.made != change.old && change.old != 0) memory_.give_back(change.old, change.old_granules);
+    if (change.made == change.old && change.granules < change.old_granules) {
+        memory_.give_back(change.old + static_cast<side_memory::handle>(change.granules),
+                          change.old_granules - change.granules);
+    }
     if (const std::uint64_t now = sides.learnt_bits(); now != change.old_learnt_bits)
         learnt_bits_.fetch_add(now - change.old_learnt_bits, std::memory_order_relaxed);
 }
@@ -158,8 +229,8 @@ void table::store_bin(std::uint64_t bin, const line& slots,
     if (old_code != slots.salt()) book_->leave(old_code);
 }
 
-void table::commit(lock& held, const bin_image& image) {
-    const side_change change = prepare_sides(image.bin, image.sides);
+void table::commit(lock& held, const bin_image& image, purse from) {
+    const side_change change = prepare_sides(image.bin, image.sides, from);
     // From here on nothing can fail.
     held.touch();
     exchange_sides(image.bin, change, image.sides);
@@ -179,8 +250,8 @@ void table::open_bin(group_image& group, unsigned bin_in_group) const noexcept {
     image.now = code == long_salt ? book_->of_number(image.sides.long_salt_of(bin_in_group)) : book_->of_code(code);
 }
 
-void table::commit_group(lock& held, std::uint64_t first, const group_image& group) {
-    const side_change change = prepare_sides(first, group.work.sides);
+void table::commit_group(lock& held, std::uint64_t first, const group_image& group, purse from) {
+    const side_change change = prepare_sides(first, group.work.sides, from);
     held.touch();
     exchange_sides(first, change, group.work.sides);
     for (unsigned i = 0; i < group.bins; ++i) store_bin(first + i, group.lines[i], group.tails[i]);
@@ -201,11 +272,14 @@ void table::tidy() noexcept {
     for (std::uint64_t bin = from; bin < std::min(from + bins_a_call, bins_); ++bin) {
         try {
             lock held{*this, bin};
+            // What is no longer here, or not yet, has no salt whose users anybody counts.
+            if (bin < moved_.load(std::memory_order_relaxed) || bin >= prepared_.load(std::memory_order_acquire))
+                continue;
             const std::uint8_t code = load_line(bin).salt();
             if (code == long_salt || book_->of_code(code).number > limit) continue;
             bin_image image = read(bin);
             image.set_salt(book_->of_number(image.now.number));
-            commit(held, image);
+            commit(held, image, purse::notes);
         } catch (const std::bad_alloc&) {
             return;  // it keeps its code
         }
@@ -217,6 +291,12 @@ void table::begin_leaving() noexcept {
         lock held{*this, stripe << stripe_shift_};
         held.leave();
     }
+}
+
+void table::give_back_moved() noexcept {
+    const std::uint64_t first = first_bin();
+    lines_.give_pages_back(first * sizeof(line));
+    tails_.give_pages_back(first * shape_.tail_bytes_per_bin());
 }
 
 void table::retire() noexcept {

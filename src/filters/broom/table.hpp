@@ -7,6 +7,12 @@
 //     locks     a word a stripe, for writers among themselves         writers.hpp
 //     salts     what the salt codes in the lines stand for          salts.hpp
 //
+// While a growth goes on, bins of the old table that have moved and bins of the new one that the sweep has not come near have no
+// memory: nobody looks there.
+//
+//     old   [ pages given back | moved ... | bins in use                    ]
+//     new   [ bins in use      | empty lines, prepared | untouched          ]
+//
 // Readers never lock: they take the version, read, compare it again, and start over if it moved. A writer holds the lock of
 // one group, works on an image of the bin, and commits it; a commit that cannot have its memory has changed nothing.
 #pragma once
@@ -15,6 +21,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "filters/broom/budget.hpp"
 #include "filters/broom/fingerprint.hpp"
 #include "filters/broom/line.hpp"
 #include "filters/broom/memory.hpp"
@@ -68,6 +75,14 @@ class table {
     // `secret` must never have been used with this hash key [law L1].
     [[nodiscard]] static result<std::unique_ptr<table>> make(shape s, std::uint64_t bins, const hash_key& key,
                                                              std::uint64_t secret, bool unsalted_first) noexcept;
+    // The same without a single bin in it: each is there once prepare() has come past it.
+    [[nodiscard]] static result<std::unique_ptr<table>> make_unprepared(shape s, std::uint64_t bins,
+                                                                        const hash_key& key, std::uint64_t secret,
+                                                                        bool unsalted_first) noexcept;
+    // What such a table takes, side blocks apart.
+    [[nodiscard]] static std::uint64_t bytes_for(shape s, std::uint64_t bins) noexcept;
+    // How many of its own a table has certainly given back by the time when a growth into so many bins has taken all of those.
+    [[nodiscard]] std::uint64_t bytes_given_back_for(std::uint64_t new_bins) const noexcept;
 
     [[nodiscard]] std::uint64_t bins() const noexcept { return bins_; }
     [[nodiscard]] std::uint64_t bins_per_stripe() const noexcept { return std::uint64_t{1} << stripe_shift_; }
@@ -83,12 +98,16 @@ class table {
         if (!book_->is_unsalted(of)) return mixer_(keys, of.word, out);
         for (std::size_t i = 0; i < keys.size(); ++i) out[i] = mixer::unsalted(keys[i]);
     }
-    // Whose writers change it; before the first of them does.
-    void belong_to(writers& all) noexcept { writers_ = &all; }
+    // Whose writers change it, and who pays for its side memory; before the first of them does.
+    void belong_to(writers& all, budget& who) noexcept {
+        writers_ = &all;
+        memory_.charge(who);
+    }
     [[nodiscard]] salt_book& book() const noexcept { return *book_; }
     // What adaptivity bits and dead slots take.
     [[nodiscard]] std::uint64_t learnt_bits() const noexcept { return learnt_bits_.load(std::memory_order_relaxed); }
     void add_bytes(broom_details& to) const noexcept;
+    [[nodiscard]] std::uint64_t side_memory_bytes() const noexcept { return memory_.allocated_bytes(); }
     [[nodiscard]] broom_lookup_state lookup_state() const noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept {
@@ -154,19 +173,19 @@ class table {
         std::uint32_t before_ = 0;
     };
 
-    // Under the lock. May throw std::bad_alloc, having changed nothing. Whoever reads often reads into an image that has
-    // its memory already.
+    // Under the lock. May throw std::bad_alloc (limit_reached, if only the limit forbids it), having changed nothing. Whoever
+    // reads often reads into an image that has its memory already.
     void read(std::uint64_t bin, bin_image& image) const;
     [[nodiscard]] bin_image read(std::uint64_t bin) const {
         bin_image image;
         read(bin, image);
         return image;
     }
-    void commit(lock& held, const bin_image& image);
+    void commit(lock& held, const bin_image& image, purse from);
     // The same for a group: read it, open bin after bin, put what becomes of each into the group, commit them together.
     void read_group(std::uint64_t first, group_image& into) const;
     void open_bin(group_image& group, unsigned bin_in_group) const noexcept;
-    void commit_group(lock& held, std::uint64_t first, const group_image& group);
+    void commit_group(lock& held, std::uint64_t first, const group_image& group, purse from);
 
     // The usual insert, without an image: the key's half has a free slot, nobody has its base or tag, and no note of the
     // bin has to follow slots that move. False: none of that is certain, and nothing has changed.
@@ -183,8 +202,16 @@ class table {
     // by renewals, a few bins at a time; takes locks of its own.
     void tidy() noexcept;
 
+    // Makes the bins below `end` ready, and some beyond: they are empty then. One thread at a time.
+    void prepare(std::uint64_t end) noexcept;
+
     // From now on kernels ask the core, which knows where a bin lives.
     void begin_leaving() noexcept;
+    // Under the last one's lock: bins below `end` live elsewhere from now on.
+    void have_moved(std::uint64_t end) noexcept { moved_.store(end, std::memory_order_relaxed); }
+    // Gives the memory of bins that have moved back, as far as it pays. The front has passed them: a reader that comes late reads
+    // zeros, sees the front when it looks again, and starts over.
+    void give_back_moved() noexcept;
     // Gives all memory back that readers may still look at, and keeps the addresses. What they then read is zeros.
     void retire() noexcept;
 
@@ -201,7 +228,7 @@ class table {
     [[nodiscard]] static result<std::unique_ptr<table>> load(shape s, std::uint64_t bins, const hash_key& key,
                                                              std::uint64_t secret, bool unsalted_first,
                                                              std::span<const std::span<const std::byte>, 4> parts);
-    // Of all bins [first, end).
+    // Of the bins [first, end).
     [[nodiscard]] std::uint64_t keys(std::uint64_t first, std::uint64_t end) const;
 
   private:
@@ -239,8 +266,9 @@ class table {
     // Memory for the new sides of a bin's group, and later the exchange of the old for it. May throw std::bad_alloc.
     struct side_change {
         side_memory::handle old = 0;
-        side_memory::handle made = 0;
+        side_memory::handle made = 0;  // may be the old one
         std::uint64_t old_granules = 0;
+        std::uint64_t granules = 0;
         std::uint64_t old_learnt_bits = 0;
     };
     // The block of the bin's group, or one that says nothing.
@@ -248,9 +276,13 @@ class table {
     // Puts what write(words) writes, `needed` granules of it, in the place of the group's block. False: no memory, or too long.
     template <class Write>
     [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
-                                     bool speaks_of_slots, const Write& write) noexcept;
-    [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides);
+                                     purse from, bool speaks_of_slots, const Write& write) noexcept;
+    [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides, purse from);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
+    // Bins below it have moved, with their whole groups.
+    [[nodiscard]] std::uint64_t first_bin() const noexcept {
+        return moved_.load(std::memory_order_relaxed) / bins_per_group * bins_per_group;
+    }
     void store_bin(std::uint64_t bin, const line& slots,
                    const std::array<std::uint32_t, slots_per_bin>& tails) noexcept;
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
@@ -270,6 +302,8 @@ class table {
     mutable std::unique_ptr<std::atomic<std::uint32_t>[]> locks_;
     side_memory memory_;
     std::unique_ptr<salt_book> book_;
+    std::atomic<std::uint64_t> prepared_ = 0;  // bins from it on are zeros
+    std::atomic<std::uint64_t> moved_ = 0;     // bins below it live in another table
     std::atomic<std::uint64_t> learnt_bits_ = 0;
     std::atomic<std::uint64_t> tidied_ = 0;      // bins visited by the present round of tidy()
     std::atomic<std::uint64_t> tidy_limit_ = 0;  // salts up to this number are the ones left behind

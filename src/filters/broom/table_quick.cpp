@@ -53,7 +53,7 @@ bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcep
     }
     const std::uint64_t needed =
         side_block::granules(block.backyard() + 1, block.notes(), block.salts(), block.bins_with_dead(), shape_);
-    if (!replace_block(held, bin, block, needed, block.speaks_of_slots(),
+    if (!replace_block(held, bin, block, needed, purse::inserts, block.speaks_of_slots(),
                        [&](std::uint64_t* to) { block.write_with_entry(to, bin_in_group, f.tag, shape_); })) {
         return false;
     }
@@ -88,7 +88,7 @@ table::buried table::bury_quickly(lock& held, std::uint64_t bin, const digest& d
     }
     const std::uint64_t needed =
         side_block::granules(block.backyard(), block.notes(), block.salts(), block.bins_with_dead() + 1, shape_);
-    if (!replace_block(held, bin, block, needed, true,
+    if (!replace_block(held, bin, block, needed, purse::notes, true,
                        [&](std::uint64_t* to) { block.write_with_dead(to, bin_in_group, slot); })) {
         return buried::unsure;
     }
@@ -102,7 +102,7 @@ side_block table::quick_block(std::uint64_t bin) const noexcept {
 }
 
 template <class Write>
-bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
+bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed, purse from,
                           bool speaks_of_slots, const Write& write) noexcept {
     // In place or not, the new block is made elsewhere first: the old one's bits are what it is made from.
     std::array<std::uint64_t, granules_quickly> made;
@@ -111,7 +111,8 @@ bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block
     const std::uint64_t had = block.granules(shape_);
     const side_memory::handle old = load_side(bin);
     side_memory::handle place = old;
-    if (needed != had && (place = memory_.take(needed)) == 0) return false;
+    bool refused = false;
+    if (needed != had && (place = memory_.take(needed, from, refused)) == 0) return false;
     held.touch();
     for (std::uint64_t i = 0; i < needed; ++i) store_word(memory_.words(place) + i, made[i]);
     store_side(bin, place, speaks_of_slots);

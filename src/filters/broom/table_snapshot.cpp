@@ -52,14 +52,24 @@ result<salt_book::image> read_book(std::span<const std::byte> bytes) {
 
 }  // namespace
 
+// Bins that have moved, or that a sweep has not come near, are written as empty ones, which load() can tell from damage.
 table::saved table::save() const {
     saved all;
     const salt_book::freezer codes_stay{*book_};
     all.lines.reserve(bins_ * sizeof(line));
     all.tails.resize(tails_.size_bytes());
+    const std::uint64_t begin = first_bin();
+    const std::uint64_t prepared = prepared_.load(std::memory_order_acquire);
     for (std::uint64_t first = 0; first < bins_; first += bins_per_group) {
         const lock held{*this, first};
         const std::uint64_t end = std::min(first + bins_per_group, bins_);
+        if (first < begin || first >= prepared) {
+            for (std::uint64_t bin = first; bin < end; ++bin) {
+                for (const std::uint64_t word : line::empty().words) put_word(all.lines, word);
+            }
+            put_word(all.sides, 0);
+            continue;
+        }
         for (std::uint64_t bin = first; bin < end; ++bin) {
             for (const std::uint64_t word : load_line(bin).words) put_word(all.lines, word);
         }
@@ -86,7 +96,8 @@ result<void> table::load_sides(std::span<const std::byte> bytes) {
         if (granules == 0) continue;
         if (granules > most || granules > (bytes.size() - at) / 8)
             return broken("a side block is longer than it can be");
-        const side_memory::handle block = memory_.take(granules);
+        bool refused = false;
+        const side_memory::handle block = memory_.take(granules, purse::upkeep, refused);
         if (block == 0) throw std::bad_alloc{};
         for (std::uint64_t i = 0; i < granules; ++i) store_word(memory_.words(block) + i, word_at(bytes, at + 8 * i));
         at += 8 * granules;

@@ -1,0 +1,70 @@
+// budget: what a filter's memory comes to, and the limit that it was given (broom_options::memory_limit).
+//
+// Tables come and go with growths, which pay in advance for the most they will take; side memory pays page by page. Who asks
+// decides how far one may go:
+//
+//     inserts   up to the limit less a 64th and two pages, so that whoever learns or erases at the limit has room left
+//     notes     up to the limit: what an adapt or an erase would like to write down. Without room for it the bin is renewed, which
+//               takes notes and dead slots away
+//     upkeep    always. A growth that has begun is finished, and a renewal has to happen [law L4]; it needs room for keys that
+//               the filter has anyway
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "genista/filters/broom/faults.hpp"
+
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
+
+enum class purse : std::uint8_t { inserts, notes, upkeep };
+
+// Thrown where std::bad_alloc would be: there is memory, and the limit forbids to take it.
+class limit_reached : public std::bad_alloc {};
+
+class budget {
+  public:
+    static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+
+    [[nodiscard]] std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
+    void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
+    // Growths under way count with all that they may take.
+    [[nodiscard]] std::uint64_t spent() const noexcept { return spent_.load(std::memory_order_relaxed); }
+
+    [[nodiscard]] static constexpr std::uint64_t reserve_of(std::uint64_t limit) noexcept {
+        return std::min(limit, limit / 64 + 8192);
+    }
+
+    [[nodiscard]] bool allows(std::uint64_t bytes, purse of) const noexcept { return allows(spent(), bytes, of); }
+    // False: not allowed, and nothing taken.
+    [[nodiscard]] bool take(std::uint64_t bytes, purse of) noexcept {
+        std::uint64_t before = spent();
+        do {
+            if (!allows(before, bytes, of)) return false;
+        } while (!spent_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+        return true;
+    }
+    void correct(std::uint64_t counted, std::uint64_t actual) noexcept {
+        spent_.fetch_add(actual - counted, std::memory_order_relaxed);
+    }
+    void give_back(std::uint64_t bytes) noexcept { spent_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+  private:
+    [[nodiscard]] bool allows(std::uint64_t before, std::uint64_t bytes, purse of) const noexcept {
+        const std::uint64_t all = limit();
+        if (of == purse::upkeep || all == no_limit) return true;
+        const std::uint64_t usable = of == purse::inserts ? all - reserve_of(all) : all;
+        return before <= usable && bytes <= usable - before;
+    }
+
+    std::atomic<std::uint64_t> spent_ = 0;
+    std::atomic<std::uint64_t> limit_ = no_limit;
+};
+
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista
