@@ -68,7 +68,7 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
         EXPECT_NEAR(row.at("ratio_over_floor").get<double>(), over_floor, 1e-9 * over_floor) << row;
         without_adapt += operation != "adapt" ? 1u : 0u;
     }
-    EXPECT_EQ(without_adapt, 4u + 4u + 1u + 2u + 2u);
+    EXPECT_EQ(without_adapt, 4u + 4u + 1u + 2u + 2u + 2u);
 }
 
 TEST(bench_compare_cli, twins_of_another_age_and_mixes_of_other_shares_are_strangers) {

@@ -111,9 +111,9 @@ std::string update_table(const size_report& size) {
 using divisor = std::function<std::optional<double>(operation, std::size_t team)>;
 
 std::string ratio_table(const size_report& size, std::string_view divided_by, const divisor& below) {
-    std::vector<operation> columns{operation::insert, operation::insert_batch};
+    std::vector<operation> columns{operation::insert};  // batches of updates have nobody to be divided by
     columns.insert(columns.end(), lookups.begin(), lookups.end());
-    columns.insert(columns.end(), {operation::erase, operation::erase_batch, operation::adapt});
+    columns.insert(columns.end(), {operation::erase, operation::adapt});
     if (size.what.mix_update_percent > 0) columns.push_back(operation::mix);
     table page = table_of(size, fmt::format("over {}", divided_by), columns);
     for (const figures& each : size.filters) {
