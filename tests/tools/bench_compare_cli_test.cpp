@@ -51,7 +51,7 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
     const json now = json::parse(contents(new_path));
     const json& floors = now["sizes"][1]["floor"]["threads"];
     // Common: 1000 keys on 2 threads, four look-ups of each filter and the mix of broom; what is done alone: insert and
-    // erase of both. adapt needs a false positive among 2000 keys or more, and may be missing.
+    // erase of both, and broom's in batches. adapt needs a false positive among 2000 keys or more, and may be missing.
     std::size_t without_adapt = 0;
     for (const json& row : now.at("compared")) {
         EXPECT_EQ(row.at("keys"), 1000);
