@@ -152,25 +152,32 @@ result<void> rounds::run(const reader& floor, std::span<const std::uint64_t> pre
     present_in_twins_ = present_in_twins;
     single_positives_.assign(teams * (subjects_.size() + twins_.size()), 0);
     floor_into.times.resize(teams);
+    const std::uint64_t builds = std::min(plan_.build_rounds(), plan_.rounds);
     for (std::uint64_t round = 0; round < plan_.rounds; ++round) {
-        const auto each_in_turn = [&](const auto& visit) { in_turn(round, subjects_.size(), visit); };
         if (round > 0 && round < plan_.build_rounds()) {
             if (result<void> built = build_all(round, into); !built) return built;
         }
         for (const operation what : lookups) {
             in_turn(round, teams, [&](std::size_t t) { time_lookups_of_all(round, t, what, floor, into, floor_into); });
         }
-        each_in_turn([&](std::size_t s) { time_erases(*subjects_[s], into[s]); });
-        each_in_turn([&](std::size_t s) { time_adapt(*subjects_[s], into[s], round); });
-        if (plan_.mix_update_percent == 0) continue;
-        in_turn(round, teams, [&](std::size_t t) {
-            each_in_turn([&](std::size_t s) {
-                if (mix_.suits(*subjects_[s], t)) mix_.time(*subjects_[s], round, t, into[s]);
-                tick_("mix");
-            });
-        });
+        if (round + 1 < builds) time_updates(round, into);
     }
+    // What has been updated is no longer what was built: with few builds the look-ups come first.
+    for (std::uint64_t round = builds - 1; round < plan_.rounds; ++round) time_updates(round, into);
     return {};
+}
+
+void rounds::time_updates(std::uint64_t round, std::vector<figures>& into) {
+    const auto each_in_turn = [&](const auto& visit) { in_turn(round, subjects_.size(), visit); };
+    each_in_turn([&](std::size_t s) { time_erases(*subjects_[s], into[s]); });
+    each_in_turn([&](std::size_t s) { time_adapt(*subjects_[s], into[s], round); });
+    if (plan_.mix_update_percent == 0) return;
+    in_turn(round, plan_.threads.size(), [&](std::size_t t) {
+        each_in_turn([&](std::size_t s) {
+            if (mix_.suits(*subjects_[s], t)) mix_.time(*subjects_[s], round, t, into[s]);
+            tick_("mix");
+        });
+    });
 }
 
 }  // namespace genista::tool::bench

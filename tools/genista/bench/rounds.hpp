@@ -3,6 +3,8 @@
 //     round 1:  build A B C | negative A B C floor | positive A B C | negative_batch A B C floor | … | erase A B C | …
 //     round 2:  build B C A | negative B C floor A | …            the order turns by one, nobody is always first
 //
+// Large filters are built twice only, and the updates of the last build come after all its look-ups.
+//
 // Several numbers of threads take turns too, inside each round and operation, and so do twins (churn.hpp), in look-ups.
 //
 // A shared machine is slow for seconds at a time: filters measured one after another would each meet another machine.
@@ -51,6 +53,7 @@ class rounds {
     void time_lookups_of_all(std::uint64_t round, std::size_t team, operation what, const reader& floor,
                              std::vector<figures>& into, floor_figures& floor_into);
     void time_lookups_of(std::size_t entrant, std::size_t team, operation what, figures& into);
+    void time_updates(std::uint64_t round, std::vector<figures>& into);
     void time_erases(subject& each, figures& into);
     void time_erase(subject& each, update_loop erase, operation what, figures& into);
     void time_adapt(subject& each, figures& into, std::uint64_t round);
