@@ -25,8 +25,8 @@ std::uint64_t salt_book::word(std::uint64_t number) const noexcept {
 }
 
 void salt_book::assign(unsigned code, std::uint64_t number) noexcept {
-    const auto end = by_number_.begin() + numbered_;
-    if (const auto had = std::find(by_number_.begin(), end, code); had != end) {
+    auto* const end = by_number_.data() + numbered_;
+    if (auto* const had = std::find(by_number_.data(), end, code); had != end) {
         std::rotate(had, had + 1, end);
     } else {
         by_number_[numbered_++] = static_cast<std::uint8_t>(code);
