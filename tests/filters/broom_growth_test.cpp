@@ -1,5 +1,5 @@
-// A bin that overflowed in the table a growth was leading to was refused as `full`, although the filter may grow: whoever made
-// room for it finished that growth and began no other.
+// How often a filter grows: a bin that overflowed in the table a growth was leading to was refused as `full`, because whoever made
+// room for it finished that growth and began no other; and one that was still to move made it grow twice.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -69,6 +69,29 @@ TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_o
     const auto sound = filter.audit(remote);
     EXPECT_TRUE(sound) << sound.error().message();
     EXPECT_EQ(filter.stats().keys, stored.size());
+}
+
+// A bin with more than two thirds of its backyard in use makes the filter grow; until the sweep comes to it, it gets more.
+TEST(broom_growth, a_crowded_bin_that_has_yet_to_move_makes_the_filter_grow_once) {
+    auto filter = *broom_filter::make({.capacity = 2000, .hash = hasher{hash_key::from_seed(12)}, .repeatable = 7});
+    map_that_goes_down remote;
+    const std::uint64_t bins = filter.details().bins;
+    const std::uint64_t crowded = range_of_bin(bins - 1, bins).first;
+    std::uint64_t key = 0;
+    const auto insert_next = [&](bool into_crowded) {
+        while ((filter.hash()(key).position >= crowded) != into_crowded) ++key;
+        ASSERT_TRUE(insert(filter, remote, key++));
+    };
+    for (int i = 0; i < 800; ++i) insert_next(false);  // enough keys for a filter that may grow
+    while (!filter.is_growing()) insert_next(true);
+    EXPECT_LT(filter.stats().keys, 900u);
+    for (int i = 0; i < 5; ++i) insert_next(true);
+    for (std::uint64_t i = 0; i < 2 * bins; ++i) insert_next(false);
+    EXPECT_FALSE(filter.is_growing());
+    EXPECT_EQ(filter.details().growths, 1u);
+    EXPECT_EQ(filter.details().bins, 2 * bins);
+    const auto sound = filter.audit(remote);
+    EXPECT_TRUE(sound) << sound.error().message();
 }
 
 }  // namespace

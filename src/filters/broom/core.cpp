@@ -54,8 +54,10 @@ bool core::stands(const reading& taken, const digest& d, const table::lock& held
 void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from) {
     in.commit(held, image, from);
     count(held, std::uint64_t{image.keys()} - keys_before);
-    if (image.sides.backyard_of(image.bin_in_group()).size() >= crowded_backyard)
-        crowded_.store(true, std::memory_order_relaxed);
+    if (image.sides.backyard_of(image.bin_in_group()).size() < crowded_backyard) return;
+    // A bin that a growth under way is about to part asks for no other one.
+    const layout& l = *layout_.load(std::memory_order_acquire);
+    if (l.next == nullptr || l.next == &in) crowded_.store(true, std::memory_order_relaxed);
 }
 
 bool core::commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before) {
