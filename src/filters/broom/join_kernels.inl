@@ -91,7 +91,7 @@ struct broom_joins {
             s.tally->all.leave();
             return done;
         }
-        std::atomic<std::uint32_t>& lock = s.locks[bin >> (s.stripe_shift & 63)];
+        broom_lock& lock = s.locks[bin >> (s.stripe_shift & 63)];
         while (lock.exchange(1, std::memory_order_acquire) != 0) {
             while (lock.load(std::memory_order_relaxed) != 0) _mm_pause();
         }

@@ -41,6 +41,8 @@ unsigned stripe_shift_for(std::uint64_t bins, std::uint64_t most_stripes) noexce
     return shift;
 }
 
+constexpr std::uint64_t bytes_a_stripe = sizeof(std::atomic<std::uint32_t>) + sizeof(broom_lock);
+
 }  // namespace
 
 result<std::unique_ptr<table>> table::make(shape s, std::uint64_t bins, const hash_key& key, std::uint64_t secret,
@@ -68,7 +70,7 @@ result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bin
         return reserved.error();
     made->stripe_shift_ = stripe_shift_for(bins, most_stripes);
     made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
-    made->locks_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
+    made->locks_ = std::make_unique<broom_lock[]>(made->stripes());
     made->book_ = std::make_unique<salt_book>(key, secret, bins, unsalted_first);
     return made;
 } catch (const std::bad_alloc&) {
@@ -97,8 +99,8 @@ void table::prepare(std::uint64_t end) noexcept {
 std::uint64_t table::bytes_for(shape s, std::uint64_t bins) noexcept {
     const std::uint64_t stripes = ((bins - 1) >> stripe_shift_for(bins, most_stripes)) + 1;
     return buffer::bytes_for(line_bytes(bins)) + buffer::bytes_for(tail_bytes(s, bins)) +
-           buffer::bytes_for(handle_bytes(bins)) + sizeof(table) + 2 * stripes * sizeof(std::atomic<std::uint32_t>) +
-           sizeof(salt_book) + sizeof(salt_book::generation);
+           buffer::bytes_for(handle_bytes(bins)) + sizeof(table) + stripes * bytes_a_stripe + sizeof(salt_book) +
+           sizeof(salt_book::generation);
 }
 
 // The sweep is at most a piece ahead in the new table, and lags behind by at most a piece and a group in the old one.
@@ -118,8 +120,7 @@ void table::add_bytes(broom_details& to) const noexcept {
     to.line_bytes += lines_.allocated_bytes();
     to.tail_bytes += tails_.allocated_bytes();
     to.side_bytes += sides_.allocated_bytes() + memory_.allocated_bytes();
-    to.other_bytes +=
-        sizeof *this + 2 * stripes() * sizeof(std::atomic<std::uint32_t>) + sizeof(salt_book) + book_->local_bytes();
+    to.other_bytes += sizeof *this + stripes() * bytes_a_stripe + sizeof(salt_book) + book_->local_bytes();
 }
 
 broom_lookup_state table::lookup_state() const noexcept {

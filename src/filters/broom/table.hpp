@@ -4,7 +4,7 @@
 //     tails     bins × 6·t bytes, slot s at bit s·t                 only for t > 0
 //     sides     one handle a group of 16 bins, of a block           side_block.hpp
 //     versions  a word a stripe of groups: is somebody at work, and a count of changes (lookup_state.hpp)
-//     locks     a word a stripe, for writers among themselves         writers.hpp
+//     locks     a byte a stripe, for writers among themselves         writers.hpp
 //     salts     what the salt codes in the lines stand for          salts.hpp
 //
 // While a growth goes on, bins of the old table that have moved and bins of the new one that the sweep has not come near have no
@@ -166,7 +166,7 @@ class table {
 
       private:
         writers& writers_;
-        std::atomic<std::uint32_t>& lock_;
+        broom_lock& lock_;
         std::atomic<std::uint32_t>& version_;
         bool alone_;
         bool changed_ = false;
@@ -299,7 +299,7 @@ class table {
     writers* writers_ = nullptr;
     unsigned stripe_shift_ = 0;  // bins [i << shift, (i + 1) << shift) are stripe i: whole groups
     mutable std::unique_ptr<std::atomic<std::uint32_t>[]> versions_;
-    mutable std::unique_ptr<std::atomic<std::uint32_t>[]> locks_;
+    mutable std::unique_ptr<broom_lock[]> locks_;
     side_memory memory_;
     std::unique_ptr<salt_book> book_;
     std::atomic<std::uint64_t> prepared_ = 0;  // bins from it on are zeros

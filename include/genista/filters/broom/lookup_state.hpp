@@ -41,6 +41,9 @@ struct broom_joined_many {
 inline constexpr std::uint32_t broom_writing = 1;  // a writer changes bins of the stripe
 inline constexpr std::uint32_t broom_leaving = 2;  // bins of this table move to a larger one: kernels ask the core
 
+// Of a stripe, for writers among themselves: 1 while somebody has it.
+using broom_lock = std::atomic<std::uint8_t>;
+
 // What every look-up reads comes first, in one cache line.
 struct alignas(64) broom_lookup_state {
     const std::byte* lines = nullptr;  // 64 bytes a bin
@@ -60,7 +63,7 @@ struct alignas(64) broom_lookup_state {
     std::uint64_t* tails_to_change = nullptr;
     const std::atomic<std::uint64_t>* salt_numbers = nullptr;  // by the code in a line
     std::atomic<std::uint32_t>* changes = nullptr;             // versions
-    std::atomic<std::uint32_t>* locks = nullptr;
+    broom_lock* locks = nullptr;
     broom::tally* tally = nullptr;
     bool buries = false;  // an erase leaves a dead slot
 
