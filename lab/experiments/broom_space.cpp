@@ -13,6 +13,7 @@
 #include <cmath>
 #include <vector>
 
+#include "genista/base/buffer.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
 #include "lab/experiments/experiments.hpp"
@@ -115,7 +116,7 @@ attack_result attack_row(space_run& run, std::uint64_t n, double adapts_per_key,
     };
     seen.added = *std::max_element(added.begin(), added.end());
     // Memory is counted by pages, of which one is a third of a bit a key at 10^5 keys: a step by one page is no drift.
-    const double page = 8.0 * 4096 / static_cast<double>(n);
+    const double page = 8.0 * buffer::page / static_cast<double>(n);
     const double rise = mean(2 * checkpoints / 3, checkpoints) - mean(checkpoints / 3, 2 * checkpoints / 3);
     seen.drift = std::max(rise - page, 0.0);
     seen.list = 64.0 * adapts_per_key;

@@ -10,6 +10,7 @@
 #include "bench/computed_map.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
+#include "support/visit_range.hpp"
 
 namespace genista::test {
 namespace {
@@ -17,18 +18,6 @@ namespace {
 using bench::computed_map;
 using bench::computed_map_options;
 using tool::bench::bytes_of;
-
-using visited = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>>;
-
-template <class R>
-visited visit_range(R& remote, std::uint64_t first, std::uint64_t last, std::size_t most = SIZE_MAX) {
-    visited seen;
-    EXPECT_TRUE(remote.for_each(first, last, [&](const digest& at, key_view key) {
-        seen.emplace_back(at.position, at.seed, std::string{key.text()});
-        return seen.size() < most;
-    }));
-    return seen;
-}
 
 void fill(memory_map& tree, const hasher& hash, std::uint64_t keys) {
     for (std::uint64_t i = 0; i < keys; ++i) {

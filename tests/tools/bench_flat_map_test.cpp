@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "genista/remote/memory_map.hpp"
+#include "support/visit_range.hpp"
 #include "tools/genista/bench/clocked_map.hpp"
 #include "tools/genista/bench/flat_map.hpp"
 
@@ -24,8 +25,6 @@ using tool::bench::flat_record;
 using tool::bench::flat_records;
 using tool::bench::remote_meter;
 
-using visited = std::vector<std::tuple<std::uint64_t, std::uint64_t, std::string>>;
-
 // Odd factors are bijections: keys are distinct.
 std::uint64_t key_at(std::uint64_t i) {
     return i * 0x9e3779b97f4a7c15;
@@ -38,16 +37,6 @@ std::shared_ptr<const flat_records> records_of(const hasher& hash, std::uint64_t
     auto made = flat_records::make(hash, count, fill, threads);
     EXPECT_TRUE(made);
     return std::make_shared<const flat_records>(*std::move(made));
-}
-
-template <class R>
-visited visit_range(R& remote, std::uint64_t first, std::uint64_t last, std::size_t most = SIZE_MAX) {
-    visited seen;
-    EXPECT_TRUE(remote.for_each(first, last, [&](const digest& at, key_view key) {
-        seen.emplace_back(at.position, at.seed, std::string{key.text()});
-        return seen.size() < most;
-    }));
-    return seen;
 }
 
 // Drives both with the same operations on keys 0 … count - 1 and looks at ranges of all lengths in between.

@@ -152,9 +152,7 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        const digest d = hash()(key);
-        broom::remote_source<R> source{remote, hash(), d, key};
-        return erase_from(d, source);
+        return erase_asked(hash()(key), key, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
@@ -312,6 +310,11 @@ class broom_filter : public filter_surface<broom_filter> {
     }
 
     template <class R>
+    [[nodiscard]] result<erase_outcome> erase_asked(const digest& d, key_view key, R& remote) noexcept {
+        broom::remote_source<R> source{remote, hash(), d, key};
+        return erase_from(d, source);
+    }
+    template <class R>
     [[nodiscard]] result<erase_outcome> erase_vouched(const digest& d, key_view key, R& remote) noexcept {
         // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
         const broom_epoch_mark when = state().mark_of(d.position);
@@ -335,9 +338,8 @@ class broom_filter : public filter_surface<broom_filter> {
             for (std::size_t i = 0; i < part.size(); ++i) {
                 if (i + ahead < part.size()) state().prefetch_to_change(ready[i + ahead].position);
                 const Bytes bytes{part[i]};
-                broom::remote_source<R> source{remote, hash(), ready[i], bytes.view()};
-                const auto outcome =
-                    vouched ? erase_vouched(ready[i], bytes.view(), remote) : erase_from(ready[i], source);
+                const auto outcome = vouched ? erase_vouched(ready[i], bytes.view(), remote)
+                                             : erase_asked(ready[i], bytes.view(), remote);
                 if (!outcome) return outcome.error();
                 if (*outcome == erase_outcome::erased) ++erased;
             }

@@ -253,7 +253,7 @@ core::step core::renew_with(const digest& d, const reading& taken) {
     return renew(*taken.where, held, image, taken.r.members, nullptr) ? step::done : step::no_room;
 }
 
-// By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so: no such slot; a full bin
+// By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so: no such slot; a worn bin
 // [law L2]; an entry with its tag, on which it would be a certain match afterwards; a bin that has been renewed, or has moved.
 bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
     table& in = table_of(d);
@@ -328,7 +328,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
             return step::done;
         }
     }
-    // Only where it is certain whose slot it is. A full bin is renewed, or dead slots would drive keys out [law L2].
+    // Only where it is certain whose slot it is. A worn bin is renewed, or dead slots would drive keys out [law L2].
     const bool certain = slot && (!in_backyard || faults.erase_guesses) &&
                          (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
     if (certain && options_.history == broom_history::bury && !now.is_worn()) {

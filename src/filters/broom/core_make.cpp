@@ -17,9 +17,9 @@ result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t t
 // The table and the objects around it, side memory at capacity, and the reserve. Side memory, free pieces included, measured after
 // inserts one by one with 0, 8 and 16 tail bits: 36, 48 and 63 bits a bin; and pages are taken whole.
 std::uint64_t core::least_limit(shape s, std::uint64_t bins) noexcept {
-    constexpr std::uint64_t page = 4096;
     const std::uint64_t objects = sizeof(core) + sizeof(layout) + sizeof(broom_filter) + 2 * sizeof(void*);
-    const std::uint64_t all = table::bytes_for(s, bins) + objects + (40 + 2 * s.tail_bits) * bins / 8 + 2 * page;
+    const std::uint64_t all =
+        table::bytes_for(s, bins) + objects + (40 + 2 * s.tail_bits) * bins / 8 + 2 * buffer::page;
     std::uint64_t least = all + budget::reserve_of(all);
     while (least - budget::reserve_of(least) < all) least += all / 1024 + 1;
     return least;

@@ -7,6 +7,8 @@
 #include <bit>
 #include <new>
 
+#include "genista/base/buffer.hpp"
+
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
@@ -80,8 +82,7 @@ side_memory::handle side_memory::carve(std::uint64_t granules, purse from, bool&
 }
 
 std::uint64_t side_memory::bytes_touched(std::uint64_t used_granules) noexcept {
-    constexpr std::uint64_t page = 4096;
-    return used_granules == 1 ? 0 : (8 * used_granules + page - 1) / page * page;
+    return used_granules == 1 ? 0 : (8 * used_granules + buffer::page - 1) / buffer::page * buffer::page;
 }
 
 void side_memory::give_back(handle block, std::uint64_t granules) noexcept {
