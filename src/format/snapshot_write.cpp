@@ -87,6 +87,14 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "cuckoo_partial";
         case snapshot_kind::broom:
             return "broom";
+        case snapshot_kind::cuckoo:
+            return "cuckoo";
+        case snapshot_kind::cuckooing:
+            return "cuckooing";
+        case snapshot_kind::cyclic:
+            return "cyclic";
+        case snapshot_kind::swapping:
+            return "swapping";
     }
     return "unknown";
 }

@@ -135,7 +135,7 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
         const broom_joined joined = kernels_->join_integer(state(), hash().state(), key);
         if (joined == broom_joined::yes) return insert_outcome::inserted;
-        const integer_bytes bytes{key};
+        const integer_key bytes{key};
         broom::remote_source<R> source{remote, hash(), hash()(bytes.view()), bytes.view()};
         if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
         return insert_from(source.where(), source);
@@ -144,7 +144,7 @@ class broom_filter : public filter_surface<broom_filter> {
     // the first on: all, or those before one that was refused as `full`. After an error some are; inserting them again is safe.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> insert(std::span<const std::uint64_t> keys, R& remote) noexcept {
-        return insert_many<integer_bytes>(keys, remote);
+        return insert_many<integer_key>(keys, remote);
     }
     template <remote_map R>
     [[nodiscard]] result<std::size_t> insert(std::span<const key_view> keys, R& remote) noexcept {
@@ -156,7 +156,7 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        const integer_bytes bytes{key};
+        const integer_key bytes{key};
         return erase(bytes.view(), remote);
     }
     // The same for callers that can vouch for the key: insert(key) returned `inserted` or `already_present`, no erase of it has
@@ -170,14 +170,14 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, vouched_for promise) noexcept {
-        const integer_bytes bytes{key};
+        const integer_key bytes{key};
         return erase(bytes.view(), remote, promise);
     }
     // Many keys, with the lines of later ones on their way while R and the filter let go of earlier ones. How many of them R held.
     // After an error some are gone and the others are not; erasing them again is safe.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote) noexcept {
-        return erase_many<integer_bytes>(keys, remote, false);
+        return erase_many<integer_key>(keys, remote, false);
     }
     template <remote_map R>
     [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote) noexcept {
@@ -186,7 +186,7 @@ class broom_filter : public filter_surface<broom_filter> {
     // Every one of them vouched for, and none twice.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote, vouched_for) noexcept {
-        return erase_many<integer_bytes>(keys, remote, hash().state().kind == hash_kind::keyed);
+        return erase_many<integer_key>(keys, remote, hash().state().kind == hash_kind::keyed);
     }
     template <remote_map R>
     [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote, vouched_for) noexcept {
@@ -202,7 +202,7 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
-        const integer_bytes bytes{key};
+        const integer_key bytes{key};
         return forget(bytes.view(), remote);
     }
     template <remote_map R>
@@ -213,7 +213,7 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        const integer_bytes bytes{key};
+        const integer_key bytes{key};
         return adapt(bytes.view(), remote);
     }
 
@@ -261,16 +261,6 @@ class broom_filter : public filter_surface<broom_filter> {
   private:
     friend filter_surface;
     explicit broom_filter(std::unique_ptr<broom::core> core) noexcept;
-
-    // A 64-bit key is its eight bytes, little-endian.
-    struct integer_bytes {
-        std::uint64_t little;
-        explicit integer_bytes(std::uint64_t key) noexcept
-            : little{std::endian::native == std::endian::big ? __builtin_bswap64(key) : key} {}
-        [[nodiscard]] key_view view() const noexcept {
-            return {reinterpret_cast<const std::byte*>(&little), sizeof little};
-        }
-    };
 
     struct viewed {
         key_view key;

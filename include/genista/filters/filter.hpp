@@ -34,6 +34,7 @@ enum class [[nodiscard]] erase_outcome : unsigned char{erased, absent};
 // What became of a key that a filter let through and R does not hold.
 enum class [[nodiscard]] adapt_outcome : unsigned char{
     fixed,          // it was a false positive, and is one no longer
+    unfixed,        // it still is one: the filter tried in vain, or is one that does not learn (never the broom filter)
     was_negative,   // the filter does not let it through: nothing to do
     true_positive,  // R holds it (or a key with the very same digest, which no filter can tell apart)
 };

@@ -45,7 +45,16 @@ inline constexpr std::size_t snapshot_alignment_bytes = 64;
 inline constexpr std::size_t max_snapshot_sections = 8;
 
 // Numbers are never used again for something else.
-enum class snapshot_kind : std::uint16_t { bloom = 1, blocked_bloom = 2, cuckoo_partial = 3, broom = 4 };
+enum class snapshot_kind : std::uint16_t {
+    bloom = 1,
+    blocked_bloom = 2,
+    cuckoo_partial = 3,
+    broom = 4,
+    cuckoo = 5,
+    cuckooing = 6,
+    cyclic = 7,
+    swapping = 8,
+};
 
 // The name of the filter's header, or "unknown".
 [[nodiscard]] std::string_view to_string(snapshot_kind kind) noexcept;

@@ -4,6 +4,7 @@
 // on every machine.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,16 @@ struct key_view {
     noexcept : key_view{std::string_view{text}} {}
 
     [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data), size}; }
+};
+
+// The bytes of an integer key, for calls that take bytes.
+struct integer_key {
+    std::uint64_t little;
+    explicit integer_key(std::uint64_t key) noexcept
+        : little{std::endian::native == std::endian::big ? __builtin_bswap64(key) : key} {}
+    [[nodiscard]] key_view view() const noexcept {
+        return {reinterpret_cast<const std::byte*>(&little), sizeof little};
+    }
 };
 
 }  // namespace genista

@@ -1,0 +1,71 @@
+// slot_source: what the cuckoo family asks of R, without its type, and remote_slots, which makes one from any slotted map.
+//
+// The filter numbers its slots anew whenever it chooses new hash functions, so that the old records stay whole until the new
+// ones are complete: a slot in R is generation · 2^40 + slot in the table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <span>
+#include <string>
+
+#include "genista/remote/slots.hpp"
+
+namespace genista::cuckoo {
+
+// Called for each record; false stops. They do not throw.
+using take_slot = std::function<bool(std::uint64_t slot, key_view key)>;
+using take_key = std::function<bool(key_view key)>;
+
+class slot_source {
+  public:
+    // The key in this slot; false if R knows of none.
+    virtual result<bool> read(std::uint64_t slot, std::string& key) = 0;
+    virtual result<void> write(std::span<const slot_change> changes) = 0;
+    virtual result<void> each_in_slots(std::uint64_t first, std::uint64_t last, const take_slot& take) = 0;
+    virtual result<void> clear(std::uint64_t first, std::uint64_t last) = 0;
+
+    // The other half of R, the truth: who is a member.
+    virtual result<bool> is_member(const digest& where, key_view key) = 0;
+    virtual result<bool> remove_member(const digest& where, key_view key) = 0;
+    virtual result<void> each_member(position_range range, const take_key& take) = 0;
+
+  protected:
+    ~slot_source() = default;
+};
+
+template <slotted_map R>
+class remote_slots final : public slot_source {
+  public:
+    explicit remote_slots(R& remote) noexcept : remote_{remote} {}
+
+    result<bool> read(std::uint64_t slot, std::string& key) override {
+        bool starved = false;
+        const auto found = remote_.read_slot(slot, [&](key_view stored) noexcept {
+            try {
+                key.assign(stored.text());
+            } catch (const std::bad_alloc&) {
+                starved = true;
+            }
+        });
+        if (starved) return error::make(error_code::out_of_memory, "no memory for a key of the remote map");
+        return found;
+    }
+    result<void> write(std::span<const slot_change> changes) override { return remote_.write_slots(changes); }
+    result<void> each_in_slots(std::uint64_t first, std::uint64_t last, const take_slot& take) override {
+        return remote_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) { return take(slot, key); });
+    }
+    result<void> clear(std::uint64_t first, std::uint64_t last) override { return remote_.clear_slots(first, last); }
+
+    result<bool> is_member(const digest& where, key_view key) override { return remote_.contains(where, key); }
+    result<bool> remove_member(const digest& where, key_view key) override { return remote_.erase(where, key); }
+    result<void> each_member(position_range range, const take_key& take) override {
+        return remote_.for_each(range.first, range.last, [&](const digest&, key_view key) { return take(key); });
+    }
+
+  private:
+    R& remote_;
+};
+
+}  // namespace genista::cuckoo

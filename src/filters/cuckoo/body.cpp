@@ -1,0 +1,104 @@
+// The core behind its walls: no exception leaves, no type of R comes in. See cuckoo/family.hpp.
+#include <cstring>
+#include <new>
+
+#include "filters/common.hpp"
+#include "filters/cuckoo/core.hpp"
+#include "filters/cuckoo/kernels.hpp"
+#include "filters/cuckoo/sizing.hpp"
+
+namespace genista::cuckoo {
+namespace {
+
+// R's own exceptions (a map of the caller's) are reported as its failures.
+template <class Call>
+auto walled(const char* doing, Call call) noexcept -> decltype(call()) {
+    try {
+        return call();
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "cuckoo: no memory to %s", doing);
+    } catch (const std::exception& thrown) {
+        return error::make(error_code::io, "cuckoo: R threw while asked to %s: %s", doing, thrown.what());
+    }
+}
+
+result<std::uint64_t> seed_for(const cuckoo_options& options) noexcept {
+    if (options.repeatable) return *options.repeatable;
+    const auto key = hash_key::random();
+    if (!key) return key.error();
+    std::uint64_t seed = 0;
+    std::memcpy(&seed, key->bytes.data(), sizeof seed);
+    return seed;
+}
+
+}  // namespace
+
+result<std::unique_ptr<core>> core::make(const member_of_family& who, const beginnings& from) {
+    auto table = buffer::zeroed(table_bytes(from.shape));
+    if (!table) return table.error();
+    return std::make_unique<core>(who, from, *std::move(table));
+}
+
+body::body(std::unique_ptr<core> made) noexcept
+    : core_{std::move(made)}, state_{&core_->state()}, kernels_{&kernels_for(state_->shape)}, hash_{&core_->hash()} {}
+body::body(body&&) noexcept = default;
+body& body::operator=(body&&) noexcept = default;
+body::~body() = default;
+
+result<body> body::make(const member_of_family& who, const cuckoo_options& options) noexcept {
+    const auto shape = shape_for(who, options);
+    if (!shape) return shape.error();
+    const auto hash = hasher_from({options.capacity, options.false_positive_rate, options.hash});
+    if (!hash) return hash.error();
+    const auto seed = seed_for(options);
+    if (!seed) return seed.error();
+    return walled("make a filter", [&]() -> result<body> {
+        auto made = core::make(who, {.shape = *shape,
+                                     .capacity = options.capacity,
+                                     .load = options.load,
+                                     .rate = rate_of(*shape, options.load),
+                                     .hash = *hash,
+                                     .seed = *seed});
+        if (!made) return made.error();
+        return body{*std::move(made)};
+    });
+}
+
+result<body> body::load(const member_of_family& who, std::span<const std::byte> bytes) noexcept {
+    return walled("load a filter", [&]() -> result<body> {
+        auto made = core::load(who, bytes);
+        if (!made) return made.error();
+        return body{*std::move(made)};
+    });
+}
+
+result<insert_outcome> body::insert(key_view key, slot_source& remote) noexcept {
+    return walled("insert", [&] { return core_->insert(key, remote); });
+}
+result<erase_outcome> body::erase(key_view key, slot_source& remote) noexcept {
+    return walled("erase", [&] { return core_->erase(key, remote); });
+}
+result<erase_outcome> body::forget(key_view key, slot_source& remote) noexcept {
+    return walled("forget", [&] { return core_->forget(key, remote); });
+}
+result<adapt_outcome> body::adapt(key_view key, slot_source& remote) noexcept {
+    return walled("adapt", [&] { return core_->adapt(key, remote); });
+}
+result<void> body::rebuild(slot_source& remote) noexcept {
+    return walled("rebuild", [&] { return core_->rebuild(remote); });
+}
+result<void> body::audit(slot_source& remote) const noexcept {
+    return walled("audit", [&] { return core_->audit(remote); });
+}
+result<void> body::save(sink& out) const noexcept {
+    return walled("save", [&] { return core_->save(out); });
+}
+
+filter_stats body::stats() const noexcept {
+    return core_->stats();
+}
+std::uint64_t body::relays() const noexcept {
+    return core_->relays();
+}
+
+}  // namespace genista::cuckoo

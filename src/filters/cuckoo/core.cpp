@@ -1,0 +1,241 @@
+// Slots, matches, commits and debts; insert and erase. See core.hpp.
+#include "filters/cuckoo/core.hpp"
+
+#include <utility>
+
+#include "filters/cuckoo/slots.hpp"
+
+namespace genista::cuckoo {
+
+core::core(const member_of_family& who, const beginnings& from, buffer table) noexcept
+    : who_{who},
+      state_{from.shape, reinterpret_cast<std::uint64_t*>(table.data())},
+      hash_{from.hash},
+      capacity_{from.capacity},
+      load_{from.load},
+      rate_{from.rate},
+      table_{std::move(table)},
+      chance_{from.seed} {
+    for (auto& salt : state_.salts) salt.store(chance_.word(), std::memory_order_relaxed);
+}
+
+// ---- the table --------------------------------------------------------------------------------------------------------
+
+core::place core::place_of(std::uint64_t slot) const noexcept {
+    const std::uint64_t bin = slot / shape().bin_slots;
+    return {static_cast<unsigned>(bin / shape().bins), bin % shape().bins,
+            static_cast<unsigned>(slot % shape().bin_slots)};
+}
+
+std::uint64_t core::first_slot(const essence& key, unsigned table) const noexcept {
+    return (table * shape().bins + key.bin(table, shape().bins)) * shape().bin_slots;
+}
+
+std::uint64_t core::contents(std::uint64_t slot) const noexcept {
+    return read_slot(state_.words, slot, shape().slot_bits());
+}
+
+bool core::is_empty(std::uint64_t slot) const noexcept {
+    return (contents(slot) & ((std::uint64_t{1} << shape().fingerprint_bits) - 1)) == 0;
+}
+
+unsigned core::selector(std::uint64_t slot) const noexcept {
+    return static_cast<unsigned>(contents(slot) >> shape().fingerprint_bits);
+}
+
+std::uint64_t core::fingerprint(const essence& key, std::uint64_t slot, unsigned selector) const noexcept {
+    const place at = place_of(slot);
+    return key.fingerprint(fingerprint_number(shape().rule, at.table, at.in_bin, selector), shape().fingerprint_bits);
+}
+
+salts core::current_salts() const noexcept {
+    salts now;
+    for (std::size_t i = 0; i < now.size(); ++i) now[i] = state_.salts[i].load(std::memory_order_relaxed);
+    return now;
+}
+
+bool core::fits(const digest& d, std::uint64_t slot) const noexcept {
+    const essence key = essence_of(d);
+    const place at = place_of(slot);
+    const unsigned turned = selector(slot);
+    return key.bin(at.table, shape().bins) == at.bin &&
+           contents(slot) == (fingerprint(key, slot, turned) | std::uint64_t{turned} << shape().fingerprint_bits);
+}
+
+std::vector<std::uint64_t> core::matching_slots(const digest& d) const {
+    std::vector<std::uint64_t> found;
+    const essence key = essence_of(d);
+    for (unsigned table = 0; table < shape().tables; ++table) {
+        const std::uint64_t first = first_slot(key, table);
+        for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
+            if (fits(d, slot)) found.push_back(slot);
+        }
+    }
+    return found;
+}
+
+core::changing::changing(core& of) noexcept : of_{of} {
+    of_.state_.version.store(of_.state_.version.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+core::changing::~changing() {
+    of_.state_.version.store(of_.state_.version.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+void core::set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector) noexcept {
+    write_slot(state_.words, slot, shape().slot_bits(),
+               fingerprint | std::uint64_t{selector} << shape().fingerprint_bits);
+}
+
+// ---- R ----------------------------------------------------------------------------------------------------------------
+
+result<void> core::begin(slot_source& remote) {
+    if (!slots_are_ours_) {
+        if (keys_ != 0) {
+            return error::make(error_code::mismatch,
+                               "%.*s: a loaded filter answers only; rebuild(R) comes before changes",
+                               static_cast<int>(who_.name.size()), who_.name.data());
+        }
+        if (const auto cleared = remote.clear(0, ~std::uint64_t{0}); !cleared) return cleared.error();
+        slots_are_ours_ = true;
+    }
+    if (owed_.empty()) return {};
+    std::vector<slot_change> changes;
+    for (const debt& each : owed_) {
+        changes.push_back({each.slot, each.key ? std::optional<key_view>{*each.key} : std::nullopt});
+    }
+    if (const auto paid = remote.write(changes); !paid) return paid.error();
+    owed_.clear();
+    return {};
+}
+
+result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& remote) {
+    if (planned_slot* const known = in.find(slot); known != nullptr) return known;
+    element held;
+    ++remote_reads_;
+    const auto found = remote.read(in_remote(generation_, slot), held.key);
+    if (!found) return found.error();
+    held.where = hash_(held.key);
+    if (!*found || !fits(held.where, slot)) {
+        return error::make(error_code::corrupt, "%.*s: the remote map %s slot %llu of the filter",
+                           static_cast<int>(who_.name.size()), who_.name.data(),
+                           *found ? "holds another key than" : "knows of no key in",
+                           static_cast<unsigned long long>(slot));
+    }
+    return &in.add(slot, std::move(held));
+}
+
+result<std::optional<std::uint64_t>> core::find(const digest& d, key_view key, plan& in, slot_source& remote) {
+    for (const std::uint64_t slot : matching_slots(d)) {
+        const auto held = occupant(slot, in, remote);
+        if (!held) return held.error();
+        if ((*held)->after->key == key.text()) return std::optional{slot};
+    }
+    return std::optional<std::uint64_t>{};
+}
+
+// R first: a slot of the filter whose key R has forgotten already could never be moved again. What may fail for want of memory
+// comes before the write.
+result<void> core::commit(const plan& done, slot_source& remote) {
+    std::vector<slot_change> changes;
+    std::vector<debt> as_it_was;
+    for (const planned_slot& each : done.slots()) {
+        if (each.before == each.after) continue;
+        const std::uint64_t there = in_remote(generation_, each.slot);
+        changes.push_back({there, each.after ? std::optional<key_view>{each.after->key} : std::nullopt});
+        as_it_was.push_back({there, each.before ? std::optional{each.before->key} : std::nullopt});
+    }
+    if (changes.empty()) return {};
+    owed_ = std::move(as_it_was);
+    if (const auto written = remote.write(changes); !written) return written.error();
+    owed_.clear();
+    const changing now{*this};
+    for (const planned_slot& each : done.slots()) {
+        if (each.before == each.after) continue;
+        // A key that comes to a slot begins with the first fingerprint there [acf §2.4].
+        set(each.slot, each.after ? fingerprint(essence_of(each.after->where), each.slot, 0) : 0, 0);
+        keys_ += each.after ? 1u : 0u;
+        keys_ -= each.before ? 1u : 0u;
+    }
+    return {};
+}
+
+result<void> core::clear_slot(std::uint64_t slot, plan& in, slot_source& remote) {
+    in.find(slot)->after.reset();
+    return commit(in, remote);
+}
+
+// ---- operations -------------------------------------------------------------------------------------------------------
+
+result<insert_outcome> core::insert(key_view key, slot_source& remote) {
+    const std::lock_guard held{mutex_};
+    if (const auto ready = begin(remote); !ready) return ready.error();
+    const element more{hash_(key), std::string{key.text()}};
+    plan moves;
+    const auto there = find(more.where, key, moves, remote);
+    if (!there) return there.error();
+    if (there->has_value()) return insert_outcome::already_present;
+    const auto way = search(more, moves, remote);
+    if (!way) return way.error();
+    if (*way) {
+        if (const auto done = commit(moves, remote); !done) return done.error();
+        return insert_outcome::inserted;
+    }
+    if (keys_ >= capacity_) return insert_outcome::full;
+    const auto laid = relay(keys_from::slots, &more, remote);
+    if (!laid) return laid.error();
+    return *laid ? insert_outcome::inserted : insert_outcome::full;
+}
+
+result<erase_outcome> core::erase(key_view key, slot_source& remote) {
+    const std::lock_guard held{mutex_};
+    if (const auto ready = begin(remote); !ready) return ready.error();
+    const digest d = hash_(key);
+    const auto was_member = remote.remove_member(d, key);
+    if (!was_member) return was_member.error();
+    plan moves;
+    const auto there = find(d, key, moves, remote);
+    if (!there) return there.error();
+    if (there->has_value()) {
+        if (const auto done = clear_slot(**there, moves, remote); !done) return done.error();
+    }
+    return *was_member ? erase_outcome::erased : erase_outcome::absent;
+}
+
+// The question whether the key is back comes last, right before it is let go: whoever puts it back tells the filter afterwards,
+// and waits here until we are done.
+result<erase_outcome> core::forget(key_view key, slot_source& remote) {
+    const std::lock_guard held{mutex_};
+    if (const auto ready = begin(remote); !ready) return ready.error();
+    const digest d = hash_(key);
+    plan moves;
+    const auto there = find(d, key, moves, remote);
+    if (!there) return there.error();
+    if (!there->has_value()) return erase_outcome::absent;
+    ++remote_reads_;
+    const auto is_back = remote.is_member(d, key);
+    if (!is_back) return is_back.error();
+    if (*is_back) return erase_outcome::absent;
+    if (const auto done = clear_slot(**there, moves, remote); !done) return done.error();
+    return erase_outcome::erased;
+}
+
+filter_stats core::stats() const noexcept {
+    const std::lock_guard held{mutex_};
+    filter_stats now;
+    now.keys = keys_;
+    now.capacity = capacity_;
+    now.false_positive_rate = rate_;
+    now.local_bytes = table_.allocated_bytes() + sizeof *this + sizeof(body);
+    now.adapts = adapts_;
+    now.renewals = relays_;
+    now.remote_reads = remote_reads_;
+    return now;
+}
+
+std::uint64_t core::relays() const noexcept {
+    const std::lock_guard held{mutex_};
+    return relays_;
+}
+
+}  // namespace genista::cuckoo

@@ -1,0 +1,163 @@
+// core: a filter of the cuckoo family, whatever its rule. One file for each thing it does:
+//
+//     core.cpp      slots, matches, commits and debts; insert and erase
+//     search.cpp    the way to a free slot
+//     fix.cpp       what a mistake teaches, by rule [acf §2.3-2.5]
+//     relay.cpp     new hash functions for all keys
+//     audit.cpp     does it agree with R?
+//     snapshot.cpp  save and load
+//
+// A change is planned first, with reads of R alone, then R's slots are written, all at once, then the table's. If the write
+// fails, nobody knows whether it happened: the old contents are owed to R, and paid before anything else is written.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filters/cuckoo/chance.hpp"
+#include "filters/cuckoo/hashes.hpp"
+#include "filters/cuckoo/plan.hpp"
+#include "genista/base/buffer.hpp"
+#include "genista/filters/cuckoo/family.hpp"
+
+namespace genista::cuckoo {
+
+class core {
+  public:
+    struct beginnings {
+        cuckoo_shape shape;
+        std::uint64_t capacity;
+        double load;
+        double rate;
+        hasher hash;
+        std::uint64_t seed;
+    };
+    [[nodiscard]] static result<std::unique_ptr<core>> make(const member_of_family& who, const beginnings& from);
+    [[nodiscard]] static result<std::unique_ptr<core>> load(const member_of_family& who,
+                                                            std::span<const std::byte> bytes);
+
+    [[nodiscard]] result<insert_outcome> insert(key_view key, slot_source& remote);
+    [[nodiscard]] result<erase_outcome> erase(key_view key, slot_source& remote);
+    [[nodiscard]] result<erase_outcome> forget(key_view key, slot_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, slot_source& remote);
+    [[nodiscard]] result<void> rebuild(slot_source& remote);
+    [[nodiscard]] result<void> audit(slot_source& remote) const;
+    [[nodiscard]] result<void> save(sink& out) const;
+
+    [[nodiscard]] const cuckoo_state& state() const noexcept { return state_; }
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] std::uint64_t relays() const noexcept;
+
+    core(const member_of_family& who, const beginnings& from, buffer table) noexcept;
+    core(const core&) = delete;
+    core& operator=(const core&) = delete;
+    ~core() = default;
+
+  private:
+    // ---- the table ----------------------------------------------------------------------------------------------------
+    struct place {
+        unsigned table;
+        std::uint64_t bin;
+        unsigned in_bin;
+    };
+    [[nodiscard]] const cuckoo_shape& shape() const noexcept { return state_.shape; }
+    [[nodiscard]] place place_of(std::uint64_t slot) const noexcept;
+    [[nodiscard]] std::uint64_t first_slot(const essence& key, unsigned table) const noexcept;
+    [[nodiscard]] std::uint64_t contents(std::uint64_t slot) const noexcept;  // fingerprint and selector
+    [[nodiscard]] bool is_empty(std::uint64_t slot) const noexcept;
+    [[nodiscard]] unsigned selector(std::uint64_t slot) const noexcept;
+    [[nodiscard]] std::uint64_t fingerprint(const essence& key, std::uint64_t slot, unsigned selector) const noexcept;
+    [[nodiscard]] salts current_salts() const noexcept;
+    [[nodiscard]] essence essence_of(const digest& d) const noexcept { return {d, current_salts()}; }
+    // Does the key belong into this slot, and is the fingerprint there its own?
+    [[nodiscard]] bool fits(const digest& d, std::uint64_t slot) const noexcept;
+    [[nodiscard]] std::vector<std::uint64_t> matching_slots(const digest& d) const;
+    [[nodiscard]] bool may_contain(const digest& d) const noexcept;
+
+    // While one lives, look-ups trust no "no".
+    class changing {
+      public:
+        explicit changing(core& of) noexcept;
+        changing(const changing&) = delete;
+        changing& operator=(const changing&) = delete;
+        ~changing();
+
+      private:
+        core& of_;
+    };
+    void set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector) noexcept;
+
+    // ---- R ------------------------------------------------------------------------------------------------------------
+    static constexpr unsigned slot_number_bits = 40;
+    static constexpr std::uint64_t most_generations = std::uint64_t{1} << (64 - slot_number_bits);
+    [[nodiscard]] static std::uint64_t in_remote(std::uint64_t generation, std::uint64_t slot) noexcept {
+        return (generation << slot_number_bits) + slot;
+    }
+    // Opens every change: makes sure that R's slots are this filter's, and pays what is owed.
+    [[nodiscard]] result<void> begin(slot_source& remote);
+    // The key of an occupied slot, through the plan; an error if what R says does not fit.
+    [[nodiscard]] result<planned_slot*> occupant(std::uint64_t slot, plan& in, slot_source& remote);
+    // The slot that holds exactly this key.
+    [[nodiscard]] result<std::optional<std::uint64_t>> find(const digest& d, key_view key, plan& in,
+                                                            slot_source& remote);
+    [[nodiscard]] result<void> commit(const plan& done, slot_source& remote);
+    [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
+
+    // ---- operations ---------------------------------------------------------------------------------------------------
+    // Plans the moves that make room for a key; false: no way found within bounds.
+    [[nodiscard]] result<bool> search(const element& key, plan& in, slot_source& remote);
+    [[nodiscard]] std::optional<std::uint64_t> free_slot_of(const essence& key, unsigned first_table, plan& in) const;
+    [[nodiscard]] bool will_be_empty(std::uint64_t slot, plan& in) const noexcept;
+
+    [[nodiscard]] result<void> fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote);
+    // False: the walk became too long.
+    [[nodiscard]] result<bool> move_on(std::uint64_t slot, plan& in, slot_source& remote);
+    [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, slot_source& remote);
+    [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote);
+    [[nodiscard]] unsigned longest_walk() const noexcept;
+
+    // New hash functions for everything R's slots hold and perhaps one key more, or for everything that is a member. False:
+    // none were found that place all keys.
+    enum class keys_from : unsigned char { slots, members };
+    [[nodiscard]] result<bool> relay(keys_from from, const element* more, slot_source& remote);
+    [[nodiscard]] result<std::vector<digest>> digests(keys_from from, const element* more, slot_source& remote);
+    struct arrangement;
+    [[nodiscard]] std::optional<arrangement> arrange(std::span<const digest> keys);
+    [[nodiscard]] bool place_all(std::span<const digest> keys, arrangement& made);
+    // Writes the slots of a generation, part by part; forgets in the arrangement who has gone meanwhile.
+    [[nodiscard]] result<void> write_generation(keys_from from, const element* more, arrangement& made,
+                                                std::uint64_t generation, slot_source& remote);
+    [[nodiscard]] std::uint64_t parts() const noexcept;
+    [[nodiscard]] result<void> visit_part(keys_from from, std::uint64_t part, slot_source& remote,
+                                          const take_key& take);
+    void put_in_place(const arrangement& made);
+
+    member_of_family who_;
+    cuckoo_state state_;
+    const hasher hash_;
+    const std::uint64_t capacity_;
+    const double load_;
+    const double rate_;
+    buffer table_;
+
+    mutable std::mutex mutex_;  // guards what follows, and every change
+    chance chance_;
+    std::uint64_t keys_ = 0;
+    std::uint64_t generation_ = 1;
+    bool slots_are_ours_ = false;  // R's slots may be anything: a former filter's, say
+    std::uint64_t adapts_ = 0, relays_ = 0, remote_reads_ = 0;
+
+    struct debt {
+        std::uint64_t slot;
+        std::optional<std::string> key;
+    };
+    std::vector<debt> owed_;
+};
+
+}  // namespace genista::cuckoo

@@ -1,0 +1,131 @@
+// What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the stranger shares.
+#include <bit>
+#include <utility>
+
+#include "filters/cuckoo/core.hpp"
+
+namespace genista::cuckoo {
+
+result<adapt_outcome> core::adapt(key_view key, slot_source& remote) {
+    const std::lock_guard held{mutex_};
+    if (const auto ready = begin(remote); !ready) return ready.error();
+    const digest d = hash_(key);
+    const std::vector<std::uint64_t> collided = matching_slots(d);
+    if (collided.empty()) return adapt_outcome::was_negative;
+    plan moves;
+    const auto own = find(d, key, moves, remote);
+    if (!own) return own.error();
+    if (own->has_value()) {
+        // Either a member, or one that an erase could not finish with.
+        ++remote_reads_;
+        const auto is_member = remote.is_member(d, key);
+        if (!is_member) return is_member.error();
+        if (*is_member) return adapt_outcome::true_positive;
+        if (const auto gone = clear_slot(**own, moves, remote); !gone) return gone.error();
+        return may_contain(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
+    }
+    if (shape().rule == cuckoo_rule::plain) return adapt_outcome::unfixed;
+    if (const auto tried = fix(collided, moves, remote); !tried) return tried.error();
+    ++adapts_;
+    return may_contain(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
+}
+
+bool core::may_contain(const digest& d) const noexcept {
+    const essence key = essence_of(d);
+    for (unsigned table = 0; table < shape().tables; ++table) {
+        const std::uint64_t first = first_slot(key, table);
+        for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
+            if (fits(d, slot)) return true;
+        }
+    }
+    return false;
+}
+
+// Each key that collided, one after the other: one that an earlier repair has moved already is left where it is now. All of them
+// have been read, so that nothing fails half done.
+result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote) {
+    for (const std::uint64_t slot : collided) {
+        const auto held = occupant(slot, in, remote);
+        if (!held) return held.error();
+        if ((*held)->before != (*held)->after) continue;
+        if (shape().rule == cuckoo_rule::cyclic) {
+            if (const auto turned = turn_selector(slot, in, remote); !turned) return turned;
+        } else if (shape().rule == cuckoo_rule::swapping) {
+            if (const auto swapped = swap_in_bin(slot, in, remote); !swapped) return swapped;
+        } else {
+            const auto moved = move_on(slot, in, remote);
+            if (!moved) return moved.error();
+            if (*moved) continue;
+            // Too many steps: new hash functions instead. If there are none, the mistake stays.
+            const auto laid = relay(keys_from::slots, nullptr, remote);
+            if (!laid) return laid.error();
+            return {};
+        }
+    }
+    return commit(in, remote);
+}
+
+unsigned core::longest_walk() const noexcept {
+    // Θ(log n): at 95 % load one step in seven finds room, so that a walk of n = 10^6 keys is too long once in e^29.
+    return 32 + 8 * static_cast<unsigned>(std::bit_width(shape().slots()));
+}
+
+// Cuckooing: to the next table, and what lies there further on, as an insert would [acf §2.3].
+result<bool> core::move_on(std::uint64_t slot, plan& in, slot_source& remote) {
+    element moved = *std::exchange(in.find(slot)->after, std::nullopt);
+    unsigned table = (place_of(slot).table + 1) % shape().tables;
+    bool must_be_next = true;  // the key that collided goes to its next table; those it displaces where there is room
+    for (unsigned walked = 0; walked < longest_walk(); ++walked) {
+        const essence key = essence_of(moved.where);
+        const std::uint64_t bin = first_slot(key, table);
+        std::optional<std::uint64_t> free;
+        if (must_be_next) {
+            for (std::uint64_t each = bin; each < bin + shape().bin_slots && !free; ++each) {
+                if (will_be_empty(each, in)) free = each;
+            }
+        } else {
+            free = free_slot_of(key, table, in);
+        }
+        must_be_next = false;
+        if (free) {
+            planned_slot* const known = in.find(*free);
+            (known != nullptr ? *known : in.add(*free, std::nullopt)).after = std::move(moved);
+            return true;
+        }
+        const std::uint64_t victim = bin + chance_.below(shape().bin_slots);
+        const auto held = occupant(victim, in, remote);
+        if (!held) return held.error();
+        std::swap(*(*held)->after, moved);
+        table = (table + 1) % shape().tables;
+    }
+    return false;
+}
+
+// Cyclic: the next fingerprint of the same key in the same slot [acf §2.4]. R's slots do not change.
+result<void> core::turn_selector(std::uint64_t slot, plan& in, slot_source& remote) {
+    const auto held = occupant(slot, in, remote);
+    if (!held) return held.error();
+    const unsigned next = (selector(slot) + 1) % (1u << shape().selector_bits);
+    const essence key = essence_of((*held)->after->where);
+    const changing now{*this};
+    set(slot, fingerprint(key, slot, next), next);
+    return {};
+}
+
+// Swapping: to another slot of its bin, chosen at random, whose key takes its place [acf §2.5].
+result<void> core::swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote) {
+    const std::uint64_t first = slot - place_of(slot).in_bin;
+    const std::uint64_t drawn = first + chance_.below(shape().bin_slots - 1);
+    const std::uint64_t other = drawn < slot ? drawn : drawn + 1;
+    if (in.find(other) == nullptr) {
+        if (is_empty(other)) {
+            in.add(other, std::nullopt);
+        } else if (const auto held = occupant(other, in, remote); !held) {
+            return held.error();
+        }
+    }
+    std::swap(in.find(slot)->after, in.find(other)->after);
+    return {};
+}
+
+}  // namespace genista::cuckoo

@@ -1,0 +1,70 @@
+// The hash functions of the cuckoo family, all drawn from a key's digest: `tables` places and as many fingerprints as a rule asks
+// for. New salts are new functions, so that a filter can choose again without knowing its keys' bytes.
+//
+//     digest ─ fold with salts 0, 1 ─→ where ─ mix(where + number) ─→ bin in table `number`        hl_0 .. hl_{k-1} [acf §2.1]
+//            └ fold with salts 2, 3 ─→ what ── mix(what + number) ──→ fingerprint `number`         hf(x, 0), hf(x, 1), …
+//
+// The digest is 128 keyed bits that nobody outside knows: whatever public function comes behind it, places and fingerprints are
+// as good as random to an adversary. Two keys share all of them if `where` or `what` agree, one pair in 2^64.
+// A fingerprint is never 0, which marks an empty slot: 2^bits - 1 values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "genista/base/uint128.hpp"
+#include "genista/filters/cuckoo/lookup_state.hpp"
+#include "genista/hash/digest.hpp"
+
+namespace genista::cuckoo {
+
+using salts = std::array<std::uint64_t, 4>;
+
+[[nodiscard]] inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+    const uint128 product = static_cast<uint128>(a) * b;
+    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+// A bijection in which every bit of the answer depends on every bit asked.
+[[nodiscard]] inline std::uint64_t mix(std::uint64_t word) noexcept {
+    word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93u;
+    word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93u;
+    return word ^ (word >> 32);
+}
+inline constexpr std::uint64_t step =
+    0x9e3779b97f4a7c15u;  // 2^64 divided by the golden ratio: numbers end up far apart
+
+// All a filter needs to know of a key.
+struct essence {
+    std::uint64_t where = 0;
+    std::uint64_t what = 0;
+
+    essence() = default;
+    essence(const digest& d, const salts& under) noexcept
+        : where{fold(d.position ^ under[0], d.seed ^ under[1])}, what{fold(d.position ^ under[2], d.seed ^ under[3])} {}
+
+    [[nodiscard]] std::uint64_t bin(unsigned table, std::uint64_t bins) const noexcept {
+        return scale(mix(where + (table + 1) * step), bins);
+    }
+    [[nodiscard]] std::uint64_t fingerprint(unsigned number, unsigned bits) const noexcept {
+        return 1 + scale(mix(what + (number + 1) * step), (std::uint64_t{1} << bits) - 1);
+    }
+};
+
+// Which of a key's fingerprints lies in a slot.
+[[nodiscard]] constexpr unsigned fingerprint_number(cuckoo_rule rule, unsigned table, unsigned slot_in_bin,
+                                                    unsigned selector) noexcept {
+    switch (rule) {
+        case cuckoo_rule::plain:
+            return 0;
+        case cuckoo_rule::cuckooing:  // hf(x, i): the independent functions of [acf Def. 11]
+            return table;
+        case cuckoo_rule::cyclic:
+            return selector;
+        case cuckoo_rule::swapping:
+            return slot_in_bin;
+    }
+    return 0;
+}
+
+}  // namespace genista::cuckoo

@@ -1,0 +1,48 @@
+// plan: what an operation is going to do to slots. Nothing is changed while it is made; core::commit carries it out.
+//
+// It remembers every slot that was read, so that no key is read twice, and shows each as it will be.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/hash/digest.hpp"
+
+namespace genista::cuckoo {
+
+struct element {
+    digest where;
+    std::string key;
+
+    friend bool operator==(const element&, const element&) = default;
+};
+
+struct planned_slot {
+    std::uint64_t slot;
+    std::optional<element> before;
+    std::optional<element> after;
+};
+
+class plan {
+  public:
+    [[nodiscard]] planned_slot* find(std::uint64_t slot) noexcept {
+        const auto at =
+            std::find_if(slots_.begin(), slots_.end(), [&](const planned_slot& s) { return s.slot == slot; });
+        return at == slots_.end() ? nullptr : &*at;
+    }
+    // A slot as it is now. Pointers to others do not survive it.
+    planned_slot& add(std::uint64_t slot, std::optional<element> held) {
+        return slots_.emplace_back(planned_slot{slot, held, held});
+    }
+    [[nodiscard]] const std::vector<planned_slot>& slots() const noexcept { return slots_; }
+    [[nodiscard]] std::size_t reads() const noexcept { return slots_.size(); }
+
+  private:
+    std::vector<planned_slot> slots_;
+};
+
+}  // namespace genista::cuckoo

@@ -1,0 +1,218 @@
+// New hash functions for all keys: when a search finds no way or a walk becomes too long, and for a filter that has lost sight of
+// its slots.
+//
+// Two sequential reads of R. The first gives the digests, which are arranged in RAM (24 bytes a key meanwhile); the second gives
+// the keys, whose records go to slots of a new generation. Until all are written the filter works with the old one, and an error
+// leaves it there.
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "filters/cuckoo/core.hpp"
+#include "filters/cuckoo/slots.hpp"
+
+namespace genista::cuckoo {
+namespace {
+
+constexpr std::uint64_t nobody = ~std::uint64_t{0};
+constexpr std::uint64_t keys_of_a_part = 1024;
+// Below the threshold most hash functions will do, two tables of single slots at half load excepted (four in five there); a
+// small set may be unlucky more often, and is quickly tried again.
+constexpr unsigned attempts = 16, attempts_for_few = 64;
+constexpr std::size_t few_keys = 10'000;
+constexpr unsigned most_moves = 5'000;  // for one key
+
+error no_memory(const member_of_family& who) noexcept {
+    return error::make(error_code::out_of_memory, "%.*s: no memory to lay the keys anew",
+                       static_cast<int>(who.name.size()), who.name.data());
+}
+
+error out_of_step(const member_of_family& who, std::uint64_t seen, std::uint64_t keys) noexcept {
+    return error::make(error_code::corrupt, "%.*s: the remote map has %llu keys in the slots of the filter's %llu",
+                       static_cast<int>(who.name.size()), who.name.data(), static_cast<unsigned long long>(seen),
+                       static_cast<unsigned long long>(keys));
+}
+
+}  // namespace
+
+struct core::arrangement {
+    salts under{};
+    std::vector<std::uint64_t> owner;                       // of each slot: the number of its key, or nobody
+    std::vector<std::pair<digest, std::uint64_t>> slot_of;  // in the order of digests
+};
+
+std::uint64_t core::parts() const noexcept {
+    return shape().slots() / keys_of_a_part + 1;
+}
+
+result<void> core::visit_part(keys_from from, std::uint64_t part, slot_source& remote, const take_key& take) {
+    ++remote_reads_;
+    if (from == keys_from::members) return remote.each_member(range_of_bin(part, parts()), take);
+    const std::uint64_t first = part * keys_of_a_part;
+    const std::uint64_t last = std::min(first + keys_of_a_part, shape().slots()) - 1;
+    if (first > last) return {};
+    return remote.each_in_slots(in_remote(generation_, first), in_remote(generation_, last),
+                                [&](std::uint64_t, key_view key) { return take(key); });
+}
+
+result<std::vector<digest>> core::digests(keys_from from, const element* more, slot_source& remote) {
+    std::vector<digest> all;
+    bool starved = false;
+    const auto take = [&](key_view key) noexcept {
+        try {
+            all.push_back(hash_(key));
+        } catch (const std::bad_alloc&) {
+            starved = true;
+        }
+        return !starved;
+    };
+    for (std::uint64_t part = 0; part < parts(); ++part) {
+        if (const auto read = visit_part(from, part, remote, take); !read) return read.error();
+        if (starved) return no_memory(who_);
+    }
+    if (from == keys_from::slots && all.size() != keys_) return out_of_step(who_, all.size(), keys_);
+    if (more != nullptr) all.push_back(more->where);
+    return all;
+}
+
+// One key after the other, each displacing whom it must, as chance will have it: in RAM a walk is faster than a search.
+bool core::place_all(std::span<const digest> keys, arrangement& made) {
+    std::fill(made.owner.begin(), made.owner.end(), nobody);
+    for (std::uint64_t next = 0; next < keys.size(); ++next) {
+        std::uint64_t moved = next, came_from = nobody;
+        for (unsigned moves = 0; moved != nobody; ++moves) {
+            if (moves == most_moves) return false;
+            const essence key{keys[moved], made.under};
+            std::uint64_t to = nobody;
+            for (unsigned table = 0; table < shape().tables && to == nobody; ++table) {
+                const std::uint64_t first = first_slot(key, table);
+                for (std::uint64_t slot = first; slot < first + shape().bin_slots && to == nobody; ++slot) {
+                    if (made.owner[slot] == nobody) to = slot;
+                }
+            }
+            while (to == nobody) {
+                const auto table = static_cast<unsigned>(chance_.below(shape().tables));
+                to = first_slot(key, table) + chance_.below(shape().bin_slots);
+                if (to == came_from) to = nobody;  // there is another: at least two tables
+            }
+            std::swap(made.owner[to], moved);
+            came_from = to;
+        }
+    }
+    return true;
+}
+
+std::optional<core::arrangement> core::arrange(std::span<const digest> keys) {
+    if (keys.size() > shape().slots()) return std::nullopt;
+    arrangement made;
+    made.owner.resize(shape().slots());
+    const unsigned tries = keys.size() < few_keys ? attempts_for_few : attempts;
+    for (unsigned i = 0; i < tries; ++i) {
+        for (std::uint64_t& salt : made.under) salt = chance_.word();
+        if (!place_all(keys, made)) continue;
+        made.slot_of.reserve(keys.size());
+        for (std::uint64_t slot = 0; slot < shape().slots(); ++slot) {
+            if (made.owner[slot] != nobody) made.slot_of.emplace_back(keys[made.owner[slot]], slot);
+        }
+        std::sort(made.slot_of.begin(), made.slot_of.end());
+        return made;
+    }
+    return std::nullopt;
+}
+
+// A key that came meanwhile is passed over: whoever put it there is about to insert it, and waits. One that has gone meanwhile
+// keeps no slot. Keys with one digest may take each other's: no look-up can tell.
+result<void> core::write_generation(keys_from from, const element* more, arrangement& made, std::uint64_t generation,
+                                    slot_source& remote) {
+    std::vector<bool> written(made.slot_of.size(), false);
+    std::vector<std::pair<std::uint64_t, std::string>> batch;
+    bool starved = false;
+    const auto take = [&](key_view key) noexcept {
+        const digest d = hash_(key);
+        auto at = std::lower_bound(made.slot_of.begin(), made.slot_of.end(), d,
+                                   [](const auto& known, const digest& wanted) { return known.first < wanted; });
+        const auto number = [&] { return static_cast<std::size_t>(at - made.slot_of.begin()); };
+        while (at != made.slot_of.end() && at->first == d && written[number()]) ++at;
+        if (at == made.slot_of.end() || at->first != d) return true;
+        try {
+            batch.emplace_back(in_remote(generation, at->second), key.text());
+        } catch (const std::bad_alloc&) {
+            starved = true;
+            return false;
+        }
+        written[number()] = true;
+        return true;
+    };
+    for (std::uint64_t part = 0; part < parts(); ++part) {
+        batch.clear();
+        if (const auto read = visit_part(from, part, remote, take); !read) return read.error();
+        if (part == 0 && more != nullptr) take(key_view{more->key});
+        if (starved) return no_memory(who_);
+        std::vector<slot_change> changes;
+        for (const auto& [slot, key] : batch) changes.push_back({slot, key_view{key}});
+        if (changes.empty()) continue;
+        if (const auto done = remote.write(changes); !done) return done.error();
+    }
+    for (std::size_t i = 0; i < written.size(); ++i) {
+        if (written[i]) continue;
+        if (from == keys_from::slots) return out_of_step(who_, keys_ - 1, keys_);
+        made.owner[made.slot_of[i].second] = nobody;
+    }
+    return {};
+}
+
+// Prepared beside the table, so that look-ups wait for a copy only.
+void core::put_in_place(const arrangement& made) {
+    std::vector<std::uint64_t> words(words_for(shape().slots(), shape().slot_bits()), 0);
+    std::uint64_t keys = 0;
+    for (const auto& [d, slot] : made.slot_of) {
+        if (made.owner[slot] == nobody) continue;
+        write_slot(words.data(), slot, shape().slot_bits(), fingerprint(essence{d, made.under}, slot, 0));
+        ++keys;
+    }
+    const changing now{*this};
+    for (std::size_t i = 0; i < words.size(); ++i) __atomic_store_n(state_.words + i, words[i], __ATOMIC_RELEASE);
+    for (std::size_t i = 0; i < made.under.size(); ++i) state_.salts[i].store(made.under[i], std::memory_order_release);
+    keys_ = keys;
+    ++relays_;
+}
+
+result<bool> core::relay(keys_from from, const element* more, slot_source& remote) {
+    const auto keys = digests(from, more, remote);
+    if (!keys) return keys.error();
+    auto made = arrange(*keys);
+    if (!made) return false;
+    const std::uint64_t next = generation_ % (most_generations - 1) + 1;
+    const auto clear = [&](std::uint64_t generation) {
+        return remote.clear(in_remote(generation, 0), in_remote(generation, shape().slots() - 1));
+    };
+    if (const auto ready = clear(next); !ready) return ready.error();
+    if (const auto written = write_generation(from, more, *made, next, remote); !written) {
+        (void)clear(next);  // what stays is in nobody's way, and goes when the generation is used again
+        return written.error();
+    }
+    put_in_place(*made);
+    (void)clear(std::exchange(generation_, next));
+    return true;
+}
+
+result<void> core::rebuild(slot_source& remote) {
+    const std::lock_guard held{mutex_};
+    if (!slots_are_ours_) {
+        if (const auto cleared = remote.clear(0, ~std::uint64_t{0}); !cleared) return cleared.error();
+    }
+    const auto laid = relay(keys_from::members, nullptr, remote);
+    if (!laid) return laid.error();
+    if (!*laid) {
+        return error::make(error_code::invalid_argument,
+                           "%.*s: no hash functions found that place all keys of R in %llu slots; made for %llu keys",
+                           static_cast<int>(who_.name.size()), who_.name.data(),
+                           static_cast<unsigned long long>(shape().slots()),
+                           static_cast<unsigned long long>(capacity_));
+    }
+    slots_are_ours_ = true;
+    owed_.clear();  // it concerned the old generation
+    return {};
+}
+
+}  // namespace genista::cuckoo

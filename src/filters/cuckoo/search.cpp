@@ -1,0 +1,82 @@
+// The way to a free slot: breadth first over the keys that could make room, so that the fewest of them move.
+//
+// One remote read for each key looked at; where its other bins are, and whether they have room, is local. While the walk of
+// [acf §2.2] moves what it meets, this moves nothing before it knows the end: a victim cannot be lost.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "filters/cuckoo/core.hpp"
+
+namespace genista::cuckoo {
+namespace {
+
+// At 95 % load a key has room in one of three other tables with probability 0.14, so that so many in a row without any room is
+// what happens in tables that have none.
+constexpr std::size_t most_reads = 400;
+
+struct step_of_search {
+    std::uint64_t slot;
+    std::size_t from;  // the step whose key would come here
+};
+constexpr std::size_t from_the_key = ~std::size_t{0};
+
+}  // namespace
+
+bool core::will_be_empty(std::uint64_t slot, plan& in) const noexcept {
+    const planned_slot* const known = in.find(slot);
+    return known != nullptr ? !known->after.has_value() : is_empty(slot);
+}
+
+std::optional<std::uint64_t> core::free_slot_of(const essence& key, unsigned first_table, plan& in) const {
+    for (unsigned i = 0; i < shape().tables; ++i) {
+        const std::uint64_t first = first_slot(key, (first_table + i) % shape().tables);
+        for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
+            if (will_be_empty(slot, in)) return slot;
+        }
+    }
+    return std::nullopt;
+}
+
+result<bool> core::search(const element& key, plan& in, slot_source& remote) {
+    const essence root = essence_of(key.where);
+    const auto first_table = static_cast<unsigned>(chance_.below(shape().tables));
+    if (const auto free = free_slot_of(root, first_table, in); free) {
+        in.add(*free, std::nullopt).after = key;
+        return true;
+    }
+    std::vector<step_of_search> steps;
+    const auto look_at_bins = [&](const essence& of, std::size_t from) {
+        for (unsigned table = 0; table < shape().tables; ++table) {
+            const std::uint64_t first = first_slot(of, (first_table + table) % shape().tables);
+            for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
+                const bool seen =
+                    std::any_of(steps.begin(), steps.end(), [&](const auto& s) { return s.slot == slot; });
+                if (!seen) steps.push_back({slot, from});
+            }
+        }
+    };
+    look_at_bins(root, from_the_key);
+    for (std::size_t at = 0; at < steps.size() && at < most_reads; ++at) {
+        const auto held = occupant(steps[at].slot, in, remote);
+        if (!held) return held.error();
+        const essence moved = essence_of((*held)->after->where);
+        const auto free = free_slot_of(moved, first_table, in);
+        if (!free) {
+            look_at_bins(moved, at);
+            continue;
+        }
+        // From the end to the beginning: each key goes where the one before it has just left.
+        std::optional<element> last = in.find(steps[at].slot)->after;
+        in.add(*free, std::nullopt).after = std::move(last);
+        std::size_t hole = at;
+        for (; steps[hole].from != from_the_key; hole = steps[hole].from) {
+            in.find(steps[hole].slot)->after = in.find(steps[steps[hole].from].slot)->after;
+        }
+        in.find(steps[hole].slot)->after = key;
+        return true;
+    }
+    return false;
+}
+
+}  // namespace genista::cuckoo

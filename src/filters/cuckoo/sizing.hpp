@@ -1,0 +1,26 @@
+// How big a filter of the cuckoo family is made: bins for a load, fingerprints for a rate, and what cannot be.
+#pragma once
+
+#include "genista/filters/cuckoo/family.hpp"
+
+namespace genista::cuckoo {
+
+inline constexpr unsigned least_tables = 2, most_tables = 8;
+inline constexpr unsigned most_bin_slots = 8;
+inline constexpr unsigned least_fingerprint_bits = 2,
+                          most_fingerprint_bits = 32;  // one bit would leave one value beside "empty"
+inline constexpr double least_load = 0.01;
+inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 40;  // slot_source.hpp numbers them so
+
+// The load that tables of this shape can be filled to, with a little distance to where it becomes impossible.
+[[nodiscard]] double most_load(unsigned tables, unsigned bin_slots) noexcept;
+
+// Of one query at this load: one chance for each slot looked at.
+[[nodiscard]] double rate_of(const cuckoo_shape& shape, double load) noexcept;
+
+// The shape for these options; an error names what lies outside its range, and the range.
+[[nodiscard]] result<cuckoo_shape> shape_for(const member_of_family& who, const cuckoo_options& options) noexcept;
+
+[[nodiscard]] std::uint64_t table_bytes(const cuckoo_shape& shape) noexcept;
+
+}  // namespace genista::cuckoo

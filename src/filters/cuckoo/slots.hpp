@@ -1,0 +1,36 @@
+// Slots of some bits each in shared words: one writer, any number of readers (lookup_state.hpp tells who may trust what).
+//
+// Loads acquire and stores release: whoever has seen a changed word also sees that the version had become odd before.
+#pragma once
+
+#include <cstdint>
+
+namespace genista::cuckoo {
+
+// One word beyond the last slot is there, so that no slot needs a case of its own.
+[[nodiscard]] constexpr std::uint64_t words_for(std::uint64_t slots, unsigned slot_bits) noexcept {
+    return (slots * slot_bits + 63) / 64 + 1;
+}
+
+[[nodiscard]] inline std::uint64_t read_slot(const std::uint64_t* words, std::uint64_t slot,
+                                             unsigned slot_bits) noexcept {
+    const std::uint64_t bit = slot * slot_bits;
+    const std::uint64_t* const at = words + bit / 64;
+    const unsigned shift = bit % 64;
+    const std::uint64_t low = __atomic_load_n(at, __ATOMIC_ACQUIRE) >> shift;
+    const std::uint64_t high = __atomic_load_n(at + 1, __ATOMIC_ACQUIRE) << 1 << (63 - shift);
+    return (low | high) & ((std::uint64_t{1} << slot_bits) - 1);
+}
+
+inline void write_slot(std::uint64_t* words, std::uint64_t slot, unsigned slot_bits, std::uint64_t value) noexcept {
+    const std::uint64_t bit = slot * slot_bits;
+    std::uint64_t* const at = words + bit / 64;
+    const unsigned shift = bit % 64;
+    const std::uint64_t mask = (std::uint64_t{1} << slot_bits) - 1;
+    __atomic_store_n(at, (*at & ~(mask << shift)) | value << shift, __ATOMIC_RELEASE);
+    if (shift + slot_bits <= 64) return;
+    const unsigned gone = 64 - shift;
+    __atomic_store_n(at + 1, (at[1] & ~(mask >> gone)) | value >> gone, __ATOMIC_RELEASE);
+}
+
+}  // namespace genista::cuckoo

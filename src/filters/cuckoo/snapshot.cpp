@@ -1,0 +1,112 @@
+// Save and load. docs/format.md draws the sections. R's slots are not part of a snapshot: a loaded filter lays its keys anew
+// before it changes (family.hpp).
+#include <algorithm>
+#include <cstring>
+
+#include "filters/cuckoo/core.hpp"
+#include "filters/cuckoo/sizing.hpp"
+#include "filters/cuckoo/slots.hpp"
+#include "filters/snapshot_fields.hpp"
+
+namespace genista::cuckoo {
+namespace {
+
+constexpr std::uint16_t version = 1;
+
+snapshot_kind kind_of(cuckoo_rule rule) noexcept {
+    switch (rule) {
+        case cuckoo_rule::plain:
+            return snapshot_kind::cuckoo;
+        case cuckoo_rule::cuckooing:
+            return snapshot_kind::cuckooing;
+        case cuckoo_rule::cyclic:
+            return snapshot_kind::cyclic;
+        case cuckoo_rule::swapping:
+            break;
+    }
+    return snapshot_kind::swapping;
+}
+
+error bad(const member_of_family& who, const char* what, std::uint64_t number) noexcept {
+    return error::make(error_code::corrupt, "%.*s snapshot: %s (%llu)", static_cast<int>(who.name.size()),
+                       who.name.data(), what, static_cast<unsigned long long>(number));
+}
+
+bool is_possible(const cuckoo_shape& shape, const member_of_family& who) noexcept {
+    return shape.selector_bits == who.usual.selector_bits && shape.tables >= least_tables &&
+           shape.tables <= most_tables && shape.bin_slots >= 1 && shape.bin_slots <= most_bin_slots &&
+           (shape.rule != cuckoo_rule::swapping || shape.bin_slots > 1) &&
+           shape.fingerprint_bits >= least_fingerprint_bits && shape.fingerprint_bits <= most_fingerprint_bits &&
+           shape.bins >= 1 && shape.bins <= most_slots / (shape.tables * shape.bin_slots);
+}
+
+}  // namespace
+
+result<void> core::save(sink& out) const {
+    const std::lock_guard held{mutex_};
+    const auto info = describe(kind_of(shape().rule), version, hash_);
+    if (!info) return info.error();
+    field_writer fields;
+    filter_stats common;
+    common.capacity = capacity_;
+    common.false_positive_rate =
+        std::min(rate_, max_false_positive_rate);  // small fingerprints promise less than nothing
+    common.keys = keys_;
+    write_common(fields, common, hash_);
+    fields.u32(shape().tables).u32(shape().bin_slots).u32(shape().fingerprint_bits).u32(shape().selector_bits);
+    fields.u64(shape().bins).f64(load_);
+    for (const std::uint64_t salt : current_salts()) fields.u64(salt);
+    const std::array sections = {table_.bytes()};
+    return write_snapshot(out, *info, fields.view(), sections);
+}
+
+result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<const std::byte> bytes) {
+    const auto view = open_snapshot_as(kind_of(who.usual.rule), version, 1, bytes);
+    if (!view) return view.error();
+    field_reader fields{view->parameters};
+    const auto common = read_common(fields, view->info, who.name, 0x1p-40);
+    if (!common) return common.error();
+    cuckoo_shape shape = who.usual;
+    shape.tables = fields.u32();
+    shape.bin_slots = fields.u32();
+    shape.fingerprint_bits = fields.u32();
+    shape.selector_bits = fields.u32();
+    shape.bins = fields.u64();
+    const double load = fields.f64();
+    salts under{};
+    for (std::uint64_t& salt : under) salt = fields.u64();
+    if (!fields.finished() || !is_possible(shape, who) || !(load >= least_load && load <= 1))
+        return bad(who, "impossible tables, slots, bits or load", shape.tables);
+    const std::span<const std::byte> table = view->sections[0];
+    if (table.size() != table_bytes(shape)) return bad(who, "a table of another size", table.size());
+    const auto seed = hash_key::random();
+    if (!seed) return seed.error();
+    std::uint64_t chance = 0;
+    std::memcpy(&chance, seed->bytes.data(), sizeof chance);
+    auto made = make(who, {.shape = shape,
+                           .capacity = common->options.capacity,
+                           .load = load,
+                           .rate = rate_of(shape, load),
+                           .hash = *common->options.hash,
+                           .seed = chance});
+    if (!made) return made;
+    core& loaded = **made;
+    std::memcpy(loaded.table_.data(), table.data(), table.size());
+    for (std::size_t i = 0; i < under.size(); ++i) loaded.state_.salts[i].store(under[i], std::memory_order_relaxed);
+    std::uint64_t occupied = 0;
+    for (std::uint64_t slot = 0; slot < shape.slots(); ++slot) {
+        if (!loaded.is_empty(slot))
+            ++occupied;
+        else if (loaded.contents(slot) != 0)
+            return bad(who, "an empty slot with a selector", slot);
+    }
+    if (occupied != common->keys) return bad(who, "occupied slots are not as many as keys", occupied);
+    for (std::uint64_t bit = shape.slots() * shape.slot_bits(); bit < 8 * table.size(); ++bit) {
+        if ((std::to_integer<unsigned>(table[bit / 8]) >> bit % 8 & 1) != 0)
+            return bad(who, "a bit beyond the last slot", bit);
+    }
+    loaded.keys_ = common->keys;
+    return made;
+}
+
+}  // namespace genista::cuckoo
