@@ -175,9 +175,9 @@ result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const auto there = find(more.where, key, moves, remote);
     if (!there) return there.error();
     if (there->has_value()) return insert_outcome::already_present;
-    const auto way = search(more, moves, remote);
-    if (!way) return way.error();
-    if (*way) {
+    const auto room = search(more, moves, remote);
+    if (!room) return room.error();
+    if (*room == way::found) {
         if (const auto done = commit(moves, remote); !done) return done.error();
         return insert_outcome::inserted;
     }

@@ -110,17 +110,17 @@ class core {
     [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
 
     // ---- operations ---------------------------------------------------------------------------------------------------
-    // Plans the moves that make room for a key; false: no way found within bounds.
-    [[nodiscard]] result<bool> search(const element& key, plan& in, slot_source& remote);
+    // Plans the moves that make room for a key, none of them out of the pinned slot.
+    enum class way : unsigned char { found, none, too_long };
+    [[nodiscard]] result<way> search(const element& key, plan& in, slot_source& remote,
+                                     std::optional<std::uint64_t> pinned = std::nullopt);
     [[nodiscard]] std::optional<std::uint64_t> free_slot_of(const essence& key, unsigned first_table, plan& in) const;
     [[nodiscard]] bool will_be_empty(std::uint64_t slot, plan& in) const noexcept;
 
     [[nodiscard]] result<void> fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote);
-    // False: the walk became too long.
-    [[nodiscard]] result<bool> move_on(std::uint64_t slot, plan& in, slot_source& remote);
+    [[nodiscard]] result<way> move_on(std::uint64_t slot, plan& in, slot_source& remote);
     [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, slot_source& remote);
     [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote);
-    [[nodiscard]] unsigned longest_walk() const noexcept;
 
     // New hash functions for everything R's slots hold and perhaps one key more, or for everything that is a member. False:
     // none were found that place all keys.

@@ -1,5 +1,4 @@
 // What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the stranger shares.
-#include <bit>
 #include <utility>
 
 #include "filters/cuckoo/core.hpp"
@@ -53,9 +52,14 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
         } else if (shape().rule == cuckoo_rule::swapping) {
             if (const auto swapped = swap_in_bin(slot, in, remote); !swapped) return swapped;
         } else {
+            const plan before = in;
             const auto moved = move_on(slot, in, remote);
             if (!moved) return moved.error();
-            if (*moved) continue;
+            if (*moved == way::found) continue;
+            if (*moved == way::none) {
+                in = before;
+                continue;
+            }
             // Too many steps: new hash functions instead. If there are none, the mistake stays.
             const auto laid = relay(keys_from::slots, nullptr, remote);
             if (!laid) return laid.error();
@@ -65,40 +69,24 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
     return commit(in, remote);
 }
 
-unsigned core::longest_walk() const noexcept {
-    // Θ(log n): at 95 % load one step in seven finds room, so that a walk of n = 10^6 keys is too long once in e^29.
-    return 32 + 8 * static_cast<unsigned>(std::bit_width(shape().slots()));
-}
-
-// Cuckooing: to the next table, and what lies there further on, as an insert would [acf §2.3].
-result<bool> core::move_on(std::uint64_t slot, plan& in, slot_source& remote) {
+// Cuckooing: to the next table; what lies there is inserted anew [acf §2.3]. The key that collided stays where it has come to: the
+// way back is the loop after which nothing is repaired [acf §3.1, Criterion 2]. Where that is the only way, as in a crowd of two
+// tables that is full to the last slot, the mistake stays.
+result<core::way> core::move_on(std::uint64_t slot, plan& in, slot_source& remote) {
     element moved = *std::exchange(in.find(slot)->after, std::nullopt);
-    unsigned table = (place_of(slot).table + 1) % shape().tables;
-    bool must_be_next = true;  // the key that collided goes to its next table; those it displaces where there is room
-    for (unsigned walked = 0; walked < longest_walk(); ++walked) {
-        const essence key = essence_of(moved.where);
-        const std::uint64_t bin = first_slot(key, table);
-        std::optional<std::uint64_t> free;
-        if (must_be_next) {
-            for (std::uint64_t each = bin; each < bin + shape().bin_slots && !free; ++each) {
-                if (will_be_empty(each, in)) free = each;
-            }
-        } else {
-            free = free_slot_of(key, table, in);
-        }
-        must_be_next = false;
-        if (free) {
-            planned_slot* const known = in.find(*free);
-            (known != nullptr ? *known : in.add(*free, std::nullopt)).after = std::move(moved);
-            return true;
-        }
-        const std::uint64_t victim = bin + chance_.below(shape().bin_slots);
-        const auto held = occupant(victim, in, remote);
-        if (!held) return held.error();
-        std::swap(*(*held)->after, moved);
-        table = (table + 1) % shape().tables;
+    const unsigned table = (place_of(slot).table + 1) % shape().tables;
+    const std::uint64_t bin = first_slot(essence_of(moved.where), table);
+    for (std::uint64_t each = bin; each < bin + shape().bin_slots; ++each) {
+        if (!will_be_empty(each, in)) continue;
+        planned_slot* const known = in.find(each);
+        (known != nullptr ? *known : in.add(each, std::nullopt)).after = std::move(moved);
+        return way::found;
     }
-    return false;
+    const std::uint64_t victim = bin + chance_.below(shape().bin_slots);
+    const auto held = occupant(victim, in, remote);
+    if (!held) return held.error();
+    const element displaced = *std::exchange((*held)->after, std::move(moved));
+    return search(displaced, in, remote, victim);
 }
 
 // Cyclic: the next fingerprint of the same key in the same slot [acf §2.4]. R's slots do not change.

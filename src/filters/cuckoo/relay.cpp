@@ -84,8 +84,10 @@ bool core::place_all(std::span<const digest> keys, arrangement& made) {
             if (moves == most_moves) return false;
             const essence key{keys[moved], made.under};
             std::uint64_t to = nobody;
-            for (unsigned table = 0; table < shape().tables && to == nobody; ++table) {
-                const std::uint64_t first = first_slot(key, table);
+            // Any table first: a favourite would be full and the others empty, and later walks long.
+            const auto favourite = static_cast<unsigned>(chance_.below(shape().tables));
+            for (unsigned i = 0; i < shape().tables && to == nobody; ++i) {
+                const std::uint64_t first = first_slot(key, (favourite + i) % shape().tables);
                 for (std::uint64_t slot = first; slot < first + shape().bin_slots && to == nobody; ++slot) {
                     if (made.owner[slot] == nobody) to = slot;
                 }

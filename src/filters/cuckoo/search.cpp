@@ -38,26 +38,31 @@ std::optional<std::uint64_t> core::free_slot_of(const essence& key, unsigned fir
     return std::nullopt;
 }
 
-result<bool> core::search(const element& key, plan& in, slot_source& remote) {
+result<core::way> core::search(const element& key, plan& in, slot_source& remote, std::optional<std::uint64_t> pinned) {
     const essence root = essence_of(key.where);
     const auto first_table = static_cast<unsigned>(chance_.below(shape().tables));
+    const auto come_to = [&](std::uint64_t slot, std::optional<element> comes) {
+        planned_slot* const known = in.find(slot);
+        (known != nullptr ? *known : in.add(slot, std::nullopt)).after = std::move(comes);
+    };
     if (const auto free = free_slot_of(root, first_table, in); free) {
-        in.add(*free, std::nullopt).after = key;
-        return true;
+        come_to(*free, key);
+        return way::found;
     }
     std::vector<step_of_search> steps;
     const auto look_at_bins = [&](const essence& of, std::size_t from) {
         for (unsigned table = 0; table < shape().tables; ++table) {
             const std::uint64_t first = first_slot(of, (first_table + table) % shape().tables);
             for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
-                const bool seen =
-                    std::any_of(steps.begin(), steps.end(), [&](const auto& s) { return s.slot == slot; });
+                const bool seen = slot == pinned || std::any_of(steps.begin(), steps.end(),
+                                                                [&](const auto& s) { return s.slot == slot; });
                 if (!seen) steps.push_back({slot, from});
             }
         }
     };
     look_at_bins(root, from_the_key);
-    for (std::size_t at = 0; at < steps.size() && at < most_reads; ++at) {
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+        if (at == most_reads) return way::too_long;
         const auto held = occupant(steps[at].slot, in, remote);
         if (!held) return held.error();
         const essence moved = essence_of((*held)->after->where);
@@ -67,16 +72,15 @@ result<bool> core::search(const element& key, plan& in, slot_source& remote) {
             continue;
         }
         // From the end to the beginning: each key goes where the one before it has just left.
-        std::optional<element> last = in.find(steps[at].slot)->after;
-        in.add(*free, std::nullopt).after = std::move(last);
+        come_to(*free, in.find(steps[at].slot)->after);
         std::size_t hole = at;
         for (; steps[hole].from != from_the_key; hole = steps[hole].from) {
             in.find(steps[hole].slot)->after = in.find(steps[steps[hole].from].slot)->after;
         }
         in.find(steps[hole].slot)->after = key;
-        return true;
+        return way::found;
     }
-    return false;
+    return way::none;
 }
 
 }  // namespace genista::cuckoo
