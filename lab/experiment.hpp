@@ -19,6 +19,11 @@ struct run_options {
     std::string filter;      // empty: the filter the claim is about
     bool quick = false;      // smaller sizes, the same judgement
     std::uint64_t seed = 1;  // all randomness comes from it
+    // Which traces to replay: lab/workloads/data.hpp. Only experiments that replay some may be given them.
+    std::string data_directory;  // with traces/*.keys.gz; empty: where they usually are, else made-up ones
+    std::string trace_path;      // the user's own, instead of all others
+    std::string columns;         // of trace_path, which is CSV then: lab/workloads/csv.hpp
+    std::string separator;       // of trace_path; empty: by its first row
     // Called now and then with the share done, 0..1; drawing it is the caller's business.
     std::function<void(double)> progress = [](double) {};
 };
@@ -35,10 +40,14 @@ struct outcome {
 struct experiment {
     std::string_view id;  // of the claim it measures
     result<outcome> (*run)(const run_options&);
+    bool replays_traces = false;  // those of traces_for() in lab/workloads/data.hpp
 };
 
 // For experiments that are about no filter: an error if one was named.
 [[nodiscard]] result<void> refuse_filter(std::string_view id, const run_options& options) noexcept;
+
+// For those that replay no traces: an error if some were named.
+[[nodiscard]] result<void> refuse_traces(const experiment& asked, const run_options& options) noexcept;
 
 // Every experiment the library has, in the order of docs/papers.md.
 [[nodiscard]] std::span<const experiment> all_experiments() noexcept;

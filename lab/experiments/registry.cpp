@@ -33,6 +33,18 @@ result<void> refuse_filter(std::string_view id, const run_options& options) noex
                        options.filter.c_str(), static_cast<int>(id.size()), id.data());
 }
 
+result<void> refuse_traces(const experiment& asked, const run_options& options) noexcept {
+    const auto named = [&]() -> const std::string* {
+        for (const std::string* each : {&options.trace_path, &options.data_directory, &options.columns}) {
+            if (!each->empty()) return each;
+        }
+        return nullptr;
+    }();
+    if (asked.replays_traces || named == nullptr) return {};
+    return error::make(error_code::invalid_argument, "'%.120s': %.*s replays no trace and takes none", named->c_str(),
+                       static_cast<int>(asked.id.size()), asked.id.data());
+}
+
 std::span<const experiment> all_experiments() noexcept {
     return experiments;
 }

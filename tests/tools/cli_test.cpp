@@ -14,7 +14,8 @@ std::string quoted(const char* text) {
 }
 
 TEST(cli, every_command_has_help_with_an_example) {
-    const arguments commands[] = {{}, {"guard"}, {"bench"}, {"inspect"}, {"lab"}, {"lab", "list"}, {"lab", "run"}};
+    const arguments commands[] = {{},      {"guard"},       {"bench"},      {"inspect"},
+                                  {"lab"}, {"lab", "list"}, {"lab", "run"}, {"lab", "trace"}};
     for (arguments command : commands) {
         std::string name = "genista";
         for (const std::string& word : command) name += " " + word;

@@ -13,7 +13,6 @@
 #include "genista/filters/broom.hpp"
 #include "guard/attack.hpp"
 #include "guard/databases.hpp"
-#include "guard/key_file.hpp"
 #include "guard/report.hpp"
 #include "guard/request.hpp"
 #include "guard/run_phase.hpp"
@@ -21,6 +20,7 @@
 #include "guard/workload.hpp"
 #include "json_target.hpp"
 #include "lab/report/guard_page.hpp"
+#include "lab/workloads/key_file.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 
@@ -225,7 +225,7 @@ exit_status run_guard(const request& asked) {
     const auto bad = [](const error& why) { return complain(exit_status::bad_input, why.message()); };
     for (const std::string& path : {asked.keys_path, asked.queries_path}) {
         if (path.empty()) continue;
-        if (const auto readable = check_key_file(path); !readable) return bad(readable.error());
+        if (const auto readable = lab::check_key_file(path); !readable) return bad(readable.error());
     }
     scratch room;
     if (const auto made = room.make(); !made) return bad(made.error());

@@ -1,4 +1,5 @@
 // genista lab: the papers' promises as experiments. `list` names them, `run` measures them and judges.
+// `trace` (lab_trace_command.cpp) shows what a trace holds.
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,6 +10,7 @@
 #include "json_target.hpp"
 #include "lab/claims.hpp"
 #include "lab/experiment.hpp"
+#include "lab_trace.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -109,6 +111,10 @@ exit_status run_experiments(const run_request& asked) {
                                     lab::find_claim(id) != nullptr ? "has no experiment yet" : "is no experiment",
                                     experiment_ids()));
     }
+    for (const lab::experiment* each : chosen) {
+        const auto fitting = lab::refuse_traces(*each, asked.options);
+        if (!fitting) return complain(exit_status::bad_input, fitting.error().message());
+    }
     json rows = json::array();
     bool all_kept = true;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -142,13 +148,26 @@ command add_run(CLI::App& lab_app) {
     const auto asked = std::make_shared<run_request>();
     CLI::App& app = *lab_app.add_subcommand("run", "run experiments and print measured beside promised");
     app.footer(
-        "Exit status: 0 every promise kept, 1 one broken, 2 an unknown experiment or filter.\n"
+        "Traces: those of --data DIR, else of the folder that GENISTA_DATA names, else of ../shared/data, else made-up "
+        "ones.\n"
+        "Experiments that replay none take none. genista lab trace shows how a file is read.\n"
+        "Exit status: 0 every promise kept, 1 one broken, 2 an unknown experiment or filter, or a trace that is not "
+        "whole.\n"
         "Example:\n  genista lab run broom-words ppr-reduction --quick --json -");
     app.add_option("ID", asked->ids, "experiments, as named by genista lab list")->required();
     app.add_option("--filter", asked->options.filter, "filter to try instead of the one the promise is about")
         ->type_name("NAME");
     app.add_flag("--quick", asked->options.quick, "smaller sizes, the same judgement");
     add_count(app, "--seed", asked->options.seed, {}, "all randomness comes from it");
+    CLI::Option* const data =
+        app.add_option("--data", asked->options.data_directory, "folder with traces/*.keys.gz to replay")
+            ->type_name("DIR");
+    CLI::Option* const trace =
+        app.add_option("--trace", asked->options.trace_path,
+                       "own trace to replay: one key a line, or CSV with --columns; plain or gzip; - is stdin")
+            ->type_name("FILE")
+            ->excludes(data);
+    add_column_choice(app, asked->options)->needs(trace);
     add_json_target(app, asked->json_path);
     return {&app, [asked] { return run_experiments(*asked); }};
 }
@@ -159,7 +178,7 @@ std::vector<command> add_lab_commands(CLI::App& root) {
     CLI::App& app = *root.add_subcommand("lab", "the papers' promises as experiments");
     app.require_subcommand(0, 1);
     app.footer("Example:\n  genista lab run broom-words --quick");
-    return {add_list(app), add_run(app)};
+    return {add_list(app), add_run(app), add_lab_trace_command(app)};
 }
 
 }  // namespace genista::tool

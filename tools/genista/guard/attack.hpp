@@ -8,10 +8,13 @@
 #include <vector>
 
 #include "guard/contender.hpp"
-#include "guard/key_table.hpp"
 #include "guard/run_phase.hpp"
+#include "lab/workloads/key_table.hpp"
 
 namespace genista::tool::guard {
+
+using lab::key_number;
+using lab::key_table;
 
 struct pool {
     key_table keys;  // false positives when they were found

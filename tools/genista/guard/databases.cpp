@@ -6,12 +6,12 @@
 #include <cstring>
 
 #include "genista/filters/broom.hpp"
-#include "guard/random.hpp"
+#include "lab/workloads/random.hpp"
 
 namespace genista::tool::guard {
 
 std::string value_of(key_number number, std::uint64_t bytes) {
-    random_stream chance{number};
+    lab::random_stream chance{number};
     std::string value(bytes, '\0');
     for (std::size_t at = 0; at < value.size(); at += 8) {
         const std::uint64_t word = chance();

@@ -11,9 +11,12 @@
 
 #include "guard/contender.hpp"
 #include "guard/figures.hpp"
-#include "guard/key_table.hpp"
+#include "lab/workloads/key_table.hpp"
 
 namespace genista::tool::guard {
+
+using lab::key_number;
+using lab::key_table;
 
 // What one contender is asked.
 struct stream {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "bench/keys.hpp"
-#include "guard/key_file.hpp"
-#include "guard/random.hpp"
+#include "lab/workloads/key_file.hpp"
+#include "lab/workloads/random.hpp"
 
 namespace genista::tool::guard {
 namespace {
@@ -35,7 +35,7 @@ void count_absent(const workload& of, phase_plan& phase) {
 
 result<phase_plan> read_queries(const std::string& path, workload& into) {
     phase_plan phase{.name = "replay", .queries = {}};
-    const auto read = read_keys(path, [&](std::string_view key) -> result<void> {
+    const auto read = lab::read_keys(path, [&](std::string_view key) -> result<void> {
         const auto number = number_of(into.keys, key);
         if (!number) return number.error();
         phase.queries.push_back(*number);
@@ -47,7 +47,7 @@ result<phase_plan> read_queries(const std::string& path, workload& into) {
 
 // Ranks 1 .. most with P(k) proportional to 1/k: floor(most^u) has P(k) proportional to ln(1 + 1/k), which is at most 1/k and
 // at least ln(2)/k, so that a toss corrects it.
-std::uint64_t zipf_rank(random_stream& chance, std::uint64_t most) {
+std::uint64_t zipf_rank(lab::random_stream& chance, std::uint64_t most) {
     while (true) {
         const auto k = static_cast<std::uint64_t>(std::pow(static_cast<double>(most) + 1, chance.unit()));
         const double wanted = 1 / static_cast<double>(k), proposed = std::log1p(wanted);
@@ -56,7 +56,7 @@ std::uint64_t zipf_rank(random_stream& chance, std::uint64_t most) {
 }
 
 result<phase_plan> zipf_queries(const request& asked, workload& into) {
-    random_stream chance{asked.seed + 1};
+    lab::random_stream chance{asked.seed + 1};
     std::vector<key_number> stored(into.stored);
     std::iota(stored.begin(), stored.end(), key_number{0});
     for (std::size_t i = stored.size(); i > 1; --i) std::swap(stored[i - 1], stored[chance.below(i)]);
@@ -77,7 +77,7 @@ result<phase_plan> zipf_queries(const request& asked, workload& into) {
 
 result<phase_plan> fresh_queries(const request& asked, workload& into, bool half_present) {
     using stream = fresh_keys::stream;
-    random_stream chance{asked.seed + 2};
+    lab::random_stream chance{asked.seed + 2};
     const fresh_keys strangers{asked.seed, half_present ? stream::half_present : stream::uniform};
     std::uint64_t place = 0;
     phase_plan phase{.name = half_present ? "half present" : "uniform", .queries = {}};
@@ -107,7 +107,7 @@ fresh_key fresh_keys::at(std::uint64_t place) const noexcept {
 
 result<void> add_stored_keys(const request& asked, workload& into) {
     if (!asked.keys_path.empty()) {
-        const auto read = read_keys(asked.keys_path, [&](std::string_view key) -> result<void> {
+        const auto read = lab::read_keys(asked.keys_path, [&](std::string_view key) -> result<void> {
             const auto number = number_of(into.keys, key);
             return number ? result<void>{} : number.error();
         });

@@ -14,10 +14,13 @@
 #include <string_view>
 #include <vector>
 
-#include "guard/key_table.hpp"
 #include "guard/request.hpp"
+#include "lab/workloads/key_table.hpp"
 
 namespace genista::tool::guard {
+
+using lab::key_number;
+using lab::key_table;
 
 struct phase_plan {
     std::string name;

@@ -1,9 +1,9 @@
 // Open addressing over numbers. See key_table.hpp.
-#include "guard/key_table.hpp"
+#include "lab/workloads/key_table.hpp"
 
 #include "genista/hash/digest.hpp"
 
-namespace genista::tool::guard {
+namespace genista::lab {
 namespace {
 
 constexpr std::uint64_t low_half = 0xffffffff;
@@ -57,4 +57,4 @@ void key_table::grow() {
     slots_ = std::move(larger);
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::lab

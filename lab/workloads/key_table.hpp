@@ -14,7 +14,7 @@
 
 #include "genista/hash/hasher.hpp"
 
-namespace genista::tool::guard {
+namespace genista::lab {
 
 using key_number = std::uint32_t;
 
@@ -45,4 +45,4 @@ class key_table {
     std::vector<std::uint64_t> slots_ = std::vector<std::uint64_t>(64);
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::lab

@@ -5,7 +5,7 @@
 
 #include "genista/hash/digest.hpp"
 
-namespace genista::tool::guard {
+namespace genista::lab {
 
 // splitmix64.
 class random_stream {
@@ -27,4 +27,4 @@ class random_stream {
     std::uint64_t state_;
 };
 
-}  // namespace genista::tool::guard
+}  // namespace genista::lab

@@ -1,0 +1,60 @@
+// byte_source: the bytes of a file, plain or gzip; `-` is standard input.
+//
+// A gzip file may have several members, one behind the other, and zeros behind the last. Everything else that is not whole
+// is an error: data that end in the middle, a wrong checksum, bytes behind a member that begin no other. (gzread() of zlib
+// takes such bytes for the end of the file and says nothing; a trace would be used without its second half.)
+#pragma once
+
+#include <zlib.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "genista/base/result.hpp"
+
+namespace genista::lab {
+
+// How errors name a file: 'path', or standard input; cut so that the rest of the message has room.
+[[nodiscard]] std::string shown_path(const std::string& path);
+
+class byte_source {
+  public:
+    explicit byte_source(const std::string& path) : path_{path}, name_{shown_path(path)} {}
+    byte_source(const byte_source&) = delete;
+    byte_source& operator=(const byte_source&) = delete;
+    ~byte_source();
+
+    // Once, before the first read. Reads nothing: a pipe is not waited for.
+    [[nodiscard]] result<void> open();
+
+    // How many bytes were put at the front of `out`, which is not empty; nothing at the end.
+    [[nodiscard]] result<std::size_t> read(std::span<char> out);
+
+    [[nodiscard]] const std::string& name() const noexcept { return name_; }
+
+  private:
+    enum class form { unknown, plain, gzip };
+
+    [[nodiscard]] error unreadable(const char* why) const noexcept;
+    [[nodiscard]] result<void> fetch();      // more raw bytes, or ended_
+    [[nodiscard]] result<void> recognise();  // plain or gzip, by the first bytes
+    [[nodiscard]] result<void> next_member();
+    [[nodiscard]] result<std::size_t> inflate_some(std::span<char> out);
+
+    [[nodiscard]] std::size_t waiting() const noexcept { return raw_.size() - used_; }
+
+    std::string path_;
+    std::string name_;
+    int descriptor_ = -1;
+    form form_ = form::unknown;
+    std::vector<unsigned char> raw_;  // as they are in the file; the first used_ of them are done with
+    std::size_t used_ = 0;
+    bool ended_ = false;  // the file has no more raw bytes
+    z_stream stream_{};
+    bool stream_made_ = false;
+    bool between_members_ = true;
+};
+
+}  // namespace genista::lab
