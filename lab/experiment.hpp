@@ -10,8 +10,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "genista/base/result.hpp"
+#include "lab/report/page.hpp"
 
 namespace genista::lab {
 
@@ -35,6 +37,7 @@ struct outcome {
     nlohmann::json control;     // what had to fail, and how it did
     nlohmann::json parameters;  // everything needed to run it again
     nlohmann::json series = nlohmann::json::array();
+    std::vector<report::section> figures{};  // what a report draws of it (genista lab run --report)
 };
 
 struct experiment {

@@ -49,12 +49,16 @@ constexpr std::array adversaries{
     adversary{"restart-replay",
               "false positives of renewals after a snapshot; then a restart from it, and the same renewals", one_bin,
               replay_across_restart},
+    adversary{"exhaust-choices", "asks a stranger so often that a filter with few choices has tried them all", few_bins,
+              exhaust_choices},
+    adversary{"unfixable-sets", "looks for strangers that exclude each other's repair, and asks them in turn", few_bins,
+              find_unfixable_sets},
 };
 
 }  // namespace
 
 void fill(arena& at, std::uint64_t keys) {
-    for (std::uint64_t key = 0; key < keys; ++key) at.insert(key);
+    at.fill(keys);
 }
 
 std::span<const adversary> all_adversaries() noexcept {

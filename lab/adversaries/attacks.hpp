@@ -27,5 +27,7 @@ void replay_across_renewals(arena& at, const budget& may_spend);  // renewals.cp
 void cycle_salts(arena& at, const budget& may_spend);             // renewals.cpp
 void replay_across_growth(arena& at, const budget& may_spend);    // lives.cpp
 void replay_across_restart(arena& at, const budget& may_spend);   // lives.cpp
+void exhaust_choices(arena& at, const budget& may_spend);         // repeaters.cpp
+void find_unfixable_sets(arena& at, const budget& may_spend);     // unfixable.cpp
 
 }  // namespace genista::lab

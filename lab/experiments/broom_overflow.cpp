@@ -91,7 +91,7 @@ struct overflow_seen {
 std::uint64_t fill_one_by_one(workload& w, std::uint64_t count) {
     std::uint64_t refused = 0;
     for (std::uint64_t key = 0; key < count; ++key) {
-        (void)must(w.store().put(w.filter().hash()(key), key_bytes{key}.view()));
+        (void)must(w.store().put(w.filter().hash()(key), integer_key{key}.view()));
         refused += must(w.filter().insert(key, w.store())) == insert_outcome::full ? 1u : 0u;
     }
     return refused;

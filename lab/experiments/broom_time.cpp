@@ -168,7 +168,7 @@ means measure_one(std::uint64_t n, double rate, const samples& sample, std::uint
     seen.positive = mean_of(count_each(counter, keys_from(0, sample.lookups), ask));
     const std::vector<std::uint64_t> fresh = choose.keys(n, 44, sample.inserts);
     if (fresh.empty()) throw workload_error{"broom-time: no bin of the population wanted"};
-    for (const std::uint64_t key : fresh) (void)must(w.store().put(filter.hash()(key), key_bytes{key}.view()));
+    for (const std::uint64_t key : fresh) (void)must(w.store().put(filter.hash()(key), integer_key{key}.view()));
     const auto inserts =
         count_each(counter, fresh, [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
     const auto erases = count_erases(w, counter, choose, {.population = 45, .renews = false, .count = sample.erases});

@@ -20,5 +20,11 @@ result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);
 result<outcome> run_sustained_guard(const run_options& options);
 result<outcome> run_growth(const run_options& options);
+result<outcome> run_acf_support(const run_options& options);
+result<outcome> run_acf_not_support(const run_options& options);
+result<outcome> run_acf_figures(const run_options& options);
+result<outcome> run_acf_attack_cyclic(const run_options& options);
+result<outcome> run_acf_attack_swapping(const run_options& options);
+result<outcome> run_acf_attack_birthday(const run_options& options);
 
 }  // namespace genista::lab

@@ -72,6 +72,10 @@ class arena {
     // Remote range reads they cost. Inserting a member or erasing a stranger is allowed and harmless.
     virtual unsigned insert(std::uint64_t key) = 0;
     virtual unsigned erase(std::uint64_t key) = 0;
+    // 0, 1, …, keys - 1 become members: how a game begins.
+    virtual void fill(std::uint64_t keys) {
+        for (std::uint64_t key = 0; key < keys; ++key) insert(key);
+    }
     [[nodiscard]] virtual bool is_member(std::uint64_t key) const = 0;
     [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
 

@@ -35,19 +35,6 @@ template <class Options>
     return made;
 }
 
-// A 64-bit key as R holds it: eight bytes, little-endian.
-class key_bytes {
-  public:
-    explicit key_bytes(std::uint64_t key) noexcept
-        : little_{std::endian::native == std::endian::big ? __builtin_bswap64(key) : key} {}
-    [[nodiscard]] key_view view() const noexcept {
-        return {reinterpret_cast<const std::byte*>(&little_), sizeof little_};
-    }
-
-  private:
-    std::uint64_t little_;
-};
-
 // Calls found(key) for each key of first, first + 1, … that the filter lets through, until it returns false or `count` keys
 // were asked. Batches: an answer may be as old as its batch. Returns how many keys were asked.
 template <class Filter, class Found>
@@ -97,12 +84,12 @@ class broom_workload {
         std::vector<record> records(count);
         for (std::uint64_t i = 0; i < count; ++i) records[i] = {filter_.hash()(first + i), first + i};
         std::sort(records.begin(), records.end(), [](const record& a, const record& b) { return a.where < b.where; });
-        for (const record& each : records) (void)must(remote_.put(each.where, key_bytes{each.key}.view()));
+        for (const record& each : records) (void)must(remote_.put(each.where, integer_key{each.key}.view()));
     }
 
     // Range reads that it cost. Throws if the filter is full.
     std::uint64_t insert(std::uint64_t key) {
-        (void)must(remote_.put(filter_.hash()(key), key_bytes{key}.view()));
+        (void)must(remote_.put(filter_.hash()(key), integer_key{key}.view()));
         const std::uint64_t before = reads();
         if (must(filter_.insert(key, remote_)) == insert_outcome::full) throw workload_error{"the filter is full"};
         return reads() - before;

@@ -118,6 +118,7 @@ class core {
     [[nodiscard]] bool will_be_empty(std::uint64_t slot, plan& in) const noexcept;
 
     [[nodiscard]] result<void> fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote);
+    [[nodiscard]] std::uint64_t most_futile() const noexcept;
     [[nodiscard]] result<way> move_on(std::uint64_t slot, plan& in, slot_source& remote);
     [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, slot_source& remote);
     [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote);
@@ -152,6 +153,7 @@ class core {
     std::uint64_t generation_ = 1;
     bool slots_are_ours_ = false;  // R's slots may be anything: a former filter's, say
     std::uint64_t adapts_ = 0, relays_ = 0, remote_reads_ = 0;
+    std::uint64_t futile_ = 0;  // repairs in vain under these hash functions
 
     struct debt {
         std::uint64_t slot;

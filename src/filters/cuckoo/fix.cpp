@@ -1,4 +1,5 @@
 // What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the stranger shares.
+#include <cmath>
 #include <utility>
 
 #include "filters/cuckoo/core.hpp"
@@ -56,17 +57,21 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
             const auto moved = move_on(slot, in, remote);
             if (!moved) return moved.error();
             if (*moved == way::found) continue;
-            if (*moved == way::none) {
-                in = before;
-                continue;
-            }
-            // Too many steps: new hash functions instead. If there are none, the mistake stays.
+            in = before;
+            if (*moved == way::none && ++futile_ < most_futile()) continue;
+            // New hash functions instead. If there are none, the mistake stays.
             const auto laid = relay(keys_from::slots, nullptr, remote);
             if (!laid) return laid.error();
             return {};
         }
     }
     return commit(in, remote);
+}
+
+// The text bounds how often a repair is in vain and lets the mistake stay [acf Lemma 8, Criterion 2]. A key that is asked for ever
+// would then be wrong for ever, so we do not wait longer than it costs to lay all keys anew, by ranges of 1024.
+std::uint64_t core::most_futile() const noexcept {
+    return 16 + static_cast<std::uint64_t>(std::sqrt(static_cast<double>(shape().slots())));
 }
 
 // Cuckooing: to the next table; what lies there is inserted anew [acf §2.3]. The key that collided stays where it has come to: the

@@ -177,6 +177,7 @@ void core::put_in_place(const arrangement& made) {
     for (std::size_t i = 0; i < made.under.size(); ++i) state_.salts[i].store(made.under[i], std::memory_order_release);
     keys_ = keys;
     ++relays_;
+    futile_ = 0;
 }
 
 result<bool> core::relay(keys_from from, const element* more, slot_source& remote) {

@@ -1,5 +1,5 @@
 // Numbers for people: what experiments put into `measured`.
-#include "lab/workloads/broom_run.hpp"
+#include "lab/workloads/experiment_run.hpp"
 
 #include <cmath>
 #include <cstdio>

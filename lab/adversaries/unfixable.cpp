@@ -1,0 +1,143 @@
+// Theorem 12 of [acf]: mutually unfixable sets, by preliminary, testing and permutation rounds. See acf_attacks.hpp.
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "lab/adversaries/acf_attacks.hpp"
+#include "lab/adversaries/attacks.hpp"
+#include "lab/adversaries/hunter.hpp"
+
+namespace genista::lab {
+namespace {
+
+// The c of the text's footnote 11: with more suspects than this times k it gives up. Ours then still names a key that every
+// query lets through, if there is one: a filter that learns nothing has many.
+constexpr std::uint64_t most_suspects_per_table = 50;
+constexpr unsigned most_narrowings = 50;
+constexpr unsigned tries_of_one = 8;
+
+class rounds {
+  public:
+    rounds(arena& at, const unfixable_plan& plan) : at_{at}, plan_{plan}, chance_{plan.seed} {}
+
+    [[nodiscard]] unfixable_found play() {
+        unfixable_found found;
+        const double size = (1 + 1.0 / plan_.tables) * static_cast<double>(plan_.bins) /
+                            (plan_.rate * std::pow(static_cast<double>(plan_.keys), 1.0 / plan_.tables));
+        std::vector<std::uint64_t> asked(static_cast<std::size_t>(std::max(size, 1.0)));
+        for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = plan_.first_stranger + i;
+        found.asked_for = asked.size();
+
+        for (unsigned round = 0; round < plan_.tables && !spent(); ++round) (void)ask_all(asked);
+        std::vector<std::uint64_t> suspects = test(asked);
+        found.suspects = suspects.size();
+        narrow(suspects);
+        found.suspects_left = suspects.size();
+        if (suspects.size() > most_suspects_per_table * plan_.tables) {
+            found.named = always_through(suspects);
+            return found;
+        }
+        for (unsigned few = 2; few <= plan_.tables && !found.named; ++few) permute(suspects, few, found);
+        return found;
+    }
+
+  private:
+    [[nodiscard]] bool spent() const { return asked_ >= plan_.most_queries; }
+    [[nodiscard]] bool ask(std::uint64_t x) {
+        ++asked_;
+        return at_.query(x).false_positive();
+    }
+    // In random order; who got through.
+    std::vector<std::uint64_t> ask_all(std::vector<std::uint64_t>& all) {
+        shuffle(all);
+        std::vector<std::uint64_t> through;
+        for (const std::uint64_t x : all) {
+            if (ask(x)) through.push_back(x);
+        }
+        return through;
+    }
+    // k testing rounds: who got through in any of them, in an order of its own.
+    std::vector<std::uint64_t> test(std::vector<std::uint64_t>& all) {
+        std::vector<std::uint64_t> through;
+        for (unsigned round = 0; round < plan_.tables && !spent(); ++round) {
+            const auto these = ask_all(all);
+            through.insert(through.end(), these.begin(), these.end());
+        }
+        std::sort(through.begin(), through.end());
+        through.erase(std::unique(through.begin(), through.end()), through.end());
+        return through;
+    }
+    // Ours. The proof has k preliminary rounds after which all is quiet but for unfixable sets, because it moves one key at a time;
+    // a repair displaces others, whose strangers come back for a while. Testing the suspects alone costs next to nothing and
+    // leaves those that never come to rest.
+    void narrow(std::vector<std::uint64_t>& suspects) {
+        unsigned unchanged = 0;
+        for (unsigned i = 0; i < most_narrowings && unchanged < 3 && suspects.size() > plan_.tables && !spent(); ++i) {
+            std::vector<std::uint64_t> left = test(suspects);
+            unchanged = left.size() == suspects.size() ? unchanged + 1 : 0;
+            suspects = std::move(left);
+        }
+    }
+    std::optional<std::uint64_t> always_through(const std::vector<std::uint64_t>& suspects) {
+        for (const std::uint64_t x : suspects) {
+            unsigned through = 0;
+            while (through < tries_of_one && ask(x)) ++through;
+            if (through == tries_of_one) return x;
+        }
+        return std::nullopt;
+    }
+    // The same on every machine, unlike std::shuffle.
+    void shuffle(std::vector<std::uint64_t>& all) {
+        for (std::size_t left = all.size(); left > 1; --left) std::swap(all[left - 1], all[chance_() % left]);
+    }
+
+    // "In each permutation round, the adversary picks a random subset of Q_d of size k, [...] queries all elements in Q_r in the
+    // order given by P, then repeats. If every query in these repeated queries is a false positive, the adversary stops, and
+    // sets q̂ to be the first element in P" [acf §5.3]. Ours tries smaller subsets first: where a key displaces another, two
+    // strangers can exclude each other's repair, one for each key, whatever k is.
+    void permute(std::vector<std::uint64_t>& suspects, unsigned size, unfixable_found& found) {
+        if (suspects.size() < size) return;
+        double most = 1;  // binomial(|Q_d|, size) size!
+        for (unsigned i = 0; i < size; ++i) most *= static_cast<double>(suspects.size() - i);
+        for (double round = 0; round < most && !spent(); ++round) {
+            ++found.permutations;
+            shuffle(suspects);
+            for (unsigned i = 0; i < size; ++i) (void)ask(suspects[i]);
+            bool all = true;
+            for (unsigned i = 0; i < size; ++i) all = ask(suspects[i]) && all;
+            if (!all) continue;
+            found.named = suspects.front();
+            return;
+        }
+    }
+
+    arena& at_;
+    unfixable_plan plan_;
+    std::mt19937_64 chance_;
+    std::uint64_t asked_ = 0;
+};
+
+}  // namespace
+
+unfixable_found find_unfixable(arena& at, const unfixable_plan& plan) {
+    return rounds{at, plan}.play();
+}
+
+// Against any filter: as if it had two tables for its keys, with new strangers in every game.
+void find_unfixable_sets(arena& at, const budget& may_spend) {
+    hunter me{at, may_spend};
+    for (std::uint64_t game = 0; !me.spent(); ++game) {
+        const unfixable_plan plan{.tables = 2,
+                                  .bins = at.size() + 1,
+                                  .rate = at.rate(),
+                                  .keys = at.size() + 1,
+                                  .most_queries = may_spend.queries / 4 + 1,
+                                  .seed = may_spend.seed + game,
+                                  .first_stranger = (std::uint64_t{1} << 41) + (game << 32)};
+        if (const auto found = find_unfixable(at, plan); found.named) at.guess(*found.named);
+    }
+}
+
+}  // namespace genista::lab

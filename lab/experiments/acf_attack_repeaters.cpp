@@ -1,0 +1,134 @@
+// acf-attack-cyclic and acf-attack-swapping: enough candidates, each asked as often as the filter has choices, and one gets through
+// for ever [acf Thms 9, 10].
+//
+// A stranger collides with a given member under all 2^s selectors (in all b slots of the bin) with probability 2^(-f 2^s)
+// (2^(-b f)), and a look-up meets k b members at the load: the candidates are chosen so that one is expected, which finds it in
+// 1 - 1/e of all games. Promised: at least half of 200 games are won. (The empty fingerprint is no value, so it is a little easier.)
+//
+// In every row: the plain cuckoo filter, which must lose every game; the cuckooing filter, reported; and the broom filter, which must
+// stay at ε = 2^-8 by the rule for rates, over all queries and over the claims.
+#include <cmath>
+
+#include "lab/adversaries/acf_attacks.hpp"
+#include "lab/experiments/acf_attack.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/workloads/experiment_run.hpp"
+
+namespace genista::lab {
+namespace {
+
+struct target {
+    const char* filter;
+    unsigned fingerprint_bits;
+    unsigned choices;  // 2^s or b
+    unsigned repeats;  // how often a candidate is asked
+    std::uint64_t candidates;
+};
+// The text's Θ(b / ε^b) queries: so often that a run of luck among fewer slots than b has ended.
+constexpr unsigned swapping_repeats = 32;
+constexpr target cyclic_targets[] = {
+    {"cyclic1", 8, 2, 2, 17'300}, {"cyclic2", 6, 4, 4, 4'420'000}, {"cyclic3", 3, 8, 8, 4'420'000}};
+constexpr target swapping_targets[] = {{"swapping", 4, 4, swapping_repeats, 8'630},
+                                       {"swapping", 6, 4, swapping_repeats, 2'210'000}};
+
+constexpr double least_win_share = 0.5;
+constexpr std::uint64_t keys = 10'000;
+constexpr double broom_rate = 0x1p-8;
+
+struct row_plan {
+    std::string filter;
+    unsigned games;
+};
+
+outcome measure(const char* promised, std::span<const target> targets, const run_options& options) {
+    outcome out;
+    bool kept = true, control_lost = true;
+    std::string measured, control;
+    double done = 0;
+    for (const target& against : targets) {
+        const unsigned games = options.quick ? 30 : 200;
+        // Whoever loses at once, and whoever is judged by its queries, needs fewer.
+        const bool long_games = against.candidates > 100'000;
+        const unsigned others = options.quick ? 4 : (long_games ? 8 : 200);
+        std::vector<row_plan> rows{
+            {against.filter, games}, {"cuckoo", others}, {"cuckooing", others}, {"broom", others}};
+        if (!options.filter.empty()) rows = {{options.filter, others}};
+        for (const row_plan& row : rows) {
+            contender_plan plan;
+            plan.keys = keys;
+            plan.fingerprint_bits = against.fingerprint_bits;
+            plan.rate = broom_rate;
+            plan.seed = options.seed;
+            const attack_games played = play_games(
+                row.filter, plan, row.games,
+                [&](arena& at, std::uint64_t) {
+                    return find_repeater(at, {.candidates = against.candidates, .repeats = against.repeats});
+                },
+                [&](double share) {
+                    options.progress((done + share) / static_cast<double>(targets.size() * rows.size()));
+                });
+            ++done;
+            nlohmann::json line = played.row();
+            line["against"] = against.filter;
+            line["candidates"] = against.candidates;
+            line["repeats"] = against.repeats;
+            out.series.push_back(line);
+            if (row.filter == against.filter) {
+                kept = kept && played.win_share() >= least_win_share && played.seen.false_negatives == 0;
+                measured += std::string{measured.empty() ? "" : "; "}
+                                .append(against.filter)
+                                .append(" f=")
+                                .append(std::to_string(against.fingerprint_bits))
+                                .append(": won ")
+                                .append(std::to_string(played.wins))
+                                .append(" of ")
+                                .append(std::to_string(played.games));
+            } else if (row.filter == "cuckoo") {
+                control_lost = control_lost && played.win_share() >= 0.99;
+            } else if (row.filter == "broom") {
+                kept = kept && played.stays_at_rate();
+                measured += std::string{", broom "}
+                                .append(shown(100 * static_cast<double>(played.seen.false_positives) /
+                                              static_cast<double>(played.seen.negatives)))
+                                .append(" % of ")
+                                .append(std::to_string(played.seen.negatives))
+                                .append(" queries, won ")
+                                .append(std::to_string(played.wins));
+            }
+        }
+    }
+    out.promised = promised;
+    out.measured = measured.empty() ? "the filter named was played against; nothing is promised about it" : measured;
+    out.kept = kept && control_lost;
+    out.control = {{"what", "the plain cuckoo filter, which never learns, must lose every game"},
+                   {"lost_as_it_must", control_lost}};
+    out.parameters = {
+        {"seed", options.seed}, {"quick", options.quick}, {"keys", keys}, {"load", 0.95}, {"broom_rate", broom_rate}};
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_acf_attack_cyclic(const run_options& options) {
+    if (const auto known = check_contender("acf-attack-cyclic", options); !known) return known.error();
+    return run_experiment("acf-attack-cyclic", options, [&] {
+        return measure(
+            "about 2^(f 2^s) / (k load) candidates win at least half of the games against a cyclic filter with s "
+            "selector bits; the "
+            "broom filter stays at ε under the same attack",
+            cyclic_targets, options);
+    });
+}
+
+result<outcome> run_acf_attack_swapping(const run_options& options) {
+    if (const auto known = check_contender("acf-attack-swapping", options); !known) return known.error();
+    return run_experiment("acf-attack-swapping", options, [&] {
+        return measure(
+            "about 2^(b f) / (k b load) candidates win at least half of the games against a swapping filter; the broom "
+            "filter stays "
+            "at ε under the same attack",
+            swapping_targets, options);
+    });
+}
+
+}  // namespace genista::lab

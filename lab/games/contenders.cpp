@@ -1,0 +1,82 @@
+// Arenas by name. See contenders.hpp.
+#include "lab/games/contenders.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "genista/filters/blocked_bloom.hpp"
+#include "genista/filters/bloom.hpp"
+#include "genista/filters/cuckoo.hpp"
+#include "genista/filters/cuckoo_partial.hpp"
+#include "genista/filters/cuckooing.hpp"
+#include "genista/filters/cyclic.hpp"
+#include "genista/filters/swapping.hpp"
+#include "lab/games/broom_arena.hpp"
+#include "lab/games/cuckoo_arena.hpp"
+#include "lab/games/local_arena.hpp"
+
+namespace genista::lab {
+namespace {
+
+template <class Filter>
+std::unique_ptr<arena> make_cuckoo(const contender_plan& plan) {
+    cuckoo_options options;
+    options.capacity = plan.keys;
+    options.fingerprint_bits = plan.fingerprint_bits;
+    options.hash = hasher{hash_key::from_seed(plan.seed)};
+    options.tables = plan.tables;
+    options.bin_slots = plan.bin_slots;
+    options.load = plan.load;
+    options.repeatable = plan.seed;
+    return std::make_unique<cuckoo_arena<Filter>>(options);
+}
+
+template <class Filter>
+std::unique_ptr<arena> make_local(const contender_plan& plan) {
+    return std::make_unique<local_arena<Filter>>(filter_options{
+        .capacity = plan.keys, .false_positive_rate = plan.rate, .hash = hasher{hash_key::from_seed(plan.seed)}});
+}
+
+std::unique_ptr<arena> make_broom(const contender_plan& plan) {
+    broom_options options;
+    options.capacity = plan.keys;
+    options.false_positive_rate = plan.rate;
+    options.hash = hasher{hash_key::from_seed(plan.seed)};
+    options.repeatable = plan.seed;
+    return std::make_unique<broom_arena<broom_filter>>(options);
+}
+
+struct known {
+    std::string_view name;
+    std::unique_ptr<arena> (*make)(const contender_plan&);
+};
+constexpr std::array all{
+    known{cuckoo_filter::name, make_cuckoo<cuckoo_filter>},
+    known{cuckooing_filter::name, make_cuckoo<cuckooing_filter>},
+    known{cyclic_filter<1>::name, make_cuckoo<cyclic_filter<1>>},
+    known{cyclic_filter<2>::name, make_cuckoo<cyclic_filter<2>>},
+    known{cyclic_filter<3>::name, make_cuckoo<cyclic_filter<3>>},
+    known{swapping_filter::name, make_cuckoo<swapping_filter>},
+    known{broom_filter::name, make_broom},
+    known{bloom_filter::name, make_local<bloom_filter>},
+    known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
+    known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},
+};
+
+}  // namespace
+
+std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan) {
+    const auto* const found = std::ranges::find(all, filter, &known::name);
+    if (found == all.end()) return nullptr;
+    std::unique_ptr<arena> made = found->make(plan);
+    made->fill(plan.keys);
+    return made;
+}
+
+std::string contender_names() {
+    std::string names;
+    for (const known& each : all) names.append(names.empty() ? "" : ", ").append(each.name);
+    return names;
+}
+
+}  // namespace genista::lab

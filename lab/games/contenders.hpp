@@ -1,0 +1,30 @@
+// Arenas by the name of their filter: what an attack can be played against.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lab/games/arena.hpp"
+
+namespace genista::lab {
+
+struct contender_plan {
+    std::uint64_t keys = 10'000;
+    unsigned fingerprint_bits = 8;                  // of the cuckoo family
+    std::optional<unsigned> tables = std::nullopt;  // none: what the filter usually has
+    std::optional<unsigned> bin_slots = std::nullopt;
+    double load = 0.95;
+    double rate = 1.0 / 256;  // of the others
+    std::uint64_t seed = 1;
+};
+
+// Filled with the keys 0, 1, …, keys - 1. Throws std::runtime_error if it cannot be made; null for a name that nobody has.
+[[nodiscard]] std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan);
+
+// "cuckoo, cuckooing, …"
+[[nodiscard]] std::string contender_names();
+
+}  // namespace genista::lab

@@ -1,0 +1,155 @@
+// learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp: what this kind of filter asks of R.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "genista/filters/filter.hpp"
+#include "genista/format/sink.hpp"
+#include "lab/games/arena.hpp"
+
+namespace genista::lab {
+
+template <class Filter, class Remote>
+class learning_arena final : public arena {
+  public:
+    template <class Options>
+    explicit learning_arena(const Options& options) : filter_{must(Filter::make(options))} {}
+
+    [[nodiscard]] std::string_view filter_name() const noexcept override { return Filter::name; }
+    [[nodiscard]] double rate() const noexcept override { return filter_.rate(); }
+    [[nodiscard]] std::uint64_t bins() const noexcept override {
+        if constexpr (requires { filter_.details(); }) {
+            return filter_.details().bins;
+        } else {
+            return filter_.shape().bins;
+        }
+    }
+
+    reply query(std::uint64_t key) override {
+        reply seen;
+        seen.maybe = filter_.may_contain(key);
+        seen.member = members_.contains(key);
+        ++score_.operations;
+        if (seen.member) {
+            score_.false_negatives += seen.maybe ? 0u : 1u;
+            return seen;
+        }
+        ++score_.negatives;
+        if (seen.maybe) {
+            ++score_.false_positives;
+            const std::uint64_t before = remote_.reads();
+            (void)must(filter_.adapt(key, remote()));
+            seen.reads = reads_since(before);
+        }
+        return seen;
+    }
+    // In batches. Negatives change nothing, so that the answers up to the first positive are those of single queries.
+    hunt query_run(std::uint64_t first, std::uint64_t most) override {
+        constexpr std::uint64_t batch = 64;
+        std::array<std::uint64_t, batch> keys;
+        hunt now;
+        while (now.asked < most && !now.caught) {
+            const std::uint64_t count = std::min(batch, most - now.asked);
+            std::iota(keys.begin(), keys.end(), first + now.asked);
+            std::uint64_t maybe = 0;
+            filter_.may_contain(std::span<const std::uint64_t>{keys.data(), count}, std::span{&maybe, 1});
+            const auto negative = std::min(count, static_cast<std::uint64_t>(std::countr_zero(maybe)));
+            now.asked += negative;
+            score_.negatives += negative;
+            score_.operations += negative;
+            if (negative < count) now.caught = query(first + now.asked++).false_positive();
+        }
+        return now;
+    }
+    reply guess(std::uint64_t key) override {
+        const reply seen = query(key);
+        if (!seen.member) {
+            ++score_.guesses;
+            score_.right_guesses += seen.maybe ? 1u : 0u;
+        }
+        return seen;
+    }
+    unsigned insert(std::uint64_t key) override {
+        ++score_.operations;
+        const std::uint64_t before = remote_.reads();
+        (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
+        if (must(filter_.insert(key, remote())) == insert_outcome::full) throw std::runtime_error{"the arena is full"};
+        members_.insert(key);
+        return reads_since(before);
+    }
+    unsigned erase(std::uint64_t key) override {
+        ++score_.operations;
+        const std::uint64_t before = remote_.reads();
+        (void)must(filter_.erase(key, remote()));
+        members_.erase(key);
+        return reads_since(before);
+    }
+    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
+    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
+
+    // All at once, where the filter has a way: a filter just made.
+    void fill(std::uint64_t keys) override {
+        if constexpr (requires { filter_.shape(); }) {
+            for (std::uint64_t key = 0; key < keys; ++key) {
+                (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
+                members_.insert(key);
+            }
+            must_void(filter_.rebuild(remote()));
+        } else {
+            arena::fill(keys);
+        }
+    }
+
+    void grow() override {
+        if constexpr (requires { filter_.grow(remote()); }) {
+            must_void(filter_.grow(remote()));
+        } else {
+            throw std::runtime_error{std::string{Filter::name} + " does not grow"};
+        }
+    }
+    void save() override {
+        vector_sink out;
+        must_void(filter_.save(out));
+        saved_.assign(out.bytes().begin(), out.bytes().end());
+    }
+    void restart() override {
+        filter_ = must(Filter::load(saved_));
+        if constexpr (requires { filter_.shape(); }) must_void(filter_.rebuild(remote()));
+    }
+
+    [[nodiscard]] const score& counted() const noexcept override { return score_; }
+    [[nodiscard]] Filter& filter() noexcept { return filter_; }
+    [[nodiscard]] auto& remote() noexcept { return remote_.map(); }
+
+  private:
+    template <class T>
+    static T must(result<T> got) {
+        if (!got) throw std::runtime_error{std::string{got.error().message()}};
+        return *std::move(got);
+    }
+    static void must_void(const result<void>& got) {
+        if (!got) throw std::runtime_error{std::string{got.error().message()}};
+    }
+    unsigned reads_since(std::uint64_t before) {
+        const std::uint64_t reads = remote_.reads() - before;
+        score_.reads += reads;
+        return static_cast<unsigned>(reads);
+    }
+
+    Remote remote_;
+    Filter filter_;
+    std::unordered_set<std::uint64_t> members_;
+    std::vector<std::byte> saved_;
+    score score_;
+};
+
+}  // namespace genista::lab
