@@ -54,6 +54,7 @@ class rounds {
         shuffle(all);
         std::vector<std::uint64_t> through;
         for (const std::uint64_t x : all) {
+            if (spent()) break;
             if (ask(x)) through.push_back(x);
         }
         return through;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -212,10 +211,7 @@ exit_status publish(const outcome& run) {
     if (!asked.report_path.empty()) {
         const auto written = lab::report::write_html(asked.report_path, lab::report::guard_page(document));
         if (!written) return complain(exit_status::failed, written.error().message());
-        if (!owns_stdout(asked.json_path)) {
-            std::error_code ignored;
-            fmt::print("Report: {}\n", std::filesystem::absolute(asked.report_path, ignored).string());
-        }
+        if (!owns_stdout(asked.json_path)) fmt::print("{}", where_the_report_is(asked.report_path));
     }
     const std::string wrong = faults(run);
     return wrong.empty() ? exit_status::ok : complain(exit_status::failed, wrong);
@@ -289,20 +285,6 @@ void add_filters(CLI::App& app, request& asked) {
         ->excludes(rate);
 }
 
-void add_target(CLI::App& app, request& asked) {
-    add_json_target(app, asked.json_path);
-    app.add_option_function<std::string>(
-           "--report",
-           [&asked](const std::string& path) {
-               if (path == "-") refuse("--report", "'-' is no file; the report is HTML for a browser");
-               if (const auto usable = check_json_target(path); !usable)
-                   refuse("--report", std::string{usable.error().message()});
-               asked.report_path = path;
-           },
-           "write a page with charts")
-        ->type_name("FILE.html");
-}
-
 // What one option alone cannot know.
 exit_status check_and_run(const CLI::App& app, request& asked) {
     const auto given = app.get_options([](const CLI::Option* each) { return each->count() > 0; });
@@ -337,7 +319,8 @@ command add_guard_command(CLI::App& root) {
     add_count(app, "--pool", asked->pool, {1, 1'000'000}, "false positives that the adversary looks for");
     add_count(app, "--threads", asked->threads, {1, 256}, "threads that ask at once");
     add_count(app, "--seed", asked->seed, {}, "all chance comes from it, but for the hash key of a --store");
-    add_target(app, *asked);
+    add_json_target(app, asked->json_path);
+    add_report_target(app, asked->report_path);
     return {&app, [asked, &app] { return check_and_run(app, *asked); }};
 }
 

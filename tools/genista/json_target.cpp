@@ -1,6 +1,8 @@
 // JSON to stdout or to a file. See json_target.hpp.
 #include "json_target.hpp"
 
+#include <filesystem>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +62,11 @@ result<void> write_json(const std::string& path, const nlohmann::json& document)
 
 result<void> write_json(const std::string& path, const nlohmann::ordered_json& document) {
     return write_text(path, dump(document));
+}
+
+std::string where_the_report_is(const std::string& path) {
+    std::error_code ignored;
+    return std::string{"Report: "}.append(std::filesystem::absolute(path, ignored).string()).append("\n");
 }
 
 }  // namespace genista::tool

@@ -15,6 +15,9 @@ namespace genista::tool {
 [[nodiscard]] result<void> write_json(const std::string& path, const nlohmann::json& document);
 [[nodiscard]] result<void> write_json(const std::string& path, const nlohmann::ordered_json& document);
 
+// "Report: /where/it/is\n"
+[[nodiscard]] std::string where_the_report_is(const std::string& path);
+
 // True if the tables for people must keep quiet because stdout belongs to the JSON.
 [[nodiscard]] inline bool owns_stdout(const std::string& path) noexcept {
     return path == "-";

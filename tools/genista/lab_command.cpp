@@ -10,6 +10,7 @@
 #include "json_target.hpp"
 #include "lab/claims.hpp"
 #include "lab/experiment.hpp"
+#include "lab/report/lab_page.hpp"
 #include "lab_trace.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -24,6 +25,7 @@ struct run_request {
     std::vector<std::string> ids;
     lab::run_options options;
     std::string json_path;
+    std::string report_path;
 };
 
 std::string experiment_ids() {
@@ -116,6 +118,7 @@ exit_status run_experiments(const run_request& asked) {
         if (!fitting) return complain(exit_status::bad_input, fitting.error().message());
     }
     json rows = json::array();
+    std::vector<lab::report::named_outcome> outcomes;
     bool all_kept = true;
     for (std::size_t i = 0; i < chosen.size(); ++i) {
         const auto made =
@@ -127,6 +130,13 @@ exit_status run_experiments(const run_request& asked) {
         all_kept = all_kept && made->kept;
         if (!owns_stdout(asked.json_path)) print_outcome(chosen[i]->id, *made);
         rows.push_back(outcome_json(chosen[i]->id, *made));
+        outcomes.push_back({std::string{chosen[i]->id}, *made});
+    }
+    if (!asked.report_path.empty()) {
+        const auto page = lab::report::lab_page(outcomes, json{{"experiments", rows}});
+        const result<void> written = lab::report::write_html(asked.report_path, page);
+        if (!written) return complain(exit_status::failed, written.error().message());
+        if (!owns_stdout(asked.json_path)) fmt::print("{}", where_the_report_is(asked.report_path));
     }
     if (!asked.json_path.empty()) {
         const result<void> written = write_json(asked.json_path, json{{"experiments", rows}});
@@ -153,7 +163,8 @@ command add_run(CLI::App& lab_app) {
         "Experiments that replay none take none. genista lab trace shows how a file is read.\n"
         "Exit status: 0 every promise kept, 1 one broken, 2 an unknown experiment or filter, or a trace that is not "
         "whole.\n"
-        "Example:\n  genista lab run broom-words ppr-reduction --quick --json -");
+        "Example:\n  genista lab run broom-words ppr-reduction --quick --json -\n"
+        "  genista lab run acf-figures --trace flows.csv --columns src,dst,sport,dport --report figures.html");
     app.add_option("ID", asked->ids, "experiments, as named by genista lab list")->required();
     app.add_option("--filter", asked->options.filter, "filter to try instead of the one the promise is about")
         ->type_name("NAME");
@@ -169,6 +180,7 @@ command add_run(CLI::App& lab_app) {
             ->excludes(data);
     add_column_choice(app, asked->options)->needs(trace);
     add_json_target(app, asked->json_path);
+    add_report_target(app, asked->report_path);
     return {&app, [asked] { return run_experiments(*asked); }};
 }
 
