@@ -12,9 +12,9 @@
 namespace genista::lab {
 namespace {
 
-// The c of the text's footnote 11: with more suspects than this times k it gives up. Ours then still names a key that every
-// query lets through, if there is one: a filter that learns nothing has many.
-constexpr std::uint64_t most_suspects_per_table = 50;
+// The c of the text's footnote 11: with more suspects than this times k it gives up. Ours then looks for one that every query lets
+// through (a filter that learns nothing has many), and else goes on for as long as it may ask.
+constexpr std::uint64_t most_suspects_per_table = 8;
 constexpr unsigned most_narrowings = 50;
 constexpr unsigned tries_of_one = 8;
 
@@ -37,7 +37,6 @@ class rounds {
         found.suspects_left = suspects.size();
         if (suspects.size() > most_suspects_per_table * plan_.tables) {
             found.named = always_through(suspects);
-            return found;
         }
         for (unsigned few = 2; few <= plan_.tables && !found.named; ++few) permute(suspects, few, found);
         return found;
