@@ -96,6 +96,7 @@ TEST(bench_lists_cli, a_mix_is_timed_where_a_filter_can_erase_and_take_so_many_w
     const std::tuple<const char*, bool, bool> expected[] = {{"bloom", false, false},
                                                             {"blocked_bloom", false, false},
                                                             {"cuckoo_partial", true, false},
+                                                            {"cuckooing", true, true},
                                                             {"broom", true, true}};
     for (const auto& [name, alone, together] : expected) {
         const json filter = filter_of(document, name);
@@ -109,10 +110,11 @@ TEST(bench_lists_cli, a_mix_is_timed_where_a_filter_can_erase_and_take_so_many_w
 // Every run checks, in the end, that all stored keys are still there and were answered: status 0 says so.
 TEST(bench_lists_cli, mixes_of_all_shares_and_on_the_smallest_sets_lose_no_key) {
     for (const char* shares : {"99/1", "50/50", "0/100", "67/33"}) {
-        bench_json({"--filters", "cuckoo_partial,broom", "--keys", "700", "--threads", "1,3", "--mix", shares});
+        bench_json({"--filters", "cuckoo_partial,cuckoo,cuckooing,cyclic2,swapping,broom", "--keys", "700", "--threads",
+                    "1,3", "--mix", shares});
     }
-    const json tiny =
-        bench_json({"--filters", "broom", "--sizes", "1,3,4,7,8,20", "--threads", "1,2", "--mix", "50/50"});
+    const json tiny = bench_json(
+        {"--filters", "broom,cuckooing,swapping", "--sizes", "1,3,4,7,8,20", "--threads", "1,2", "--mix", "50/50"});
     EXPECT_TRUE(filter_of(tiny, "broom", 1).at("mix_ns").is_null()) << "3 keys are too few";
     EXPECT_TRUE(filter_of(tiny, "broom", 2).at("mix_ns").is_number()) << "4 are enough";
     EXPECT_TRUE(filter_of(tiny, "broom", 3).at("threads").at(1).at("mix_ns").is_null()) << "for one thread";
@@ -122,8 +124,8 @@ TEST(bench_lists_cli, mixes_of_all_shares_and_on_the_smallest_sets_lose_no_key) 
 TEST(bench_lists_cli, churned_twins_stand_beside_the_filters_that_erase) {
     const json document = bench_json({"--keys", "3000", "--churn", "1.5", "--threads", "1,2"});
     EXPECT_EQ(document.at("machine").at("run").at("churn"), 1.5);
-    ASSERT_EQ(document.at("sizes").at(0).at("filters").size(), 6u);
-    for (const char* name : {"cuckoo_partial+churn", "broom+churn"}) {
+    ASSERT_EQ(document.at("sizes").at(0).at("filters").size(), 10u + 8u);
+    for (const char* name : {"cuckoo_partial+churn", "cuckooing+churn", "broom+churn"}) {
         const json twin = filter_of(document, name);
         for (const char* updates : {"insert_ns", "erase_ns", "adapt_ns", "mix_ns"})
             EXPECT_TRUE(twin.at(updates).is_null());
@@ -139,6 +141,12 @@ TEST(bench_lists_cli, churned_twins_stand_beside_the_filters_that_erase) {
     const double reads = filter_of(document, "broom+churn").at("range_reads_per_update");
     EXPECT_GT(reads, 0.0);
     EXPECT_LE(reads, 4.0) << "an erase reads one range, an insert seldom one";
+    EXPECT_TRUE(filter_of(document, "broom+churn").at("slot_reads_per_update").is_null()) << "it has no slots";
+    for (const char* name : {"cuckoo+churn", "cuckooing+churn", "cyclic3+churn", "swapping+churn"}) {
+        const double slots = filter_of(document, name).at("slot_reads_per_update");
+        EXPECT_GE(slots, 0.5) << "an erase reads its slot";
+        EXPECT_LE(slots, 40.0) << "and an insert at 95 % load about a dozen";
+    }
 }
 
 TEST(bench_lists_cli, the_tables_say_all_of_it_and_fit_a_page) {
@@ -147,7 +155,8 @@ TEST(bench_lists_cli, the_tables_say_all_of_it_and_fit_a_page) {
     ASSERT_EQ(run.status, 0) << run.err;
     EXPECT_EQ(run.err, "");
     for (const char* word : {"1'000 keys", "2'000 keys", "1 and 2 threads", "mix 80/20", "broom+churn", "over floor",
-                             "over cuckoo_partial", "over blocked_bloom", "range reads of R an update", "x  "}) {
+                             "over cuckoo_partial", "over blocked_bloom", "range reads of R an update",
+                             "slot reads of R an update", "x  "}) {
         EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;
     }
     std::istringstream lines{run.out};

@@ -6,8 +6,14 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
+#include "genista/filters/cuckooing.hpp"
+#include "genista/filters/cyclic.hpp"
+#include "genista/filters/swapping.hpp"
 #include "genista/format/snapshot.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
 #include "run_tool.hpp"
 
 namespace genista::test {
@@ -22,6 +28,17 @@ void save_sample(const std::string& path) {
     for (std::uint64_t key = 0; key < 500; ++key) ASSERT_NE(filter->insert(key), insert_outcome::full);
     const result<void> saved = save_file(path, [&](sink& out) { return filter->save(out); });
     ASSERT_TRUE(saved) << saved.error().message();
+}
+
+template <class Filter>
+void save_cuckoo(const std::string& path) {
+    auto filter = Filter::make({.capacity = 1000, .false_positive_rate = 0.01, .hash = hasher{secret}});
+    ASSERT_TRUE(filter) << filter.error().message();
+    memory_map records;
+    memory_slots slots;
+    with_slots remote{records, slots};
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_TRUE(filter->insert(key, remote));
+    ASSERT_TRUE(save_file(path, [&](sink& out) { return filter->save(out); }));
 }
 
 std::string hex(std::uint64_t number) {
@@ -60,6 +77,37 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
         }
         EXPECT_GE(document.at("section_bytes").size(), 1u);
     }
+}
+
+TEST(inspect_cli, tells_the_members_of_the_cuckoo_family_apart) {
+    const scratch_folder scratch;
+    save_cuckoo<cuckoo_filter>(scratch / "cuckoo");
+    save_cuckoo<cuckooing_filter>(scratch / "cuckooing");
+    save_cuckoo<cyclic_filter<1>>(scratch / "cyclic1");
+    save_cuckoo<cyclic_filter<2>>(scratch / "cyclic2");
+    save_cuckoo<cyclic_filter<3>>(scratch / "cyclic3");
+    save_cuckoo<swapping_filter>(scratch / "swapping");
+    for (const std::string name : {"cuckoo", "cuckooing", "cyclic1", "cyclic2", "cyclic3", "swapping"}) {
+        const tool_run run = run_tool({"inspect", scratch / name, "--json"});
+        ASSERT_EQ(run.status, 0) << name << run.err;
+        const nlohmann::json document = run.json();
+        EXPECT_EQ(document.at("kind"), name.starts_with("cyclic") ? "cyclic" : name);
+        EXPECT_EQ(document.at("filter"), name);
+        EXPECT_EQ(document.at("stats").at("keys"), 500);
+        EXPECT_EQ(document.at("stats").at("capacity"), 1000);
+        const tool_run table = run_tool({"inspect", scratch / name});
+        EXPECT_EQ(table.status, 0);
+        EXPECT_NE(table.out.find(name), std::string::npos) << table.out;
+    }
+}
+
+TEST(inspect_cli, a_cyclic_snapshot_with_impossible_parameters_is_refused) {
+    const scratch_folder scratch;
+    const std::array<std::byte, 8> nonsense{};
+    const std::span<const std::byte> sections[] = {nonsense};
+    const snapshot_info info{.kind = snapshot_kind::cyclic, .kind_version = 1, .hash_id = 1};
+    ASSERT_TRUE(save_file(scratch / "odd", [&](sink& out) { return write_snapshot(out, info, nonsense, sections); }));
+    expect_refused({"inspect", scratch / "odd"}, scratch / "odd", "");
 }
 
 TEST(inspect_cli, never_shows_the_hash_key) {

@@ -45,7 +45,8 @@ constexpr const char* footer =
     R"(keys are distinct pseudo-random 64-bit integers drawn from the seed; so is the hash key.
 insert_ns: a new filter filled from empty to N keys by one thread. negative_ns, positive_ns: one call a key over
 independent keys; *_batch_ns: calls of 4096 keys. erase_ns: stored keys, put back outside the clock. null or -: the
-filter lacks the operation. What is spent in a remote map (a sorted array in RAM) is taken off.
+filter lacks the operation. adapt_ns: false positives, whether the repair helped or not. What is spent in a remote map (a
+sorted array in RAM, for the cuckoo family but cuckoo_partial with an array of slots) is taken off.
 --threads: with T threads each has its own slice of the look-ups, and ns are wall time a look-up of one thread (T/ns
 look-ups a nanosecond in all); *_speedup is the throughput over that of the first T of the list, by medians. Inserts,
 erases and adapts by themselves stay on one thread.
@@ -55,7 +56,8 @@ keys enough), in turns. Only for filters that erase, with several threads only f
 and from 4 keys a thread on.
 --churn X: beside each filter that erases stands a twin, NAME+churn, filled the same way and then lived in: X*N times
 one of its keys, drawn at random, was replaced by one never seen before. It takes part in all look-ups.
-range_reads_per_update: what that cost an adaptive filter. Takes 24*(1+X) + 8 bytes a key while it lasts.
+range_reads_per_update, slot_reads_per_update: what that cost a filter beside a remote map. Takes 24*(1+X) + 8 bytes a
+key while it lasts.
 --compare: medians of this run over those of an older one, where size, filter, threads and operation agree, and the same
 after each was divided by the floor of its own run.
 fpr_interval: Clopper-Pearson, 99.9 %. floor: one random cache line a look-up in an array as large as the smallest

@@ -2,6 +2,7 @@
 #include "filters.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "bench/adaptive_subject.hpp"
@@ -9,7 +10,11 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
+#include "genista/filters/cuckooing.hpp"
+#include "genista/filters/cyclic.hpp"
+#include "genista/filters/swapping.hpp"
 
 namespace genista::tool {
 namespace {
@@ -32,23 +37,56 @@ result<std::unique_ptr<bench::subject>> make_broom_subject(const filter_options&
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
 
+// Chance comes from the run's seed, by way of its hash key.
+template <class Filter>
+result<std::unique_ptr<bench::subject>> make_cuckoo_subject(const filter_options& options) {
+    cuckoo_options with;
+    with.capacity = options.capacity;
+    with.false_positive_rate = options.false_positive_rate;
+    with.hash = options.hash;
+    if (options.hash) with.repeatable = options.hash->key().id();
+    constexpr bool learns = !std::is_same_v<Filter, cuckoo_filter>;
+    auto made = std::make_unique<bench::adaptive_subject<Filter, cuckoo_options, learns>>(with);
+    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
+    return std::unique_ptr<bench::subject>{std::move(made)};
+}
+
 template <membership_filter Filter>
-result<filter_stats> load_stats(std::span<const std::byte> snapshot) {
+result<saved_filter> load_filter(std::span<const std::byte> snapshot) {
     const result<Filter> loaded = Filter::load(snapshot);
     if (!loaded) return loaded.error();
-    return loaded->stats();
+    return saved_filter{Filter::name, loaded->stats()};
+}
+
+result<saved_filter> load_cyclic(std::span<const std::byte> snapshot) {
+    const auto bits = saved_selector_bits(snapshot);
+    if (!bits) return bits.error();
+    if (*bits == 1) return load_filter<cyclic_filter<1>>(snapshot);
+    if (*bits == 2) return load_filter<cyclic_filter<2>>(snapshot);
+    return load_filter<cyclic_filter<3>>(snapshot);
 }
 
 template <local_filter Filter>
 constexpr filter_entry entry(snapshot_kind kind) {
-    return {Filter::name, kind, &make_subject<Filter>, &load_stats<Filter>};
+    return {Filter::name, kind, &make_subject<Filter>, &load_filter<Filter>};
+}
+template <class Filter>
+constexpr filter_entry cuckoo_entry(snapshot_kind kind) {
+    return {Filter::name, kind, &make_cuckoo_subject<Filter>,
+            kind == snapshot_kind::cyclic ? &load_cyclic : &load_filter<Filter>};
 }
 
 constexpr filter_entry entries[] = {
     entry<bloom_filter>(snapshot_kind::bloom),
     entry<blocked_bloom_filter>(snapshot_kind::blocked_bloom),
     entry<cuckoo_partial_filter>(snapshot_kind::cuckoo_partial),
-    {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_stats<broom_filter>},
+    cuckoo_entry<cuckoo_filter>(snapshot_kind::cuckoo),
+    cuckoo_entry<cuckooing_filter>(snapshot_kind::cuckooing),
+    cuckoo_entry<cyclic_filter<1>>(snapshot_kind::cyclic),
+    cuckoo_entry<cyclic_filter<2>>(snapshot_kind::cyclic),
+    cuckoo_entry<cyclic_filter<3>>(snapshot_kind::cyclic),
+    cuckoo_entry<swapping_filter>(snapshot_kind::swapping),
+    {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
 };
 
 template <class Member, class Value>

@@ -1,7 +1,7 @@
 // The one registry of filters: what `bench --filters` can name and what `inspect` can load.
 //
 // A new filter is one line in filters.cpp. Everything that differs between filters (has it erase?) is found out at
-// compile time by bench/filter_subject.hpp.
+// compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,17 @@
 
 namespace genista::tool {
 
+// What a snapshot holds. One kind may belong to several filters: the snapshot says to which.
+struct saved_filter {
+    std::string_view name;
+    filter_stats stats;
+};
+
 struct filter_entry {
     std::string_view name;
     snapshot_kind kind;
     result<std::unique_ptr<bench::subject>> (*make_subject)(const filter_options&);
-    result<filter_stats> (*load_stats)(std::span<const std::byte> snapshot);
+    result<saved_filter> (*load)(std::span<const std::byte> snapshot);  // any snapshot of the kind
 };
 
 [[nodiscard]] std::span<const filter_entry> all_filters() noexcept;

@@ -36,10 +36,13 @@ Phases: replay (the queries of the file) or, without a file, zipf, uniform (abse
 --attack also replay attack: an adversary collects --pool questions that cost a read (it gives up after 134217728, with no
 arguments after 33554432), and asks them again and again.
 Filters: none; rocksdb_bloom and rocksdb_ribbon are RocksDB's own, inside its files; bloom and broom stand before it;
-broom_static is broom that must not learn. All have the same memory: what the broom filter needs for --error-rate, or
---bits-per-key. With --attack the others also get what learning will take.
+broom_static is broom that must not learn. cuckooing, cyclic1 to cyclic3 (selector bits) and swapping are the adaptive cuckoo
+filters, cuckoo is one that does not learn; which key lies in which of their slots is kept in a database beside the store.
+All have the same memory: what the broom filter needs for --error-rate, or --bits-per-key; whole bits for the cuckoo filters.
+With --attack the others also get what learning will take.
 Columns: bits a key, all local state; wasted: queries for absent keys that the filter let through; repeated: for a key that
-had wasted a read before; share: wasted of absent; times within 6 %; denied: false negatives.
+had wasted a read before; share: wasted of absent; times within 6 %; denied: false negatives. Below: how many mistakes a
+filter repaired, and how often it read R to learn, ranges of records (broom) or single slots and records (the others).
 Layouts: clustered keeps the records in the order of a keyed hash, in all rows; indexed keeps them in the order of their keys,
 with an index beside them in the rows of broom.
 Without --store the database lives in a temporary folder (TMPDIR) and goes when the command ends. --store DIR with --keys

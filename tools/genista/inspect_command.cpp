@@ -73,7 +73,7 @@ json stats_json(const filter_stats& stats) {
 std::string to_text(const json& document) {
     table page{{{"field"}, {"value", align::left, 90}}};
     for (const auto& [name, value] : document.items()) {
-        if (name == "stats") continue;
+        if (name == "stats" || value.is_null()) continue;
         page.add_row({name, value.is_string() ? value.get<std::string>() : value.dump()});
     }
     if (document["stats"].is_null()) {
@@ -100,11 +100,13 @@ exit_status inspect(const std::string& path, bool as_json) {
     const result<snapshot_view> view = open_snapshot(file->bytes());
     if (!view) return refuse(view.error());
     json document = envelope_json(*view, file->bytes().size());
+    document["filter"] = nullptr;
     document["stats"] = nullptr;
     if (const filter_entry* known = find_filter(view->info.kind); known != nullptr) {
-        const result<filter_stats> stats = known->load_stats(file->bytes());
-        if (!stats) return refuse(stats.error());
-        document["stats"] = stats_json(*stats);
+        const result<saved_filter> saved = known->load(file->bytes());
+        if (!saved) return refuse(saved.error());
+        document["filter"] = saved->name;
+        document["stats"] = stats_json(saved->stats);
     }
     if (!as_json) {
         fmt::print("{}", to_text(document));

@@ -10,4 +10,8 @@ namespace genista {
 template <unsigned SelectorBits>
 using cyclic_filter = cuckoo_family_filter<cuckoo::cyclic_rule<SelectorBits>>;
 
+// All of them save one kind of snapshot: cyclic_filter<s>::load takes those of which this says s. (What is beside s is checked by
+// the loader.)
+[[nodiscard]] result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept;
+
 }  // namespace genista

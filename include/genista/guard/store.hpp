@@ -8,6 +8,7 @@
 // Any number of threads at once. What is committed when a call returns is seen by every call that begins afterwards.
 //
 //   memory_store.hpp                      in RAM: tests and examples
+//   slotted_store.hpp                     any of them with slots beside it, for the cuckoo family
 //   stores/rocksdb, clustered_store.hpp   RocksDB
 #pragma once
 

@@ -7,11 +7,13 @@
 #include "filters/cuckoo/sizing.hpp"
 #include "filters/cuckoo/slots.hpp"
 #include "filters/snapshot_fields.hpp"
+#include "genista/filters/cyclic.hpp"
 
 namespace genista::cuckoo {
 namespace {
 
 constexpr std::uint16_t version = 1;
+constexpr double least_saved_rate = 0x1p-40;
 
 snapshot_kind kind_of(cuckoo_rule rule) noexcept {
     switch (rule) {
@@ -64,7 +66,7 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
     const auto view = open_snapshot_as(kind_of(who.usual.rule), version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
-    const auto common = read_common(fields, view->info, who.name, 0x1p-40);
+    const auto common = read_common(fields, view->info, who.name, least_saved_rate);
     if (!common) return common.error();
     cuckoo_shape shape = who.usual;
     shape.tables = fields.u32();
@@ -110,3 +112,20 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
 }
 
 }  // namespace genista::cuckoo
+
+namespace genista {
+
+result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept {
+    constexpr const cuckoo::member_of_family& any = cuckoo::member<cuckoo::cyclic_rule<1>>;
+    const auto view = open_snapshot_as(snapshot_kind::cyclic, cuckoo::version, 1, snapshot);
+    if (!view) return view.error();
+    field_reader fields{view->parameters};
+    if (const auto common = read_common(fields, view->info, any.name, cuckoo::least_saved_rate); !common)
+        return common.error();
+    for (int field = 0; field < 3; ++field) (void)fields.u32();  // tables, slots of a bin, bits of a fingerprint
+    const unsigned bits = fields.u32();
+    if (bits >= 1 && bits <= 3) return bits;
+    return cuckoo::bad(any, "selectors of 1 to 3 bits are known, not of so many", bits);
+}
+
+}  // namespace genista

@@ -1,5 +1,5 @@
-// adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in
-// RAM (flat_map.hpp); what is spent inside R is taken off the clock (clocked_map.hpp).
+// adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in RAM, with slots beside it
+// if the filter needs them (subject_remote.hpp); what is spent inside R is taken off the clock (clocked_map.hpp).
 #pragma once
 
 #include <cassert>
@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "bench/clocked_map.hpp"
 #include "bench/filter_subject.hpp"
-#include "bench/flat_map.hpp"
+#include "bench/subject_remote.hpp"
 
 namespace genista::tool::bench {
 
-template <class Filter, class Options>
+// Learns: false for a filter that asks R and yet learns nothing from mistakes.
+template <class Filter, class Options, bool Learns = true>
 class adaptive_subject final : public subject {
   public:
     explicit adaptive_subject(const Options& options) : options_{options} {}
@@ -29,22 +29,19 @@ class adaptive_subject final : public subject {
 
     void announce(const std::shared_ptr<const flat_records>& records) override {
         remote_.reset();
-        store_.reset();
-        if (records == nullptr) return;
-        store_.emplace(records);
-        remote_.emplace(*store_);
+        if (records != nullptr) remote_.emplace(records);
     }
     result<void> empty() override {
         result<Filter> made = Filter::make(options_);
         if (!made) return made.error();
         filter_.emplace(*std::move(made));
-        if (store_) store_->clear();
+        if (remote_) remote_->store().clear();
         return {};
     }
 
     // The store commits first, and that is not the filter's time.
     void before_insert(std::span<const std::uint64_t> keys) override {
-        [[maybe_unused]] const std::uint64_t unknown = store_->put_all(filter_->hash(), keys);
+        [[maybe_unused]] const std::uint64_t unknown = remote_->store().put_all(filter_->hash(), keys);
         assert(unknown == 0);
     }
     [[nodiscard]] std::uint64_t insert(std::span<const std::uint64_t> keys) override {
@@ -53,22 +50,19 @@ class adaptive_subject final : public subject {
         return refused;
     }
 
-    [[nodiscard]] bool updates_in_batches() const noexcept override { return true; }
+    [[nodiscard]] bool updates_in_batches() const noexcept override { return takes_batches; }
     [[nodiscard]] std::uint64_t insert_batch(std::span<const std::uint64_t> keys) override {
         std::uint64_t inserted = 0;
-        for (std::size_t first = 0; first < keys.size(); first += batch_size) {
-            const auto part = keys.subspan(first, std::min(batch_size, keys.size() - first));
-            const auto done = filter_->insert(part, *remote_);
-            inserted += done ? *done : 0;
+        if constexpr (takes_batches) {
+            inserted = sum_of_batches(keys, [this](auto part) { return filter_->insert(part, remote_->remote()); });
         }
         return keys.size() - inserted;
     }
     [[nodiscard]] std::uint64_t erase_batch(std::span<const std::uint64_t> keys) override {
         std::uint64_t erased = 0;
-        for (std::size_t first = 0; first < keys.size(); first += batch_size) {
-            const auto part = keys.subspan(first, std::min(batch_size, keys.size() - first));
-            const auto done = filter_->erase(part, *remote_, vouched);
-            erased += done ? *done : 0;
+        if constexpr (takes_batches) {
+            erased =
+                sum_of_batches(keys, [this](auto part) { return filter_->erase(part, remote_->remote(), vouched); });
         }
         return erased;
     }
@@ -85,7 +79,7 @@ class adaptive_subject final : public subject {
     // that the filter does not know yet.
     [[nodiscard]] update_counts mixed(const mixed_work& work) override {
         const auto commit_and_insert = [this](std::uint64_t key) {
-            remote_->timed([&] { return store_->put_all(filter_->hash(), {&key, 1}); });
+            remote_->clock().timed([&] { return remote_->store().put_all(filter_->hash(), {&key, 1}); });
             return insert_one(key);
         };
         return run_mixed(
@@ -93,11 +87,18 @@ class adaptive_subject final : public subject {
             [this](std::uint64_t key) { return erase_one(key); });
     }
 
-    [[nodiscard]] bool can_adapt() const noexcept override { return true; }
+    [[nodiscard]] bool asks_remote() const noexcept override { return true; }
+    [[nodiscard]] std::uint64_t slot_bytes() const override {
+        constexpr std::uint64_t bytes_a_slot = 9;  // a key and a bit
+        if constexpr (needs_slots<Filter>) return bytes_a_slot * filter_->shape().slots();
+        return 0;
+    }
+
+    [[nodiscard]] bool can_adapt() const noexcept override { return Learns; }
     [[nodiscard]] std::uint64_t adapt(std::span<const std::uint64_t> keys) override {
         std::uint64_t fixed = 0;
         for (const std::uint64_t key : keys) {
-            const auto outcome = filter_->adapt(key, *remote_);
+            const auto outcome = filter_->adapt(key, remote_->remote());
             // One may have gone with the renewal of its bin for another.
             fixed += outcome && *outcome != adapt_outcome::true_positive ? 1u : 0u;
         }
@@ -117,22 +118,47 @@ class adaptive_subject final : public subject {
     [[nodiscard]] std::uint64_t remote_range_reads() const noexcept override {
         return remote_meter::of_this_thread().range_reads;
     }
+    [[nodiscard]] std::uint64_t remote_slot_reads() const noexcept override {
+        return remote_meter::of_this_thread().slot_reads;
+    }
 
   private:
+    using remote_type = std::remove_reference_t<decltype(std::declval<remote_for<Filter>&>().remote())>;
+    static constexpr bool takes_batches =
+        requires(Filter & filter, std::span<const std::uint64_t> keys, remote_type& remote) {
+        filter.insert(keys, remote);
+        filter.erase(keys, remote, vouched);
+    };
+
+    // Of what update(part) says it has done.
+    template <class Update>
+    [[nodiscard]] static std::uint64_t sum_of_batches(std::span<const std::uint64_t> keys, const Update& update) {
+        std::uint64_t sum = 0;
+        for (std::size_t first = 0; first < keys.size(); first += batch_size) {
+            const auto done = update(keys.subspan(first, std::min(batch_size, keys.size() - first)));
+            sum += done ? *done : 0;
+        }
+        return sum;
+    }
+
     [[nodiscard]] bool insert_one(std::uint64_t key) {
-        const auto outcome = filter_->insert(key, *remote_);
+        const auto outcome = filter_->insert(key, remote_->remote());
         return outcome && *outcome != insert_outcome::full;
     }
     [[nodiscard]] bool erase_one(std::uint64_t key) {
-        // As the local filters' erase does: whoever erases knows that the key was stored.
-        const auto outcome = filter_->erase(key, *remote_, vouched);
+        // As the local filters' erase does where the filter can be told: whoever erases knows that the key was stored.
+        const auto outcome = [&] {
+            if constexpr (takes_batches)
+                return filter_->erase(key, remote_->remote(), vouched);
+            else
+                return filter_->erase(key, remote_->remote());
+        }();
         return outcome && *outcome == erase_outcome::erased;
     }
 
     Options options_;
-    std::optional<Filter> filter_;   // engaged after the first empty(), which the registry calls
-    std::optional<flat_map> store_;  // engaged by announce()
-    std::optional<clocked_map<flat_map>> remote_;
+    std::optional<Filter> filter_;              // engaged after the first empty(), which the registry calls
+    std::optional<remote_for<Filter>> remote_;  // engaged by announce()
 };
 
 }  // namespace genista::tool::bench

@@ -52,7 +52,7 @@ result<std::vector<std::uint64_t>> live_through(const plan& what, const key_sour
         tick(static_cast<double>(first) / steps);
     });
 
-    std::vector<std::uint64_t> range_reads(twins.size());
+    std::vector<std::uint64_t> range_reads(twins.size()), slot_reads(twins.size());
     std::vector<std::uint64_t> erases, inserts;
     for (std::uint64_t done = 0; done < what.replacements(); done += inserts.size()) {
         erases.resize(static_cast<std::size_t>(std::min<std::uint64_t>(chunk, what.replacements() - done)));
@@ -63,9 +63,10 @@ result<std::vector<std::uint64_t>> live_through(const plan& what, const key_sour
             erases[i] = std::exchange(victim, inserts[i]);
         }
         for (std::size_t t = 0; t < twins.size(); ++t) {
-            const std::uint64_t before = twins[t]->remote_range_reads();
+            const std::uint64_t ranges = twins[t]->remote_range_reads(), slots = twins[t]->remote_slot_reads();
             replace(*twins[t], erases, inserts, into[t]);
-            range_reads[t] += twins[t]->remote_range_reads() - before;
+            range_reads[t] += twins[t]->remote_range_reads() - ranges;
+            slot_reads[t] += twins[t]->remote_slot_reads() - slots;
         }
         tick(static_cast<double>(what.keys + done) / steps);
     }
@@ -74,9 +75,10 @@ result<std::vector<std::uint64_t>> live_through(const plan& what, const key_sour
         in_chunks(present, [&](std::span<const std::uint64_t> part, std::size_t) {
             into[t].lost_keys += part.size() - twins[t]->count_batch(part);
         });
-        if (!twins[t]->can_adapt() || what.replacements() == 0) continue;
+        if (!twins[t]->asks_remote() || what.replacements() == 0) continue;
         const auto updates = static_cast<double>(2 * what.replacements());
         into[t].range_reads_per_update = static_cast<double>(range_reads[t]) / updates;
+        if (twins[t]->slot_bytes() > 0) into[t].slot_reads_per_update = static_cast<double>(slot_reads[t]) / updates;
     }
     std::vector<std::uint64_t> drawn(sample);
     for (std::size_t i = 0; i < sample; ++i) {

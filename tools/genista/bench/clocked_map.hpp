@@ -1,4 +1,5 @@
 // clocked_map: any R with a meter around it: how long this thread has been inside R, and how many ranges it has read there.
+// clocked_slots: the same for slots, single reads counted apart.
 //
 // The bench takes that time off, so that what is left is the filter's own, whatever the store behind it will be. The
 // meter is one a thread, not one a map: threads that work at once do not count, or wait for, each other, and a caller
@@ -6,19 +7,26 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "genista/base/result.hpp"
 #include "genista/remote/remote.hpp"
+#include "genista/remote/slots.hpp"
 
 namespace genista::tool::bench {
 
 struct remote_meter {
     std::chrono::steady_clock::duration spent{};
     std::uint64_t range_reads = 0;
+    std::uint64_t slot_reads = 0;
 
     [[nodiscard]] static remote_meter& of_this_thread() noexcept {
         static thread_local remote_meter meter;
@@ -47,6 +55,22 @@ struct remote_meter {
     return least;
 }
 
+// Takes time for R.
+class remote_clock {
+  public:
+    // call(), whatever it is, on R's time: for what R does, or a caller in R's name.
+    template <class Call>
+    auto timed(const Call& call) const {
+        const auto begin = std::chrono::steady_clock::now();
+        auto answer = call();
+        remote_meter::of_this_thread().spent += std::chrono::steady_clock::now() - begin + toll_;
+        return answer;
+    }
+
+  private:
+    std::chrono::steady_clock::duration toll_ = clock_toll();
+};
+
 // For R with keys of eight bytes, as all keys of the bench are.
 template <remote_map R>
 class clocked_map {
@@ -54,13 +78,13 @@ class clocked_map {
     explicit clocked_map(R& inner) noexcept : inner_{inner} {}
 
     result<bool> put(const digest& where, key_view key) {
-        return timed([&] { return inner_.put(where, key); });
+        return clock_.timed([&] { return inner_.put(where, key); });
     }
     result<bool> erase(const digest& where, key_view key) {
-        return timed([&] { return inner_.erase(where, key); });
+        return clock_.timed([&] { return inner_.erase(where, key); });
     }
     result<bool> contains(const digest& where, key_view key) {
-        return timed([&] { return inner_.contains(where, key); });
+        return clock_.timed([&] { return inner_.contains(where, key); });
     }
     // Visits are the filter's work, the walk is R's: the records are copied out first, on R's time, to memory that is
     // used again and again and so disturbs the filter's cache little.
@@ -68,7 +92,7 @@ class clocked_map {
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
         static thread_local std::vector<record> seen;
         ++remote_meter::of_this_thread().range_reads;
-        const result<void> read = timed([&] {
+        const result<void> read = clock_.timed([&] {
             seen.clear();
             return inner_.for_each(first, last, [&](const digest& at, key_view key) {
                 assert(key.size == sizeof(record::key));
@@ -83,15 +107,7 @@ class clocked_map {
         }
         return read;
     }
-
-    // call(R), whatever it is, on R's time: for what a caller does in R's name.
-    template <class Call>
-    auto timed(const Call& call) {
-        const auto begin = std::chrono::steady_clock::now();
-        auto answer = call();
-        remote_meter::of_this_thread().spent += std::chrono::steady_clock::now() - begin + toll_;
-        return answer;
-    }
+    [[nodiscard]] const remote_clock& clock() const noexcept { return clock_; }
 
   private:
     struct record {
@@ -100,7 +116,58 @@ class clocked_map {
     };
 
     R& inner_;
-    const std::chrono::steady_clock::duration toll_ = clock_toll();
+    const remote_clock clock_;
+};
+
+// For keys of eight bytes. What a filter does with a key is the filter's work: keys are copied out first.
+template <slot_map Slots>
+class clocked_slots {
+  public:
+    explicit clocked_slots(Slots& inner) noexcept : inner_{inner} {}
+
+    template <slot_reader Take>
+    result<bool> read_slot(std::uint64_t slot, Take&& take) {
+        key_bytes copy{};
+        ++remote_meter::of_this_thread().slot_reads;
+        const result<bool> found =
+            clock_.timed([&] { return inner_.read_slot(slot, [&](key_view key) { copy = bytes_of(key); }); });
+        if (found && *found) take(key_view{copy.data(), copy.size()});
+        return found;
+    }
+    result<void> write_slots(std::span<const slot_change> changes) {
+        return clock_.timed([&] { return inner_.write_slots(changes); });
+    }
+    template <slot_visitor Visit>
+    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        static thread_local std::vector<std::pair<std::uint64_t, key_bytes>> seen;
+        ++remote_meter::of_this_thread().range_reads;
+        const result<void> read = clock_.timed([&] {
+            seen.clear();
+            return inner_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) {
+                seen.emplace_back(slot, bytes_of(key));
+                return true;
+            });
+        });
+        for (const auto& [slot, key] : seen) {
+            if (!visit(slot, key_view{key.data(), key.size()})) break;
+        }
+        return read;
+    }
+    result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
+        return clock_.timed([&] { return inner_.clear_slots(first, last); });
+    }
+
+  private:
+    using key_bytes = std::array<std::byte, 8>;
+    [[nodiscard]] static key_bytes bytes_of(key_view key) noexcept {
+        assert(key.size == sizeof(key_bytes));
+        key_bytes copy{};
+        std::memcpy(copy.data(), key.data, sizeof copy);
+        return copy;
+    }
+
+    Slots& inner_;
+    const remote_clock clock_;
 };
 
 }  // namespace genista::tool::bench

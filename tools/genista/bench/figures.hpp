@@ -73,8 +73,10 @@ struct figures {
     std::uint64_t false_positives = 0;
     lab::interval fpr_interval{};
 
-    // Of a twin that was churned beside a remote map: range reads there, an insert or erase.
+    // Of a twin that was churned beside a remote map: range reads there, an insert or erase; and reads of single slots, where
+    // the filter has such.
     std::optional<double> range_reads_per_update;
+    std::optional<double> slot_reads_per_update;
 
     // I1: all three stay 0, or the run fails.
     std::uint64_t refused_keys = 0;   // inserts answered "full" at or below capacity

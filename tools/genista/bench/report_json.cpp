@@ -53,6 +53,7 @@ json filter_json(const size_report& size, const figures& each) {
     one["rate_queries"] = each.rate_queries;
     one["false_positives"] = each.false_positives;
     one["range_reads_per_update"] = or_null(each.range_reads_per_update);
+    one["slot_reads_per_update"] = or_null(each.slot_reads_per_update);
     one["threads"] = teams_json(size, each);
     return one;
 }

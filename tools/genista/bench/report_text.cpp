@@ -156,8 +156,10 @@ std::string size_text(const size_report& size) {
                         grouped(size.floor.size_bytes));
     for (const figures& each : size.filters) {
         if (!each.range_reads_per_update) continue;
-        text += fmt::format("{}: {:.4f} range reads of R an update, {} replacements\n", each.name,
-                            *each.range_reads_per_update, grouped(size.what.replacements()));
+        const std::string slots =
+            each.slot_reads_per_update ? fmt::format(" and {:.2f} slot reads", *each.slot_reads_per_update) : "";
+        text += fmt::format("{}: {:.4f} range reads{} of R an update, {} replacements\n", each.name,
+                            *each.range_reads_per_update, slots, grouped(size.what.replacements()));
     }
     return text;
 }

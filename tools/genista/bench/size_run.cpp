@@ -31,14 +31,14 @@ result<std::unique_ptr<subject>> make_subject(const plan& what, const filter_ent
 
 std::uint64_t bytes_of_all(const subjects& some) {
     std::uint64_t bytes = 0;
-    for (const auto& each : some) bytes += each->stats().local_bytes;
+    for (const auto& each : some) bytes += each->stats().local_bytes + each->slot_bytes();
     return bytes;
 }
 
 // The records of R (stored keys, and those that come later) if any of these filters asks R at all.
 result<void> announce(const plan& what, const key_source& keys, key_use later, std::uint64_t later_count,
                       const subjects& some) {
-    const auto asks_remote = [](const auto& each) { return each->can_adapt(); };
+    const auto asks_remote = [](const auto& each) { return each->asks_remote(); };
     if (std::ranges::none_of(some, asks_remote)) return {};
     const auto fill = [&](std::uint64_t first, std::span<std::uint64_t> out) {
         const std::uint64_t stored = std::min<std::uint64_t>(what.keys - std::min(what.keys, first), out.size());
@@ -78,7 +78,7 @@ result<contestants> make_contestants(const plan& what, std::span<const filter_en
     for (const filter_entry* entry : filters) {
         auto one = make_subject(what, *entry);
         if (!one) return one.error();
-        asks_remote = asks_remote || (*one)->can_adapt();
+        asks_remote = asks_remote || (*one)->asks_remote();
         const bool has_twin = what.replacements() > 0 && (*one)->can_erase();
         made.under_test.push_back(*std::move(one));
         if (!has_twin) continue;

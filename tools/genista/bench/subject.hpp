@@ -64,7 +64,7 @@ class subject : public reader {
     [[nodiscard]] virtual filter_stats stats() const = 0;
 
     // Every key that a remote map will be asked to hold, before the first insert; nothing: only look-ups will follow.
-    // Means something only if can_adapt().
+    // Means something only if asks_remote().
     virtual void announce(const std::shared_ptr<const flat_records>&) {}
 
     // Back to a new filter without keys. On failure the old one stays.
@@ -89,8 +89,13 @@ class subject : public reader {
     // Only if can_erase(), and on several threads at once only if many_writers().
     [[nodiscard]] virtual update_counts mixed(const mixed_work& work) = 0;
 
+    // Does it work beside a remote map? Then so much memory is needed there for slots.
+    [[nodiscard]] virtual bool asks_remote() const noexcept { return false; }
+    [[nodiscard]] virtual std::uint64_t slot_bytes() const { return 0; }
+
     [[nodiscard]] virtual bool can_adapt() const noexcept { return false; }
-    // How many of the keys, all absent, are false positives no longer. Only if can_adapt().
+    // How many of the keys, all absent, were taken for what they are, repaired or not: some filters try in vain. Only if
+    // can_adapt().
     [[nodiscard]] virtual std::uint64_t adapt(std::span<const std::uint64_t>) { return 0; }
     [[nodiscard]] virtual std::vector<std::uint64_t> false_positives(std::span<const std::uint64_t>) const {
         return {};
@@ -99,6 +104,7 @@ class subject : public reader {
     // What this thread has spent in, and read from, a remote map so far: callers take differences.
     [[nodiscard]] virtual std::chrono::steady_clock::duration remote_time() const noexcept { return {}; }
     [[nodiscard]] virtual std::uint64_t remote_range_reads() const noexcept { return 0; }
+    [[nodiscard]] virtual std::uint64_t remote_slot_reads() const noexcept { return 0; }
 };
 
 }  // namespace genista::tool::bench

@@ -4,6 +4,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/stores/rocksdb/clustered_store.hpp"
+#include "guard/cuckoo_row.hpp"
 #include "guard/databases.hpp"
 #include "guard/guard_row.hpp"
 #include "guard/plain_row.hpp"
@@ -47,6 +48,7 @@ class clustered_databases final : public databases {
     [[nodiscard]] result<bloom_filter> build_bloom(clustered_store& store);
     [[nodiscard]] result<std::unique_ptr<contender>> make(filter_kind kind);
     [[nodiscard]] result<std::unique_ptr<contender>> make_copy(filter_kind kind);
+    [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo(filter_kind kind, store_pointer store);
     [[nodiscard]] result<void> copy_records(clustered_store& to, const filter_policy& policy);
 
     const setting& of_;
@@ -189,6 +191,15 @@ result<std::unique_ptr<contender>> clustered_databases::make_copy(filter_kind ki
     return std::unique_ptr<contender>{std::make_unique<store_row>(kind, hashed_reads{std::move(*store)}, *bytes)};
 }
 
+result<std::unique_ptr<contender>> clustered_databases::make_cuckoo(filter_kind kind, store_pointer store) {
+    rocksdb::Options options = rocksdb_options(of_.asked, of_.direct_reads);
+    options.table_factory = store->db().GetOptions(&store->family()).table_factory;
+    rocks::sequential_records records{store->db(), store->family()};
+    return with_cuckoo_filter(kind, [&]<class Filter>(std::type_identity<Filter>) {
+        return make_cuckoo_row<Filter>(kind, of_, sizes_, std::move(store), records, options);
+    });
+}
+
 result<std::unique_ptr<contender>> clustered_databases::make(filter_kind kind) {
     if (is_rocksdbs_own(kind)) return make_copy(kind);
     auto store = open_at(of_.path(), false);
@@ -201,6 +212,7 @@ result<std::unique_ptr<contender>> clustered_databases::make(filter_kind kind) {
         return std::unique_ptr<contender>{
             std::make_unique<bloom_row>(kind, std::move(*filter), std::move(*store), guard_options{})};
     }
+    if (is_of_cuckoo_family(kind)) return make_cuckoo(kind, *std::move(store));
     auto filter = build_broom(**store, sizes_.broom_rate);
     if (!filter) return filter.error();
     guard_options options;

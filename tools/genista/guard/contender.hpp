@@ -34,7 +34,7 @@ class contender {
 
     [[nodiscard]] filter_kind kind() const noexcept { return kind_; }
     [[nodiscard]] std::string_view name() const noexcept { return to_string(kind_); }
-    [[nodiscard]] bool learns() const noexcept { return kind_ == filter_kind::broom; }
+    [[nodiscard]] bool learns() const noexcept { return guard::learns(kind_); }
 
   private:
     filter_kind kind_;

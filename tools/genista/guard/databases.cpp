@@ -85,8 +85,11 @@ result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uin
 result<void> check_room(const setting& of, std::size_t copies) {
     constexpr std::uint64_t beside = 40;  // digest, lengths, RocksDB's numbers, a share of index and filter
     const key_table& keys = of.work.keys;
+    const auto slots = static_cast<std::uint64_t>(
+        std::count_if(of.asked.filters.begin(), of.asked.filters.end(), is_of_cuckoo_family));
     const std::uint64_t needed =
-        (keys.key_bytes() + keys.size() * (of.asked.value_bytes + beside)) * static_cast<std::uint64_t>(copies);
+        (keys.key_bytes() + keys.size() * (of.asked.value_bytes + beside)) * static_cast<std::uint64_t>(copies) +
+        (keys.key_bytes() + keys.size() * beside) * slots;
     const std::uint64_t there = free_bytes(of.room.path());
     if (there == 0 || needed <= there) return {};
     return error::make(error_code::invalid_argument,

@@ -21,6 +21,7 @@ struct figures {
     std::uint64_t repeated_wasted_reads = 0;  // for a key that had wasted one before
     std::uint64_t device_reads = 0;           // blocks from the device, those that taught the filter included
     std::uint64_t adapts = 0;                 // mistakes repaired
+    std::uint64_t remote_reads = 0;           // reads of R that it took to try: ranges, or single slots and records
     std::uint64_t false_negatives = 0;
     std::uint64_t strangers_found = 0;  // values for absent keys: a bug of the store's or ours
     double seconds = 0;

@@ -11,44 +11,17 @@
 #include <utility>
 
 #include "genista/filters/broom.hpp"
-#include "genista/remote/memory_map.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "guard/cuckoo_row.hpp"
 #include "guard/databases.hpp"
 #include "guard/guard_row.hpp"
 #include "guard/plain_row.hpp"
+#include "guard/plain_store.hpp"
 #include "guard/rocksdb_options.hpp"
 #include "guard/sorted_files.hpp"
 
 namespace genista::tool::guard {
 namespace {
-
-// A database with plain keys, opened to read. A guarded_store too: what Bloom stands before, which asks R nothing.
-class plain_store {
-  public:
-    plain_store(rocks::database db, const hasher& hash)
-        : db_{std::move(db)}, hash_{hash}, nothing_{std::make_unique<memory_map>()} {}
-
-    [[nodiscard]] result<bool> read(key_view key, std::string& value) {
-        const auto got = db_.base().Get({}, rocks::to_slice(key), &value);
-        if (got.ok()) return true;
-        if (got.IsNotFound()) return false;
-        return rocks::to_error(got, "read a value");
-    }
-    [[nodiscard]] result<bool> read(const digest&, key_view key, std::string& value) { return read(key, value); }
-    [[nodiscard]] result<void> write(const digest&, key_view, std::string_view) { return only_reads(); }
-    [[nodiscard]] result<void> remove(const digest&, key_view) { return only_reads(); }
-    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
-    [[nodiscard]] memory_map& remote() noexcept { return *nothing_; }
-    [[nodiscard]] rocksdb::DB& db() noexcept { return db_.base(); }
-
-  private:
-    static error only_reads() noexcept {
-        return error::make(error_code::unsupported, "this database is opened to read");
-    }
-    rocks::database db_;
-    hasher hash_;
-    std::unique_ptr<memory_map> nothing_;
-};
 
 // guarded_db opens its database itself; what reads it is seen by RocksDB's own count, which a read makes in its thread.
 class read_watch final : public rocksdb::Statistics {
@@ -108,6 +81,8 @@ class indexed_databases final : public databases {
     [[nodiscard]] result<void> copy_store(sorted_files& into) const;
     [[nodiscard]] result<void> copy_keys(sorted_files& into) const;
     [[nodiscard]] result<std::unique_ptr<rocks::guarded_db>> open_guarded(filter_kind kind, double rate) const;
+    [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo(filter_kind kind,
+                                                                 std::unique_ptr<plain_store> store) const;
     [[nodiscard]] result<std::unique_ptr<contender>> make(filter_kind kind) const;
 
     const setting& of_;
@@ -275,6 +250,16 @@ result<std::unique_ptr<rocks::guarded_db>> indexed_databases::open_guarded(filte
     return opened;
 }
 
+result<std::unique_ptr<contender>> indexed_databases::make_cuckoo(filter_kind kind,
+                                                                  std::unique_ptr<plain_store> store) const {
+    rocksdb::Options options = rocksdb_options(of_.asked, of_.direct_reads);
+    options.table_factory = store->db().GetOptions().table_factory;
+    sorted_keys all{of_.work.keys, of_.work.stored, hash_};
+    return with_cuckoo_filter(kind, [&]<class Filter>(std::type_identity<Filter>) {
+        return make_cuckoo_row<Filter>(kind, of_, sizes_, std::move(store), all, options);
+    });
+}
+
 result<std::unique_ptr<contender>> indexed_databases::make(filter_kind kind) const {
     if (kind == filter_kind::broom || kind == filter_kind::broom_static) {
         auto db = open_guarded(kind, sizes_.broom_rate);
@@ -293,6 +278,7 @@ result<std::unique_ptr<contender>> indexed_databases::make(filter_kind kind) con
     auto opened = open_plain(path, false, of_.direct_reads, sized.policy);
     if (!opened) return opened.error();
     plain_store store{std::move(*opened), hash_};
+    if (is_of_cuckoo_family(kind)) return make_cuckoo(kind, std::make_unique<plain_store>(std::move(store)));
     if (kind == filter_kind::bloom) {
         auto filter = make_bloom(of_, sizes_, bloom_row::overhead_bytes(), hash_);
         if (!filter) return filter.error();

@@ -54,6 +54,17 @@ std::string wrapped(const std::string& text) {
     return page;
 }
 
+// What the filters that learn made of their mistakes, and what it took; empty if there was nothing to learn.
+std::string lessons(const phase_result& phase) {
+    std::string text;
+    for (const figures& row : phase.rows) {
+        if (!learns(row.filter) || row.wasted_reads == 0) continue;
+        text.append(text.empty() ? "Repaired mistakes and the reads of R to learn: " : "; ");
+        text.append(fmt::format("{} {} and {}", to_string(row.filter), grouped(row.adapts), grouped(row.remote_reads)));
+    }
+    return text.empty() ? text : wrapped(text);
+}
+
 json row_json(const figures& row) {
     json made{{"filter", to_string(row.filter)},
               {"bits_per_key", row.bits_per_key},
@@ -73,6 +84,7 @@ json row_json(const figures& row) {
     if (row.guard_wasted) {
         made["guard_wasted_reads"] = *row.guard_wasted;
         made["adapts"] = row.adapts;
+        made["remote_reads"] = row.remote_reads;
     }
     if (row.pool) {
         made["pool"] = *row.pool;
@@ -121,7 +133,10 @@ std::string to_text(const outcome& run) {
         run.asked.cache_mb, run.direct_reads ? "direct" : "buffered", run.asked.threads,
         run.asked.threads == 1 ? "thread" : "threads"));
     for (const phase_result& phase : run.phases) {
-        page.append("\n").append(wrapped(phase.name + ": " + phase.about)).append(phase_table(phase));
+        page.append("\n")
+            .append(wrapped(phase.name + ": " + phase.about))
+            .append(phase_table(phase))
+            .append(lessons(phase));
     }
     page.append("\n").append(wrapped(lab::report::headline(lab::report::read_guard_run(to_json(run)))));
     return page;

@@ -16,8 +16,14 @@ enum class filter_kind : unsigned char {
     rocksdb_bloom,   // RocksDB's own, made with its files
     rocksdb_ribbon,  // the same
     bloom,           // ours before the store
-    broom,           // ours, learning
-    broom_static,    // broom that must not learn: the control
+    cuckoo,          // ours, with slots in R, not learning: the control of the next five
+    cuckooing,       // learns by moving keys
+    cyclic1,         // learns by turning selectors of 1, 2, 3 bits
+    cyclic2,
+    cyclic3,
+    swapping,      // learns by swapping keys within a bin
+    broom,         // ours, learning
+    broom_static,  // broom that must not learn: the control
 };
 
 struct filter_name {
@@ -29,6 +35,12 @@ inline constexpr filter_name filter_names[] = {
     {"rocksdb_bloom", filter_kind::rocksdb_bloom},
     {"rocksdb_ribbon", filter_kind::rocksdb_ribbon},
     {"bloom", filter_kind::bloom},
+    {"cuckoo", filter_kind::cuckoo},
+    {"cuckooing", filter_kind::cuckooing},
+    {"cyclic1", filter_kind::cyclic1},
+    {"cyclic2", filter_kind::cyclic2},
+    {"cyclic3", filter_kind::cyclic3},
+    {"swapping", filter_kind::swapping},
     {"broom", filter_kind::broom},
     {"broom_static", filter_kind::broom_static},
 };
@@ -41,6 +53,14 @@ inline constexpr filter_name filter_names[] = {
 }
 [[nodiscard]] constexpr bool is_rocksdbs_own(filter_kind kind) noexcept {
     return kind == filter_kind::rocksdb_bloom || kind == filter_kind::rocksdb_ribbon;
+}
+
+// Those whose R needs slots.
+[[nodiscard]] constexpr bool is_of_cuckoo_family(filter_kind kind) noexcept {
+    return kind >= filter_kind::cuckoo && kind <= filter_kind::swapping;
+}
+[[nodiscard]] constexpr bool learns(filter_kind kind) noexcept {
+    return kind == filter_kind::broom || (is_of_cuckoo_family(kind) && kind != filter_kind::cuckoo);
 }
 
 struct request {

@@ -120,6 +120,7 @@ figures finish(const contender& of, const stream& asked, const state& all, std::
     if (const auto now = of.counters()) {
         made.guard_wasted = now->wasted_reads - all.before.wasted_reads;
         made.adapts = now->adapts - all.before.adapts;
+        made.remote_reads = now->filter.remote_reads - all.before.filter.remote_reads;
     }
     return made;
 }

@@ -66,10 +66,10 @@ struct cuckooing_rule {
     static constexpr cuckoo_rule rule = cuckoo_rule::cuckooing;
     static constexpr unsigned selector_bits = 0, tables = 4, bin_slots = 1;
 };
+inline constexpr std::string_view cyclic_names[] = {"cyclic1", "cyclic2", "cyclic3"};  // clang 14 wants it out here
 template <unsigned SelectorBits>
 requires(SelectorBits >= 1 && SelectorBits <= 3) struct cyclic_rule {
-    static constexpr std::string_view names[] = {"cyclic1", "cyclic2", "cyclic3"};
-    static constexpr std::string_view name = names[SelectorBits - 1];
+    static constexpr std::string_view name = cyclic_names[SelectorBits - 1];
     static constexpr cuckoo_rule rule = cuckoo_rule::cyclic;
     static constexpr unsigned selector_bits = SelectorBits, tables = 4, bin_slots = 1;
 };

@@ -1,0 +1,305 @@
+// The cuckoo family before a store: every member learns or fails to learn by its rule, and denies no key, whatever its slots do.
+#include "genista/guard/slotted_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "genista/filters/cuckoo.hpp"
+#include "genista/filters/cuckooing.hpp"
+#include "genista/filters/cyclic.hpp"
+#include "genista/filters/swapping.hpp"
+#include "genista/guard/guarded.hpp"
+#include "genista/guard/memory_store.hpp"
+#include "genista/remote/memory_slots.hpp"
+#include "tests/support/splitmix.hpp"
+
+namespace genista::test {
+namespace {
+
+hasher test_hash() {
+    return hasher{hash_key{}, hash_kind::keyed};
+}
+
+std::string key_number(std::uint64_t number) {
+    return "key-" + std::to_string(number);
+}
+
+// Slots that can be told to fail, and whose failed writes happened or not.
+class failing_slots {
+  public:
+    template <slot_reader Take>
+    result<bool> read_slot(std::uint64_t slot, Take&& take) {
+        if (reads_fail) return error::make(error_code::io, "no slot is read");
+        return slots_.read_slot(slot, take);
+    }
+    result<void> write_slots(std::span<const slot_change> changes) {
+        if (writes_fail_before) return error::make(error_code::io, "no slot is written");
+        if (const auto done = slots_.write_slots(changes); !done) return done;
+        if (writes_fail_after) return error::make(error_code::io, "the reply was lost");
+        return {};
+    }
+    template <slot_visitor Visit>
+    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        if (reads_fail) return error::make(error_code::io, "no slots are read");
+        return slots_.for_each_slot(first, last, visit);
+    }
+    result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
+        if (writes_fail_before) return error::make(error_code::io, "no slots are cleared");
+        return slots_.clear_slots(first, last);
+    }
+
+    std::atomic<bool> reads_fail{false}, writes_fail_before{false}, writes_fail_after{false};
+
+  private:
+    memory_slots slots_;
+};
+
+using plain_store = slotted_store<memory_store, memory_slots>;
+using failing_store = slotted_store<memory_store, failing_slots>;
+static_assert(guarded_store<plain_store> && guarded_store<failing_store>);
+static_assert(slotted_map<remote_of<plain_store>>);
+
+template <class Filter>
+class slotted_guard : public ::testing::Test {
+  protected:
+    static_assert(adaptive_filter<Filter, remote_of<plain_store>>);
+    static_assert(gate<Filter, remote_of<plain_store>>::learns);
+
+    static Filter empty_filter(std::uint64_t capacity, unsigned bits = 8) {
+        return *Filter::make(
+            {.capacity = capacity, .fingerprint_bits = bits, .hash = test_hash(), .repeatable = std::uint64_t{7}});
+    }
+
+    memory_store store_{test_hash()};
+    memory_slots slots_;
+    plain_store both_{store_, slots_};
+};
+
+using members = ::testing::Types<cuckoo_filter, cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>, cyclic_filter<3>,
+                                 swapping_filter>;
+TYPED_TEST_SUITE(slotted_guard, members);
+
+TYPED_TEST(slotted_guard, what_was_put_is_found_and_what_was_erased_is_not) {
+    guarded guard{this->empty_filter(1000), this->both_};
+    ASSERT_TRUE(guard.put("ada", "1815"));
+    ASSERT_TRUE(guard.put("ada", "countess"));
+    EXPECT_EQ(guard.filter().stats().keys, 1u);
+    EXPECT_EQ(**guard.get("ada"), "countess");
+    EXPECT_FALSE(guard.get("nobody")->has_value());
+    ASSERT_TRUE(guard.erase("ada"));
+    ASSERT_TRUE(guard.erase("ada"));
+    ASSERT_TRUE(guard.erase("never there"));
+    EXPECT_FALSE(guard.get("ada")->has_value());
+    EXPECT_EQ(guard.filter().stats().keys, 0u);
+    EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
+}
+
+TYPED_TEST(slotted_guard, chance_drives_a_guard_and_a_map_side_by_side) {
+    guarded guard{this->empty_filter(900, 6), this->both_};
+    std::map<std::string, std::string> model;
+    splitmix chance{3};
+    for (int step = 0; step < 20000; ++step) {
+        const std::string key = key_number(chance.below(1600));
+        const std::uint64_t what = chance.below(10);
+        if (what < 3 && model.size() < 900) {
+            const std::string value = std::to_string(chance());
+            ASSERT_TRUE(guard.put(key, value));
+            model[key] = value;
+        } else if (what < 5) {
+            ASSERT_TRUE(guard.erase(key));
+            model.erase(key);
+        } else {
+            const auto got = guard.get(key);
+            ASSERT_TRUE(got);
+            ASSERT_EQ(got->has_value(), model.contains(key)) << key;
+            if (got->has_value()) {
+                ASSERT_EQ(**got, model[key]);
+            }
+        }
+    }
+    EXPECT_EQ(guard.filter().stats().keys, model.size());
+    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    const auto audited = guard.filter().audit(this->both_.remote());
+    EXPECT_TRUE(audited) << audited.error().message();
+}
+
+// Those that learn are wrong less often when they are asked again; one whose repairs may be in vain says so: what it could not
+// repair counts as no adapt.
+TYPED_TEST(slotted_guard, counts_what_was_repaired_and_nothing_else) {
+    guarded guard{this->empty_filter(2000), this->both_};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    std::uint64_t repaired = 0, unrepaired = 0;
+    for (std::uint64_t i = 2000; i < 22000; ++i) {
+        const bool was_let_through = guard.may_contain(key_number(i));
+        EXPECT_FALSE(guard.get(key_number(i))->has_value());
+        if (was_let_through) (guard.may_contain(key_number(i)) ? unrepaired : repaired) += 1;
+    }
+    const guard_counters once = guard.counters();
+    EXPECT_GT(once.wasted_reads, 20u);
+    EXPECT_EQ(once.queries, once.local_negatives + once.reads);
+    EXPECT_EQ(once.wasted_reads, repaired + unrepaired);
+    EXPECT_EQ(once.adapts, repaired);
+    EXPECT_EQ(once.failed_adapts, 0u);
+    for (std::uint64_t i = 2000; i < 22000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
+    const guard_counters twice = guard.counters();
+    if (TypeParam::name == "cuckoo") {
+        EXPECT_EQ(once.adapts, 0u);
+        EXPECT_EQ(twice.wasted_reads, 2 * once.wasted_reads);
+    } else {
+        EXPECT_GT(once.adapts * 10, once.wasted_reads * 9);
+        EXPECT_LT(twice.wasted_reads * 4, once.wasted_reads * 7);
+    }
+    for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
+}
+
+TYPED_TEST(slotted_guard, without_adapting_every_repetition_is_wasted_again) {
+    guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::off}};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    const auto ask_all = [&] {
+        for (std::uint64_t i = 2000; i < 12000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
+        return guard.counters();
+    };
+    const std::uint64_t reads_to_fill = guard.counters().filter.remote_reads;
+    const std::uint64_t once = ask_all().wasted_reads;
+    const guard_counters twice = ask_all();
+    EXPECT_EQ(twice.wasted_reads, 2 * once);
+    EXPECT_EQ(twice.adapts, 0u);
+    EXPECT_EQ(twice.filter.remote_reads, reads_to_fill) << "nothing is asked of R where nothing is learnt";
+}
+
+TYPED_TEST(slotted_guard, background_adapting_learns_too) {
+    guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::in_background, .queued_adapts = 4096}};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    for (std::uint64_t i = 2000; i < 12000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
+    guard.inner_gate().drain();
+    const guard_counters seen = guard.counters();
+    EXPECT_GT(seen.wasted_reads, 10u);
+    EXPECT_LE(seen.adapts, seen.wasted_reads);
+    EXPECT_EQ(seen.adapts > 0, TypeParam::name != "cuckoo");
+}
+
+TYPED_TEST(slotted_guard, a_full_filter_denies_no_key) {
+    guarded guard{this->empty_filter(64), this->both_};
+    for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    for (std::uint64_t i = 0; i < 300; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
+    EXPECT_GT(guard.counters().late_inserts, 0u);
+    EXPECT_GT(guard.counters().jammed_doors, 0u);
+}
+
+TYPED_TEST(slotted_guard, slots_that_fail_jam_doors_which_a_repair_frees) {
+    for (const bool happened : {false, true}) {
+        memory_store store{test_hash()};
+        failing_slots slots;
+        slotted_store both{store, slots};
+        guarded guard{this->empty_filter(2000), both};
+        std::uint64_t next = 0;
+        for (; next < 1000; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
+        (happened ? slots.writes_fail_after : slots.writes_fail_before) = true;
+        for (; next < 1100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
+        EXPECT_EQ(guard.counters().late_inserts, 100u);
+        EXPECT_GT(guard.counters().jammed_doors, 50u);
+        for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
+        for (std::uint64_t i = 0; i < next; i += 7) ASSERT_TRUE(guard.erase(key_number(i)));
+        for (std::uint64_t i = 0; i < next; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i % 7 != 0) << i;
+        EXPECT_FALSE(guard.repair());
+        slots.writes_fail_before = slots.writes_fail_after = false;
+        const auto repaired = guard.repair();
+        ASSERT_TRUE(repaired) << repaired.error().message();
+        EXPECT_EQ(guard.counters().jammed_doors, 0u);
+        for (std::uint64_t i = 0; i < next; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i % 7 != 0) << i;
+        const auto audited = guard.filter().audit(both.remote());
+        EXPECT_TRUE(audited) << audited.error().message();
+    }
+}
+
+TYPED_TEST(slotted_guard, slots_that_cannot_be_read_cost_reads_and_no_key) {
+    memory_store store{test_hash()};
+    failing_slots slots;
+    failing_store both{store, slots};
+    guarded guard{this->empty_filter(2000), both};
+    for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    slots.reads_fail = true;
+    for (std::uint64_t i = 0; i < 12000; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < 2000) << i;
+    const guard_counters seen = guard.counters();
+    EXPECT_GT(seen.wasted_reads, 10u);
+    EXPECT_EQ(seen.failed_adapts, seen.wasted_reads);
+    EXPECT_EQ(seen.adapts, 0u);
+    slots.reads_fail = false;
+    EXPECT_TRUE(guard.filter().audit(both.remote()));
+}
+
+TYPED_TEST(slotted_guard, a_new_filter_of_a_store_that_is_full_knows_all_its_keys) {
+    {
+        guarded guard{this->empty_filter(1000), this->both_};
+        for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
+    }
+    auto filter =
+        TypeParam::build({.capacity = 1000, .hash = test_hash(), .repeatable = std::uint64_t{8}}, this->both_.remote());
+    ASSERT_TRUE(filter) << filter.error().message();
+    guarded guard{*std::move(filter), this->both_};
+    for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
+    ASSERT_TRUE(guard.erase(key_number(3)));
+    ASSERT_TRUE(guard.put("new", "v"));
+    EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
+}
+
+// A key seen in the store by any way is never denied afterwards, though its put has not returned; meanwhile others are erased
+// and strangers teach the filter. Three threads write, one reads, so tight that new hash functions are needed too.
+TYPED_TEST(slotted_guard, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
+    constexpr std::uint64_t keys = 3000;
+    guarded guard{this->empty_filter(keys, 6), this->both_};
+    std::atomic<std::uint64_t> denied{0};
+    std::atomic<bool> done{false};
+    std::thread reader{[&] {
+        std::string value;
+        std::uint64_t stranger = keys;
+        while (!done.load()) {
+            for (std::uint64_t i = 0; i < keys; ++i) {
+                const std::string key = key_number(i);
+                const auto there = this->store_.read({}, key, value);
+                if (there && *there && i % 5 != 0 && !guard.get(key)->has_value()) ++denied;
+                if (i % 3 == 0) (void)guard.get(key_number(++stranger));
+            }
+        }
+    }};
+    std::vector<std::thread> writers;
+    for (unsigned w = 0; w < 3; ++w) {
+        writers.emplace_back([&, w] {
+            for (std::uint64_t i = w; i < keys; i += 3) {
+                ASSERT_TRUE(guard.put(key_number(i), "v"));
+                if (i % 5 != 0) continue;
+                ASSERT_TRUE(guard.erase(key_number(i)));
+            }
+        });
+    }
+    for (std::thread& each : writers) each.join();
+    done = true;
+    reader.join();
+    EXPECT_EQ(denied.load(), 0u);
+    EXPECT_EQ(guard.filter().stats().keys, keys - keys / 5);
+    const auto audited = guard.filter().audit(this->both_.remote());
+    EXPECT_TRUE(audited) << audited.error().message();
+}
+
+TEST(slotted_store, may_own_what_it_stands_on) {
+    slotted_store both{std::make_unique<memory_store>(test_hash()), std::make_unique<memory_slots>()};
+    guarded guard{*cuckooing_filter::make({.capacity = 10, .hash = test_hash()}), both};
+    ASSERT_TRUE(guard.put("ada", "1815"));
+    EXPECT_EQ(**guard.get("ada"), "1815");
+    std::string value;
+    EXPECT_TRUE(*both.store().read({}, "ada", value));
+    std::uint64_t occupied = 0;
+    ASSERT_TRUE(both.slots().for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t, key_view key) {
+        EXPECT_EQ(key.text(), "ada");
+        return ++occupied > 0;
+    }));
+    EXPECT_EQ(occupied, 1u);
+}
+
+}  // namespace
+}  // namespace genista::test

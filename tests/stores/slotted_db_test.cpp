@@ -1,0 +1,198 @@
+// The cuckoo family before RocksDB: values and records in one database, slots in another. Lives that end without a word, disks
+// that do not read and disks that are full cost reads and repairs, and no key.
+#include <gtest/gtest.h>
+#include <rocksdb/table.h>
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "genista/filters/cuckoo.hpp"
+#include "genista/filters/cuckooing.hpp"
+#include "genista/filters/cyclic.hpp"
+#include "genista/filters/swapping.hpp"
+#include "genista/guard/guarded.hpp"
+#include "genista/guard/slotted_store.hpp"
+#include "genista/stores/rocksdb/clustered_store.hpp"
+#include "genista/stores/rocksdb/slot_records.hpp"
+#include "tests/stores/scratch.hpp"
+#include "tests/stores/unsynced_env.hpp"
+#include "tests/support/failing_files.hpp"
+#include "tests/support/splitmix.hpp"
+
+namespace genista::test {
+namespace {
+
+using rocks::clustered_store;
+using rocks::slot_records;
+using both_databases = slotted_store<clustered_store, slot_records>;
+static_assert(guarded_store<both_databases>);
+
+std::string key_number(std::uint64_t number) {
+    return "key-" + std::to_string(number);
+}
+
+rocks::slot_records_options slots_in(rocksdb::Env* env, bool cold = false) {
+    rocks::slot_records_options options;
+    options.rocksdb.env = env;
+    if (!cold) return options;
+    rocksdb::BlockBasedTableOptions table;
+    table.no_block_cache = true;
+    options.rocksdb.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    options.rocksdb.write_buffer_size = 64 << 10;
+    return options;
+}
+
+std::unique_ptr<both_databases> open_both(const scratch& here, rocks::slot_records_options slots_options) {
+    rocks::clustered_options options;
+    options.key = hash_key::from_seed(11);
+    options.rocksdb.env = unsynced_env();
+    auto store = clustered_store::open(here.path("store"), options);
+    auto slots = slot_records::open(here.path("slots"), std::move(slots_options));
+    EXPECT_TRUE(store) << store.error().message();
+    EXPECT_TRUE(slots) << slots.error().message();
+    return std::make_unique<both_databases>(*std::move(store), *std::move(slots));
+}
+
+template <class Filter>
+class slotted_db : public ::testing::Test {
+  protected:
+    using guard_type = guarded<Filter, both_databases>;
+    static_assert(guard_type::gate_type::learns);
+
+    static guard_type guard_of(both_databases& both, std::uint64_t capacity) {
+        auto filter = Filter::build(
+            {.capacity = capacity, .fingerprint_bits = 8u, .hash = both.hash(), .repeatable = std::uint64_t{7}},
+            both.remote());
+        EXPECT_TRUE(filter) << filter.error().message();
+        return guard_type{*std::move(filter), both};
+    }
+    static void expect_sound(guard_type& guard, both_databases& both) {
+        const auto audited = guard.filter().audit(both.remote());
+        EXPECT_TRUE(audited) << audited.error().message();
+    }
+
+    scratch here_;
+};
+
+using members = ::testing::Types<cuckoo_filter, cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>, cyclic_filter<3>,
+                                 swapping_filter>;
+TYPED_TEST_SUITE(slotted_db, members);
+
+TYPED_TEST(slotted_db, chance_drives_a_guard_and_a_map_side_by_side_across_reopening) {
+    std::map<std::string, std::string> model;
+    splitmix chance{1};
+    for (int life = 0; life < 3; ++life) {
+        const auto both = open_both(this->here_, slots_in(unsynced_env()));
+        auto guard = this->guard_of(*both, 1500);
+        EXPECT_EQ(guard.filter().stats().keys, model.size());
+        for (int step = 0; step < 3000; ++step) {
+            const std::string key = key_number(chance.below(2000));
+            const std::uint64_t what = chance.below(10);
+            if (what < 4 && model.size() < 1500) {
+                const std::string value = std::to_string(chance());
+                ASSERT_TRUE(guard.put(key, value));
+                model[key] = value;
+            } else if (what < 6) {
+                ASSERT_TRUE(guard.erase(key));
+                model.erase(key);
+            } else {
+                const auto got = guard.get(key);
+                ASSERT_TRUE(got);
+                ASSERT_EQ(got->has_value(), model.contains(key)) << key;
+                if (got->has_value()) {
+                    ASSERT_EQ(**got, model[key]);
+                }
+            }
+        }
+        for (std::uint64_t i = 2000; i < 6000; ++i) ASSERT_FALSE(guard.get(key_number(i))->has_value());
+        EXPECT_GT(guard.counters().wasted_reads, 0u);
+        EXPECT_EQ(guard.counters().adapts > 0, TypeParam::name != "cuckoo");
+        EXPECT_EQ(guard.filter().stats().keys, model.size());
+        this->expect_sound(guard, *both);
+    }
+}
+
+// A process that dies leaves what is on disk. The slots may lag behind, be cut or be gone: the next filter asks the records.
+TYPED_TEST(slotted_db, a_life_that_ends_without_a_word_loses_no_key) {
+    constexpr std::uint64_t keys = 1200;
+    const std::string image = this->here_.path("image");
+    std::filesystem::create_directory(image);
+    {
+        const auto both = open_both(this->here_, slots_in(unsynced_env(), true));
+        auto guard = this->guard_of(*both, keys);
+        for (std::uint64_t i = 0; i < keys; ++i) {
+            ASSERT_TRUE(guard.put(key_number(i), "v"));
+            if (i == keys / 2) {
+                ASSERT_TRUE(both->slots().flush());
+            }
+        }
+        for (const char* each : {"store", "slots"}) {
+            std::filesystem::copy(this->here_.path(each), image + "/" + each, std::filesystem::copy_options::recursive);
+        }
+    }
+    for (const char* each : {"store", "slots"}) {
+        std::filesystem::remove_all(this->here_.path(each));
+        std::filesystem::rename(image + "/" + each, this->here_.path(each));
+    }
+    const auto both = open_both(this->here_, slots_in(unsynced_env()));
+    auto guard = this->guard_of(*both, keys);
+    for (std::uint64_t i = 0; i < keys; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
+    this->expect_sound(guard, *both);
+}
+
+TYPED_TEST(slotted_db, a_disk_that_does_not_read_slots_costs_reads_and_no_key) {
+    constexpr std::uint64_t keys = 2000;
+    io_fate fate;
+    for (const char* each : {"Append", "Sync", "Fsync", "Close", "NewWritableFile", "NewDirectory", "RenameFile",
+                             "DeleteFile", "FsyncWithDirOptions", "NewSequentialFile"})
+        fate.spare(each, "");
+    failing_env env{fate, std::make_shared<unsynced_files>()};
+    const auto both = open_both(this->here_, slots_in(&env, true));
+    auto guard = this->guard_of(*both, keys);
+    std::uint64_t next = 0;
+    for (; next < keys - 100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
+    ASSERT_TRUE(both->slots().flush());
+    fate.fail_from(fate.calls());
+    for (; next < keys; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
+    for (std::uint64_t i = 0; i < 3 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
+    const guard_counters broken = guard.counters();
+    EXPECT_GT(fate.failed(), 0u);
+    EXPECT_GT(broken.failed_adapts, 0u);
+    EXPECT_GT(broken.jammed_doors, 0u);
+    fate.heal();
+    const auto repaired = guard.repair();
+    ASSERT_TRUE(repaired) << repaired.error().message();
+    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    for (std::uint64_t i = 0; i < 3 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
+    EXPECT_EQ(guard.counters().failed_adapts, broken.failed_adapts);
+    this->expect_sound(guard, *both);
+}
+
+// What does not fit on the disk stays in memory for a while, then writes fail. (RocksDB looks for room every five seconds; who
+// cannot wait opens the slots anew.)
+TYPED_TEST(slotted_db, a_full_disk_below_the_slots_is_an_error_there_and_denies_nothing) {
+    constexpr std::uint64_t keys = 6000;
+    io_fate fate;
+    failing_env env{fate, std::make_shared<unsynced_files>()};
+    {
+        const auto both = open_both(this->here_, slots_in(&env, true));
+        auto guard = this->guard_of(*both, keys);
+        std::uint64_t next = 0;
+        for (; next < 1000; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
+        fate.fill_disk();
+        for (; next < keys; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
+        EXPECT_GT(guard.counters().late_inserts, 0u);
+        for (std::uint64_t i = 0; i < 2 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
+        EXPECT_FALSE(guard.repair());
+    }
+    fate.heal();
+    const auto both = open_both(this->here_, slots_in(&env, true));
+    auto guard = this->guard_of(*both, keys);
+    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    for (std::uint64_t i = 0; i < 2 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
+    this->expect_sound(guard, *both);
+}
+
+}  // namespace
+}  // namespace genista::test
