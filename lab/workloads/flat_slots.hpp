@@ -1,16 +1,23 @@
-// flat_slots: a slot map of 64-bit integer keys, one array a generation of slots: as fast as R can be. For experiments with millions
-// of repairs, by one thread.
+// flat_slots: the slots of R for experiments and the bench, whose keys have eight bytes: arrays in RAM, as fast as slots can be.
 //
-// Counts the slots read, each of which would be a remote read.
+//     stretch   2^40 slots with numbers that begin alike; the cuckoo family uses one for each generation (slot_source.hpp)
+//     keys      8 bytes a slot, up to the highest that was ever used        used   a bit a slot
+//
+// Not for several threads at once: a filter of the cuckoo family asks for its slots under its own lock.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <optional>
+#include <new>
 #include <span>
 #include <vector>
 
+#include "genista/base/result.hpp"
 #include "genista/remote/slots.hpp"
 
 namespace genista::lab {
@@ -20,57 +27,97 @@ class flat_slots {
     template <slot_reader Take>
     result<bool> read_slot(std::uint64_t slot, Take&& take) {
         ++reads_;
-        const std::optional<std::uint64_t>* const held = find(slot);
-        if (held == nullptr || !*held) return false;
-        take(integer_key{**held}.view());
+        const auto at = stretches_.find(slot >> stretch_bits);
+        if (at == stretches_.end() || !at->second.is_used(within(slot))) return false;
+        take(at->second.view(within(slot)));
         return true;
     }
 
-    result<void> write_slots(std::span<const slot_change> changes) {
+    result<void> write_slots(std::span<const slot_change> changes) try {
+        for (const slot_change& each : changes) {  // what may fail comes first
+            if (!each.key) continue;
+            if (each.key->size != sizeof(key_bytes)) {
+                return error::make(error_code::invalid_argument, "flat_slots: a key of %zu bytes, all have 8",
+                                   each.key->size);
+            }
+            stretches_[each.slot >> stretch_bits].grow(within(each.slot) + 1);
+        }
         for (const slot_change& each : changes) {
-            std::vector<std::optional<std::uint64_t>>& in = generations_[each.slot >> number_bits];
-            const std::uint64_t index = each.slot & low_bits;
-            if (index >= in.size()) in.resize(index + 1 + in.size() / 2);
-            in[index] = each.key ? std::optional{integer_of(*each.key)} : std::nullopt;
+            const auto at = stretches_.find(each.slot >> stretch_bits);
+            if (at != stretches_.end()) at->second.set(within(each.slot), each.key);
         }
         return {};
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "flat_slots: no memory for %zu changes", changes.size());
     }
 
+    // Both ends inclusive, as in slots.hpp.
     template <slot_visitor Visit>
     result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        for (std::uint64_t slot = first; slot <= last; ++slot) {
-            const std::optional<std::uint64_t>* const held = find(slot);
-            if (held == nullptr || !*held) continue;
-            if (!visit(slot, integer_key{**held}.view())) return {};
+        if (first > last) return {};
+        for (auto at = stretches_.lower_bound(first >> stretch_bits);
+             at != stretches_.end() && at->first <= last >> stretch_bits; ++at) {
+            const auto [begin, end] = part_of(at->first, at->second.keys.size(), first, last);
+            for (std::uint64_t i = begin; i < end; ++i) {
+                if (!at->second.is_used(i)) continue;
+                if (!visit(at->first << stretch_bits | i, at->second.view(i))) return {};
+            }
         }
         return {};
     }
 
-    // Whole generations, which is how filters ask for it.
+    // A stretch that is cleared to its end gives its memory back.
     result<void> clear_slots(std::uint64_t first, std::uint64_t last) {
-        generations_.erase(generations_.lower_bound(first >> number_bits),
-                           generations_.upper_bound(last >> number_bits));
+        if (first > last) return {};
+        for (auto at = stretches_.lower_bound(first >> stretch_bits);
+             at != stretches_.end() && at->first <= last >> stretch_bits;) {
+            const std::uint64_t size = at->second.keys.size();
+            const auto [begin, end] = part_of(at->first, size, first, last);
+            for (std::uint64_t i = begin; i < end; ++i) at->second.set(i, std::nullopt);
+            at = begin == 0 && end == size ? stretches_.erase(at) : std::next(at);
+        }
         return {};
     }
 
-    [[nodiscard]] std::uint64_t reads() const noexcept { return reads_; }
+    [[nodiscard]] std::uint64_t reads() const noexcept {
+        return reads_;
+    }  // of slots so far, each a remote read elsewhere
 
   private:
-    static constexpr unsigned number_bits = 40;
-    static constexpr std::uint64_t low_bits = (std::uint64_t{1} << number_bits) - 1;
-
-    [[nodiscard]] const std::optional<std::uint64_t>* find(std::uint64_t slot) const {
-        const auto in = generations_.find(slot >> number_bits);
-        if (in == generations_.end() || (slot & low_bits) >= in->second.size()) return nullptr;
-        return &in->second[slot & low_bits];
-    }
-    static std::uint64_t integer_of(key_view key) noexcept {
-        std::uint64_t little = 0;
-        std::memcpy(&little, key.data, sizeof little);
-        return integer_key{little}.little;
+    using key_bytes = std::array<std::byte, 8>;
+    static constexpr unsigned stretch_bits = 40;
+    [[nodiscard]] static std::uint64_t within(std::uint64_t slot) noexcept {
+        return slot & ((std::uint64_t{1} << stretch_bits) - 1);
     }
 
-    std::map<std::uint64_t, std::vector<std::optional<std::uint64_t>>> generations_;
+    struct stretch {
+        std::vector<key_bytes> keys;
+        std::vector<bool> used;
+
+        void grow(std::uint64_t slots) {
+            if (slots <= keys.size()) return;
+            keys.resize(static_cast<std::size_t>(slots));
+            used.resize(static_cast<std::size_t>(slots));
+        }
+        [[nodiscard]] bool is_used(std::uint64_t i) const noexcept { return i < used.size() && used[i]; }
+        [[nodiscard]] key_view view(std::uint64_t i) const noexcept { return {keys[i].data(), keys[i].size()}; }
+        void set(std::uint64_t i, const std::optional<key_view>& key) noexcept {
+            if (i >= used.size()) return;
+            used[i] = key.has_value();
+            if (key) std::memcpy(keys[i].data(), key->data, sizeof(key_bytes));
+        }
+    };
+
+    // What of a stretch with so many slots lies between first and last.
+    [[nodiscard]] static std::pair<std::uint64_t, std::uint64_t> part_of(std::uint64_t number, std::uint64_t size,
+                                                                         std::uint64_t first,
+                                                                         std::uint64_t last) noexcept {
+        const std::uint64_t begin = number == first >> stretch_bits ? within(first) : 0;
+        const std::uint64_t end = number == last >> stretch_bits ? std::min(size, within(last) + 1) : size;
+        return {begin, end};
+    }
+
+    std::map<std::uint64_t, stretch> stretches_;
     std::uint64_t reads_ = 0;
 };
 

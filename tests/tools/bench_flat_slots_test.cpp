@@ -9,15 +9,15 @@
 #include "genista/filters/cuckooing.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
+#include "lab/workloads/flat_slots.hpp"
 #include "tools/genista/bench/clocked_map.hpp"
-#include "tools/genista/bench/flat_slots.hpp"
 
 namespace genista::test {
 namespace {
 
+using lab::flat_slots;
 using tool::bench::clocked_map;
 using tool::bench::clocked_slots;
-using tool::bench::flat_slots;
 using tool::bench::remote_meter;
 
 constexpr std::uint64_t generation = std::uint64_t{1} << 40;

@@ -7,8 +7,8 @@
 
 #include "bench/clocked_map.hpp"
 #include "bench/flat_map.hpp"
-#include "bench/flat_slots.hpp"
 #include "genista/filters/filter.hpp"
+#include "lab/workloads/flat_slots.hpp"
 
 namespace genista::tool::bench {
 
@@ -39,9 +39,9 @@ class slotted_remote {
   private:
     flat_map store_;
     clocked_map<flat_map> records_;
-    flat_slots slots_;
-    clocked_slots<flat_slots> timed_slots_;
-    with_slots<clocked_map<flat_map>, clocked_slots<flat_slots>> remote_;
+    lab::flat_slots slots_;
+    clocked_slots<lab::flat_slots> timed_slots_;
+    with_slots<clocked_map<flat_map>, clocked_slots<lab::flat_slots>> remote_;
 };
 
 template <class Filter>

@@ -16,7 +16,7 @@
 #include "genista/stores/rocksdb/database.hpp"
 #include "genista/stores/rocksdb/record_key.hpp"
 #include "genista/stores/rocksdb/status.hpp"
-#include "guard/key_table.hpp"
+#include "lab/workloads/key_table.hpp"
 
 namespace genista::tool::guard {
 
@@ -72,9 +72,9 @@ class plain_store {
 // The first `stored` keys of a table as R, for one thread: only ranges.
 class sorted_keys {
   public:
-    sorted_keys(const key_table& keys, std::size_t stored, const hasher& hash) : keys_{keys} {
+    sorted_keys(const lab::key_table& keys, std::size_t stored, const hasher& hash) : keys_{keys} {
         order_.reserve(stored);
-        for (key_number number = 0; number < stored; ++number) order_.emplace_back(hash(keys[number]), number);
+        for (lab::key_number number = 0; number < stored; ++number) order_.emplace_back(hash(keys[number]), number);
         std::sort(order_.begin(), order_.end(), [&](const auto& a, const auto& b) {
             return a.first != b.first ? a.first < b.first : keys[a.second] < keys[b.second];
         });
@@ -94,8 +94,8 @@ class sorted_keys {
     }
 
   private:
-    const key_table& keys_;
-    std::vector<std::pair<digest, key_number>> order_;
+    const lab::key_table& keys_;
+    std::vector<std::pair<digest, lab::key_number>> order_;
 };
 
 }  // namespace genista::tool::guard
