@@ -20,13 +20,13 @@ namespace genista::cuckoo {
 
 using salts = std::array<std::uint64_t, 4>;
 
-[[nodiscard]] inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint64_t fold(std::uint64_t a, std::uint64_t b) noexcept {
     const uint128 product = static_cast<uint128>(a) * b;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 // A bijection in which every bit of the answer depends on every bit asked.
-[[nodiscard]] inline std::uint64_t mix(std::uint64_t word) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint64_t mix(std::uint64_t word) noexcept {
     word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93u;
     word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93u;
     return word ^ (word >> 32);
@@ -40,13 +40,13 @@ struct essence {
     std::uint64_t what = 0;
 
     essence() = default;
-    essence(const digest& d, const salts& under) noexcept
+    [[gnu::always_inline]] essence(const digest& d, const salts& under) noexcept
         : where{fold(d.position ^ under[0], d.seed ^ under[1])}, what{fold(d.position ^ under[2], d.seed ^ under[3])} {}
 
-    [[nodiscard]] std::uint64_t bin(unsigned table, std::uint64_t bins) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint64_t bin(unsigned table, std::uint64_t bins) const noexcept {
         return scale(mix(where + (table + 1) * step), bins);
     }
-    [[nodiscard]] std::uint64_t fingerprint(unsigned number, unsigned bits) const noexcept {
+    [[nodiscard, gnu::always_inline]] std::uint64_t fingerprint(unsigned number, unsigned bits) const noexcept {
         return 1 + scale(mix(what + (number + 1) * step), (std::uint64_t{1} << bits) - 1);
     }
 };

@@ -19,7 +19,7 @@ struct cuckoo_family_policy {
     static unsigned bin_slots(const state& s) noexcept { return BinSlots == 0 ? s.shape.bin_slots : BinSlots; }
 
     // The version first: what is read after it may be newer, and is then not trusted.
-    static target aim(const state& s, const digest& d) noexcept {
+    [[gnu::always_inline]] static target aim(const state& s, const digest& d) noexcept {
         target aimed;
         aimed.where = d;
         aimed.version = s.version.load(std::memory_order_acquire);
@@ -37,7 +37,7 @@ struct cuckoo_family_policy {
             __builtin_prefetch(s.words + t.first_slot[table] * s.shape.slot_bits() / 64);
         }
     }
-    static bool test(const state& s, const target& t) noexcept {
+    [[gnu::always_inline]] static bool test(const state& s, const target& t) noexcept {
         if (matches(s, t)) return true;
         if (s.version.load(std::memory_order_relaxed) == t.version && t.version % 2 == 0) [[likely]]
             return false;
@@ -46,7 +46,7 @@ struct cuckoo_family_policy {
 
   private:
     // All tables, without a branch between them: the misses overlap.
-    static bool matches(const state& s, const target& t) noexcept {
+    [[gnu::always_inline]] static bool matches(const state& s, const target& t) noexcept {
         const unsigned bits = s.shape.fingerprint_bits;
         const unsigned slot_bits = s.shape.slot_bits();
         const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;

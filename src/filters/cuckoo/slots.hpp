@@ -12,8 +12,8 @@ namespace genista::cuckoo {
     return (slots * slot_bits + 63) / 64 + 1;
 }
 
-[[nodiscard]] inline std::uint64_t read_slot(const std::uint64_t* words, std::uint64_t slot,
-                                             unsigned slot_bits) noexcept {
+[[nodiscard, gnu::always_inline]] inline std::uint64_t read_slot(const std::uint64_t* words, std::uint64_t slot,
+                                                                 unsigned slot_bits) noexcept {
     const std::uint64_t bit = slot * slot_bits;
     const std::uint64_t* const at = words + bit / 64;
     const unsigned shift = bit % 64;
