@@ -14,9 +14,14 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
+#include "genista/filters/cuckooing.hpp"
+#include "genista/filters/cyclic.hpp"
+#include "genista/filters/swapping.hpp"
 #include "genista/format/snapshot.hpp"
 #include "support/broom_snapshot_exercise.hpp"
+#include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
 #include "support/snapshot_exercise.hpp"
 
@@ -74,10 +79,21 @@ bool exercise_broom(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+template <class... Filters>
+int exercise_cuckoo_family(std::span<const std::byte> bytes) {
+    const auto one = [&](const test::exercise_outcome& outcome) {
+        demand(outcome.broken == nullptr, outcome.broken);
+        return int{outcome.loaded};
+    };
+    return (one(test::exercise_cuckoo_snapshot<Filters>(bytes)) + ...);
+}
+
 void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
-                       int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise_broom(bytes)};
+                       int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise_broom(bytes)} +
+                       exercise_cuckoo_family<cuckoo_filter, cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,
+                                              cyclic_filter<3>, swapping_filter>(bytes);
     demand(loaded <= (view ? 1 : 0), "one kind loads what opens, none what does not");
     if (!view) return;
     read_fields(view->parameters);

@@ -18,14 +18,14 @@
 namespace genista::lab {
 
 struct run_options {
-    std::string filter;      // empty: the filter the claim is about
+    std::string filter{};    // empty: the filter the claim is about
     bool quick = false;      // smaller sizes, the same judgement
     std::uint64_t seed = 1;  // all randomness comes from it
     // Which traces to replay: lab/workloads/data.hpp. Only experiments that replay some may be given them.
-    std::string data_directory;  // with traces/*.keys.gz; empty: where they usually are, else made-up ones
-    std::string trace_path;      // the user's own, instead of all others
-    std::string columns;         // of trace_path, which is CSV then: lab/workloads/csv.hpp
-    std::string separator;       // of trace_path; empty: by its first row
+    std::string data_directory{};  // with traces/*.keys.gz; empty: where they usually are, else made-up ones
+    std::string trace_path{};      // the user's own, instead of all others
+    std::string columns{};         // of trace_path, which is CSV then: lab/workloads/csv.hpp
+    std::string separator{};       // of trace_path; empty: by its first row
     // Called now and then with the share done, 0..1; drawing it is the caller's business.
     std::function<void(double)> progress = [](double) {};
 };

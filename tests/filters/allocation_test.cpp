@@ -1,6 +1,6 @@
 // No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
-// And every allocation of every operation of the broom filter: an error, or a success without it, and never a lost
-// key.
+// And every allocation of every operation of the broom filter and of the cuckoo family: an error, or a success without it, and
+// never a lost key.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,8 +8,10 @@
 #include <thread>
 #include <utility>
 
+#include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "support/broom_world.hpp"
+#include "support/cuckoo_world.hpp"
 #include "support/fail_each_allocation.hpp"
 
 namespace genista {
@@ -230,6 +232,107 @@ TEST(broom_allocations, queries_allocate_nothing) {
         keys[key] = 3 * key;
         (void)w.filter.may_contain(3 * key);
     }
+    w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+    EXPECT_EQ(test::this_thread_allocations.allocations, before);
+}
+
+// ---- the cuckoo family --------------------------------------------------------------------------------------------------
+
+template <class F>
+class cuckoo_allocations : public testing::Test {};
+TYPED_TEST_SUITE(cuckoo_allocations, test::cuckoo_family, test::cuckoo_names);
+
+template <class F>
+cuckoo_options tight(std::uint64_t seed) {
+    return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 8, seed);
+}
+
+// `call` on a fresh filter with the keys 0 .. keys-1, for each allocation it makes: R's own too, which reports them. An error
+// leaves the filter byte for byte as it was, and what is repeated succeeds.
+template <class F, class Call>
+std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
+    for (std::uint64_t n = 0;; ++n) {
+        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
+        test::cuckoo_world<F> w{tight<F>(seed)};
+        for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key)) << when;
+        const std::uint64_t stranger = w.find_false_positive().value_or(0);
+        w.put(keys);  // the store has committed the next one
+        const auto before = w.saved();
+        std::optional<error_code> code;
+        bool failed = false;
+        {
+            const test::failing_allocations armed{n};
+            if (const auto outcome = call(w, stranger); !outcome) code = outcome.error().code();
+            failed = armed.failed();
+        }
+        if (code) {
+            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+            EXPECT_EQ(w.saved(), before) << when << ": a failed call has changed the filter";
+            EXPECT_TRUE(call(w, stranger)) << when << ": failed again with memory";
+        }
+        w.take_out(keys);
+        EXPECT_TRUE(w.filter.forget(genista::integer_key{keys}.view(), w.truth)) << when;
+        const auto sound = w.filter.audit(w.truth);
+        EXPECT_TRUE(sound) << when << ": " << sound.error().message();
+        for (std::uint64_t key = 1; key < keys; ++key)
+            EXPECT_TRUE(w.filter.may_contain(key)) << when << ", key " << key;
+        if (!failed || testing::Test::HasFailure()) return n;
+    }
+}
+
+TYPED_TEST(cuckoo_allocations, a_call_that_finds_no_memory_loses_no_key) {
+    const auto insert_next = [](auto& w, std::uint64_t) { return w.filter.insert(w.members().size(), w.truth); };
+    const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
+    ASSERT_TRUE(relaying.has_value());
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert", 1, 5, insert_next)), 3u);
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert with new hash functions", relaying->seed,
+                                                         relaying->key, insert_next)),
+              20u);
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
+                  "an adapt", 2, 38, [](auto& w, std::uint64_t q) { return w.filter.adapt(q, w.truth); })),
+              2u);
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an erase", 3, 30,
+                                                         [](auto& w, std::uint64_t) -> result<void> {
+                                                             const auto gone =
+                                                                 w.filter.erase(std::uint64_t{0}, w.truth);
+                                                             if (!gone) return gone.error();
+                                                             return {};
+                                                         })),
+              3u);
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
+                  "a rebuild", 4, 30, [](auto& w, std::uint64_t) { return w.filter.rebuild(w.truth); })),
+              20u);
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an audit", 5, 30,
+                                                         [](auto& w, std::uint64_t) {
+                                                             w.take_out(30);
+                                                             return w.filter.audit(w.truth);
+                                                         })),
+              3u);
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("a snapshot", 6, 30,
+                                                         [](auto& w, std::uint64_t) -> result<void> {
+                                                             vector_sink out;
+                                                             if (const auto saved = w.filter.save(out); !saved)
+                                                                 return saved;
+                                                             const auto loaded = TypeParam::load(out.bytes());
+                                                             if (!loaded) return loaded.error();
+                                                             return {};
+                                                         })),
+              3u);
+    EXPECT_GE(test::fail_each_allocation([] { return TypeParam::make({.capacity = 1000}); }), 2u);
+    test::cuckoo_world<TypeParam> w{tight<TypeParam>(7)};
+    for (std::uint64_t member = 0; member < 30; ++member) w.put(member);
+    const cuckoo_options options = tight<TypeParam>(7);
+    EXPECT_GE(test::fail_each_allocation([&] { return TypeParam::build(options, w.truth); }), 20u);
+}
+
+TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
+    test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
+    for (std::uint64_t key = 0; key < 30; ++key) ASSERT_TRUE(w.insert(key));
+    std::array<std::uint64_t, 100> keys{};
+    std::array<std::uint64_t, 2> answers{};
+    const std::uint64_t before = test::this_thread_allocations.allocations;
+    for (std::uint64_t key = 0; key < keys.size(); ++key) (void)w.filter.may_contain(keys[key] = key);
     w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }

@@ -1,4 +1,5 @@
-// No memory: every allocation of every put fails once, and the map is as it was. bytes() is what was really asked for.
+// No memory: every allocation of every put fails once, and the map is as it was. bytes() is what was really asked for. The same
+// for slots.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include "genista/remote/counting_map.hpp"
 #include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
 #include "remote/remote_support.hpp"
+#include "remote/slots_support.hpp"
 #include "support/failing_allocator.hpp"
 
 namespace genista::test {
@@ -132,6 +135,45 @@ TEST(faulty_map_allocation, a_fault_that_finds_no_memory_reports_that_instead) {
         EXPECT_EQ(seen, 0u);
     }
     EXPECT_GE(failures, 20u);
+}
+
+TEST(memory_slots_allocation, a_write_that_finds_no_memory_reports_it_and_changes_nothing) {
+    memory_slots slots;
+    std::uint64_t failed_writes = 0;
+    for (std::uint64_t round = 0; round < 100; ++round) {
+        // New pages, changed slots and emptied ones in one write, with keys too long for any string's own room.
+        const std::string key = "a key that needs memory of its own, number " + std::to_string(round);
+        const std::vector<slot_change> changes = {{64 * round, key_view{key}},
+                                                  {round, key_view{key}},
+                                                  {64 * (round / 2), std::nullopt},
+                                                  {1'000'000 + 64 * round, key_view{key}}};
+        const slot_contents before = slots_between(slots, 0, last_position);
+        for (std::uint64_t allowed = 0;; ++allowed) {
+            result<void> outcome{};
+            bool failed = false;
+            {
+                const failing_allocations armed{allowed};
+                outcome = slots.write_slots(changes);
+                failed = armed.failed();
+            }
+            ASSERT_EQ(outcome.has_value(), !failed);
+            if (!failed) break;
+            ++failed_writes;
+            ASSERT_EQ(outcome.error().code(), error_code::out_of_memory);
+            ASSERT_EQ(slots_between(slots, 0, last_position), before);
+        }
+        ASSERT_EQ(read_slot(slots, 1'000'000 + 64 * round), key);
+    }
+    EXPECT_GE(failed_writes, 400u);
+}
+
+TEST(memory_slots_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_no_exception) {
+    memory_slots slots;
+    const std::byte one{};
+    const slot_change change{1, key_view{&one, std::numeric_limits<std::size_t>::max() / 2 + 1}};
+    const auto outcome = slots.write_slots({&change, 1});
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
 }
 
 }  // namespace

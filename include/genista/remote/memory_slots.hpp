@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <map>
 #include <mutex>
-#include <new>
 #include <optional>
 #include <shared_mutex>
 #include <span>
@@ -51,7 +51,7 @@ class memory_slots {
             if (page != pages_.end()) page->second[changes[i].slot % page_slots].swap(values[i]);
         }
         return {};
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // bad_alloc, or length_error for a key longer than any memory
         return error::make(error_code::out_of_memory, "memory_slots: no memory for %zu changes", changes.size());
     }
 

@@ -8,6 +8,8 @@
 //     slot_map      slot (64 bits) → key bytes            memory_slots.hpp in RAM, stores/rocksdb/slot_records.hpp on disk
 //     slotted_map   a remote_map and a slot_map in one     with_slots below puts one together from two
 //
+// counting_slots.hpp wraps any slot map and counts what crosses the network; faulty_slots.hpp makes one fail and lie, by a plan.
+//
 // ## What a call costs remotely
 //   read_slot       one point read
 //   write_slots     one write, whatever the number of changes

@@ -1,6 +1,7 @@
 // Does the filter agree with R? See cuckoo/family.hpp, audit().
 #include <algorithm>
 #include <new>
+#include <vector>
 
 #include "filters/cuckoo/core.hpp"
 
@@ -18,36 +19,28 @@ result<void> core::audit(slot_source& remote) const {
 
     std::vector<digest> stored;
     bool starved = false;
-    std::optional<std::uint64_t> stray;
-    const auto look_at_slot = [&](std::uint64_t number, key_view key) noexcept {
-        const std::uint64_t slot = number - in_remote(generation_, 0);
-        const digest d = hash_(key);
-        if (!fits(d, slot)) stray = slot;
+    const auto look_at_slot = [&](const digest& d, key_view) noexcept {
         try {
             stored.push_back(d);
         } catch (const std::bad_alloc&) {
             starved = true;
         }
-        return !starved && !stray;
+        return !starved;
     };
     if (slots_are_ours_) {
-        const auto read =
-            remote.each_in_slots(in_remote(generation_, 0), in_remote(generation_, shape().slots() - 1), look_at_slot);
-        if (!read) return read.error();
-        if (stray) return complain("R's key does not belong into the slot", *stray);
+        if (const auto read = visit_slots(0, shape().slots() - 1, remote, look_at_slot); !read) return read.error();
         if (!starved && stored.size() != keys_)
             return complain("slots known to R are not as many as keys", stored.size());
     }
     std::sort(stored.begin(), stored.end());
     std::uint64_t denied = 0, without_slot = 0;
-    const auto look_at_member = [&](key_view key) noexcept {
-        const digest d = hash_(key);
+    const auto look_at_member = [&](const digest& d, key_view) noexcept {
         denied += may_contain(d) ? 0u : 1u;
         without_slot += std::binary_search(stored.begin(), stored.end(), d) ? 0u : 1u;
         return true;
     };
     if (starved) return error::make(error_code::out_of_memory, "audit: no memory for the keys' digests");
-    if (const auto read = remote.each_member(position_range{}, look_at_member); !read) return read.error();
+    if (const auto read = visit_members(position_range{}, remote, look_at_member); !read) return read.error();
     if (denied != 0) return complain("members are denied", denied);
     if (without_slot != 0 && slots_are_ours_) return complain("members have no slot", without_slot);
     return {};

@@ -19,6 +19,8 @@ auto walled(const char* doing, Call call) noexcept -> decltype(call()) {
         return error::make(error_code::out_of_memory, "cuckoo: no memory to %s", doing);
     } catch (const std::exception& thrown) {
         return error::make(error_code::io, "cuckoo: R threw while asked to %s: %s", doing, thrown.what());
+    } catch (...) {
+        return error::make(error_code::io, "cuckoo: R threw while asked to %s", doing);
     }
 }
 

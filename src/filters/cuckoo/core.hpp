@@ -135,8 +135,13 @@ class core {
     [[nodiscard]] result<void> write_generation(keys_from from, const element* more, arrangement& made,
                                                 std::uint64_t generation, slot_source& remote);
     [[nodiscard]] std::uint64_t parts() const noexcept;
+    // One range read. A record outside it, out of order, twice, in a slot that it does not fit or with a digest that is not its
+    // key's is an error, not a key: believed, it would cost another key its place.
     [[nodiscard]] result<void> visit_part(keys_from from, std::uint64_t part, slot_source& remote,
-                                          const take_key& take);
+                                          const take_member& take);
+    [[nodiscard]] result<void> visit_members(position_range range, slot_source& remote, const take_member& take) const;
+    [[nodiscard]] result<void> visit_slots(std::uint64_t first, std::uint64_t last, slot_source& remote,
+                                           const take_member& take) const;
     void put_in_place(const arrangement& made);
 
     member_of_family who_;

@@ -1,7 +1,7 @@
 // New hash functions for all keys: when a search finds no way or a walk becomes too long, and for a filter that has lost sight of
 // its slots.
 //
-// Two sequential reads of R. The first gives the digests, which are arranged in RAM (24 bytes a key meanwhile); the second gives
+// Two sequential reads of R. The first gives the digests, which are arranged in RAM (about 50 bytes a key meanwhile); the second gives
 // the keys, whose records go to slots of a new generation. Until all are written the filter works with the old one, and an error
 // leaves it there.
 #include <algorithm>
@@ -20,7 +20,10 @@ constexpr std::uint64_t keys_of_a_part = 1024;
 // small set may be unlucky more often, and is quickly tried again.
 constexpr unsigned attempts = 16, attempts_for_few = 64;
 constexpr std::size_t few_keys = 10'000;
-constexpr unsigned most_moves = 5'000;  // for one key
+// For one key. Few keys are better off with other hash functions than with a long walk among them.
+std::uint64_t most_moves(std::size_t keys) noexcept {
+    return std::min<std::uint64_t>(5'000, 200 + 20 * keys);
+}
 
 error no_memory(const member_of_family& who) noexcept {
     return error::make(error_code::out_of_memory, "%.*s: no memory to lay the keys anew",
@@ -31,6 +34,11 @@ error out_of_step(const member_of_family& who, std::uint64_t seen, std::uint64_t
     return error::make(error_code::corrupt, "%.*s: the remote map has %llu keys in the slots of the filter's %llu",
                        static_cast<int>(who.name.size()), who.name.data(), static_cast<unsigned long long>(seen),
                        static_cast<unsigned long long>(keys));
+}
+
+error not_of_the_range(const member_of_family& who) noexcept {
+    return error::make(error_code::corrupt, "%.*s: the remote map gave a record that does not belong to the range read",
+                       static_cast<int>(who.name.size()), who.name.data());
 }
 
 }  // namespace
@@ -45,22 +53,62 @@ std::uint64_t core::parts() const noexcept {
     return shape().slots() / keys_of_a_part + 1;
 }
 
-result<void> core::visit_part(keys_from from, std::uint64_t part, slot_source& remote, const take_key& take) {
+result<void> core::visit_part(keys_from from, std::uint64_t part, slot_source& remote, const take_member& take) {
     ++remote_reads_;
-    if (from == keys_from::members) return remote.each_member(range_of_bin(part, parts()), take);
+    if (from == keys_from::members) return visit_members(range_of_bin(part, parts()), remote, take);
     const std::uint64_t first = part * keys_of_a_part;
     const std::uint64_t last = std::min(first + keys_of_a_part, shape().slots()) - 1;
     if (first > last) return {};
-    return remote.each_in_slots(in_remote(generation_, first), in_remote(generation_, last),
-                                [&](std::uint64_t, key_view key) { return take(key); });
+    return visit_slots(first, last, remote, take);
+}
+
+result<void> core::visit_members(position_range range, slot_source& remote, const take_member& take) const {
+    bool lied = false, starved = false, any = false;
+    digest last{};
+    std::string last_key;
+    const auto check = [&](const digest& where, key_view key) noexcept {
+        try {
+            const bool in_order = !any || last < where || (last == where && last_key < key.text());
+            lied = !range.contains(where.position) || !in_order || hash_(key) != where;
+            if (lied) return false;
+            any = true;
+            last = where;
+            last_key.assign(key.text());
+            return take(where, key);
+        } catch (const std::bad_alloc&) {
+            starved = true;
+            return false;
+        }
+    };
+    const auto read = remote.each_member(range, check);
+    if (starved) return no_memory(who_);
+    if (lied) return not_of_the_range(who_);
+    return read;
+}
+
+result<void> core::visit_slots(std::uint64_t first, std::uint64_t last, slot_source& remote,
+                               const take_member& take) const {
+    bool lied = false;
+    std::uint64_t next = in_remote(generation_, first);
+    const std::uint64_t end = in_remote(generation_, last);
+    const auto check = [&](std::uint64_t number, key_view key) noexcept {
+        const digest d = hash_(key);
+        lied = number < next || number > end || !fits(d, number - in_remote(generation_, 0));
+        if (lied) return false;
+        next = number + 1;
+        return take(d, key);
+    };
+    const auto read = remote.each_in_slots(next, end, check);
+    if (lied) return not_of_the_range(who_);
+    return read;
 }
 
 result<std::vector<digest>> core::digests(keys_from from, const element* more, slot_source& remote) {
     std::vector<digest> all;
     bool starved = false;
-    const auto take = [&](key_view key) noexcept {
+    const auto take = [&](const digest& where, key_view) noexcept {
         try {
-            all.push_back(hash_(key));
+            all.push_back(where);
         } catch (const std::bad_alloc&) {
             starved = true;
         }
@@ -80,8 +128,8 @@ bool core::place_all(std::span<const digest> keys, arrangement& made) {
     std::fill(made.owner.begin(), made.owner.end(), nobody);
     for (std::uint64_t next = 0; next < keys.size(); ++next) {
         std::uint64_t moved = next, came_from = nobody;
-        for (unsigned moves = 0; moved != nobody; ++moves) {
-            if (moves == most_moves) return false;
+        for (std::uint64_t moves = 0; moved != nobody; ++moves) {
+            if (moves == most_moves(keys.size())) return false;
             const essence key{keys[moved], made.under};
             std::uint64_t to = nobody;
             // Any table first: a favourite would be full and the others empty, and later walks long.
@@ -129,8 +177,7 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
     std::vector<bool> written(made.slot_of.size(), false);
     std::vector<std::pair<std::uint64_t, std::string>> batch;
     bool starved = false;
-    const auto take = [&](key_view key) noexcept {
-        const digest d = hash_(key);
+    const auto take = [&](const digest& d, key_view key) noexcept {
         auto at = std::lower_bound(made.slot_of.begin(), made.slot_of.end(), d,
                                    [](const auto& known, const digest& wanted) { return known.first < wanted; });
         const auto number = [&] { return static_cast<std::size_t>(at - made.slot_of.begin()); };
@@ -148,9 +195,10 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
     for (std::uint64_t part = 0; part < parts(); ++part) {
         batch.clear();
         if (const auto read = visit_part(from, part, remote, take); !read) return read.error();
-        if (part == 0 && more != nullptr) take(key_view{more->key});
+        if (part == 0 && more != nullptr) take(more->where, key_view{more->key});
         if (starved) return no_memory(who_);
         std::vector<slot_change> changes;
+        changes.reserve(batch.size());
         for (const auto& [slot, key] : batch) changes.push_back({slot, key_view{key}});
         if (changes.empty()) continue;
         if (const auto done = remote.write(changes); !done) return done.error();
@@ -190,12 +238,20 @@ result<bool> core::relay(keys_from from, const element* more, slot_source& remot
         return remote.clear(in_remote(generation, 0), in_remote(generation, shape().slots() - 1));
     };
     if (const auto ready = clear(next); !ready) return ready.error();
+    // Gives room back, as far as R lets us, and must not fail what was done: what stays is in nobody's way, and goes when the
+    // generation is used again.
+    const auto let_go = [&](std::uint64_t generation) noexcept {
+        try {
+            (void)clear(generation);
+        } catch (...) {  // a map of the caller's may throw
+        }
+    };
     if (const auto written = write_generation(from, more, *made, next, remote); !written) {
-        (void)clear(next);  // what stays is in nobody's way, and goes when the generation is used again
+        let_go(next);
         return written.error();
     }
     put_in_place(*made);
-    (void)clear(std::exchange(generation_, next));
+    let_go(std::exchange(generation_, next));
     return true;
 }
 

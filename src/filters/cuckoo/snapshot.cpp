@@ -29,6 +29,11 @@ snapshot_kind kind_of(cuckoo_rule rule) noexcept {
     return snapshot_kind::swapping;
 }
 
+// As it is written down: small fingerprints promise less than nothing, and no filter is said to.
+double rate_to_save(const cuckoo_shape& shape, double load) noexcept {
+    return std::min(rate_of(shape, load), max_false_positive_rate);
+}
+
 error bad(const member_of_family& who, const char* what, std::uint64_t number) noexcept {
     return error::make(error_code::corrupt, "%.*s snapshot: %s (%llu)", static_cast<int>(who.name.size()),
                        who.name.data(), what, static_cast<unsigned long long>(number));
@@ -51,8 +56,7 @@ result<void> core::save(sink& out) const {
     field_writer fields;
     filter_stats common;
     common.capacity = capacity_;
-    common.false_positive_rate =
-        std::min(rate_, max_false_positive_rate);  // small fingerprints promise less than nothing
+    common.false_positive_rate = rate_to_save(shape(), load_);
     common.keys = keys_;
     write_common(fields, common, hash_);
     fields.u32(shape().tables).u32(shape().bin_slots).u32(shape().fingerprint_bits).u32(shape().selector_bits);
@@ -79,6 +83,8 @@ result<std::unique_ptr<core>> core::load(const member_of_family& who, std::span<
     for (std::uint64_t& salt : under) salt = fields.u64();
     if (!fields.finished() || !is_possible(shape, who) || !(load >= least_load && load <= 1))
         return bad(who, "impossible tables, slots, bits or load", shape.tables);
+    if (common->options.false_positive_rate != rate_to_save(shape, load))
+        return bad(who, "a rate that these fingerprints do not have", shape.fingerprint_bits);
     const std::span<const std::byte> table = view->sections[0];
     if (table.size() != table_bytes(shape)) return bad(who, "a table of another size", table.size());
     const auto seed = hash_key::random();

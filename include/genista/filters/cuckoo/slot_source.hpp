@@ -14,9 +14,9 @@
 
 namespace genista::cuckoo {
 
-// Called for each record; false stops. They do not throw.
+// Called for each record; false stops. They do not throw. What R says is not checked here: core.hpp does.
 using take_slot = std::function<bool(std::uint64_t slot, key_view key)>;
-using take_key = std::function<bool(key_view key)>;
+using take_member = std::function<bool(const digest& where, key_view key)>;
 
 class slot_source {
   public:
@@ -29,7 +29,7 @@ class slot_source {
     // The other half of R, the truth: who is a member.
     virtual result<bool> is_member(const digest& where, key_view key) = 0;
     virtual result<bool> remove_member(const digest& where, key_view key) = 0;
-    virtual result<void> each_member(position_range range, const take_key& take) = 0;
+    virtual result<void> each_member(position_range range, const take_member& take) = 0;
 
   protected:
     ~slot_source() = default;
@@ -60,8 +60,9 @@ class remote_slots final : public slot_source {
 
     result<bool> is_member(const digest& where, key_view key) override { return remote_.contains(where, key); }
     result<bool> remove_member(const digest& where, key_view key) override { return remote_.erase(where, key); }
-    result<void> each_member(position_range range, const take_key& take) override {
-        return remote_.for_each(range.first, range.last, [&](const digest&, key_view key) { return take(key); });
+    result<void> each_member(position_range range, const take_member& take) override {
+        return remote_.for_each(range.first, range.last,
+                                [&](const digest& where, key_view key) { return take(where, key); });
     }
 
   private:

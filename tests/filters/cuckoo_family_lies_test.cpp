@@ -1,0 +1,223 @@
+// What R says is checked before a filter of the cuckoo family believes it: a record that does not belong where it was found is an
+// error, never a key that pushes another out. And what changes while R is read, or was left in doubt before, is no lie.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "filters/cuckoo_family_filters.hpp"
+#include "support/cuckoo_world.hpp"
+#include "support/disordered_map.hpp"
+
+namespace genista {
+namespace {
+
+template <class F>
+class cuckoo_family_lies : public testing::Test {};
+TYPED_TEST_SUITE(cuckoo_family_lies, test::cuckoo_family, test::cuckoo_names);
+
+template <class F>
+cuckoo_options tight(std::uint64_t seed) {
+    return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 16, seed);
+}
+
+std::vector<std::uint64_t> occupied(memory_slots& slots) {
+    std::vector<std::uint64_t> numbers;
+    EXPECT_TRUE(slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t slot, key_view) {
+        numbers.push_back(slot);
+        return true;
+    }));
+    return numbers;
+}
+
+// Another key in one slot, or none, for good: whoever reads it says so, and new hash functions read all.
+TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that_do_not_fit) {
+    const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
+    ASSERT_TRUE(relaying.has_value());
+    const std::optional<key_view> lies[] = {key_view{"somebody else's"}, std::nullopt};
+    for (const auto& lie : lies) {
+        for (std::uint64_t which = 0; which < relaying->key; ++which) {
+            test::cuckoo_world<TypeParam> w{tight<TypeParam>(relaying->seed)};
+            for (std::uint64_t key = 0; key < relaying->key; ++key) ASSERT_TRUE(w.insert(key));
+            ASSERT_EQ(w.filter.relays(), 0u);
+            const slot_change change{occupied(w.plain_slots).at(which), lie};
+            ASSERT_TRUE(w.plain_slots.write_slots({&change, 1}));
+            const auto sound = w.filter.audit(w.truth);
+            ASSERT_FALSE(sound);
+            EXPECT_EQ(sound.error().code(), error_code::corrupt);
+            const auto before = w.saved();
+            w.put(relaying->key);
+            const auto outcome = w.filter.insert(relaying->key, w.truth);
+            ASSERT_FALSE(outcome) << "a lie was believed";
+            EXPECT_EQ(outcome.error().code(), error_code::corrupt);
+            EXPECT_EQ(w.saved(), before);
+            w.scan();
+            ASSERT_TRUE(w.wrong.empty()) << w.text();
+        }
+    }
+}
+
+// Slots that tell the truth, and then what a test adds.
+class talkative_slots {
+  public:
+    struct record {
+        std::uint64_t slot;
+        std::string key;
+    };
+    explicit talkative_slots(memory_slots& wrapped) noexcept : inner_{wrapped} {}
+
+    template <slot_reader Take>
+    result<bool> read_slot(std::uint64_t slot, Take&& take) {
+        return inner_.read_slot(slot, take);
+    }
+    result<void> write_slots(std::span<const slot_change> changes) { return inner_.write_slots(changes); }
+    template <slot_visitor Visit>
+    result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        std::vector<record> told;
+        const auto read = inner_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) {
+            told.push_back({slot, std::string{key.text()}});
+            return true;
+        });
+        if (tell) tell(told);
+        for (const record& each : told) {
+            if (!visit(each.slot, key_view{each.key})) break;
+        }
+        return read;
+    }
+    result<void> clear_slots(std::uint64_t first, std::uint64_t last) { return inner_.clear_slots(first, last); }
+
+    std::function<void(std::vector<record>&)> tell;
+
+  private:
+    memory_slots& inner_;
+};
+
+TYPED_TEST(cuckoo_family_lies, slots_outside_the_range_out_of_order_or_twice_are_an_error) {
+    test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
+    for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
+    talkative_slots slots{w.plain_slots};
+    with_slots remote{w.plain, slots};
+    ASSERT_TRUE(w.filter.audit(remote));
+    using told = std::vector<talkative_slots::record>;
+    const std::function<void(told&)> lies[] = {
+        [](told& all) {
+            all.push_back({all.back().slot + (std::uint64_t{1} << 39), all.back().key});
+        },
+        [](told& all) {
+            all.push_back({~std::uint64_t{0}, all.back().key});
+        },
+        [](told& all) {
+            all.insert(all.begin(), {0, all.back().key});
+        },
+        [](told& all) { all.push_back(all.back()); },
+        [](told& all) { std::swap(all[3], all[4]); },
+        [](told& all) { std::swap(all[3].key, all[4].key); }};
+    for (const auto& lie : lies) {
+        slots.tell = lie;
+        const auto sound = w.filter.audit(remote);
+        ASSERT_FALSE(sound);
+        EXPECT_EQ(sound.error().code(), error_code::corrupt) << sound.error().message();
+    }
+}
+
+// Each record of the whole map whatever was asked: true records, in the wrong place.
+class boundless_map : public memory_map {
+  public:
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t, std::uint64_t, Visit&& visit) {
+        return memory_map::for_each(0, ~std::uint64_t{0}, visit);
+    }
+};
+
+TYPED_TEST(cuckoo_family_lies, a_rebuild_takes_no_member_twice_from_outside_the_range_or_out_of_order) {
+    constexpr std::uint64_t keys = 3'000;  // read in parts
+    cuckoo_options options = test::cuckoo_made(test::cuckoo_forms<TypeParam>().back(), keys, 12);
+    boundless_map boundless;
+    memory_map plain;
+    test::disordered_map disordered{plain};
+    faulty_map faulty{plain};
+    for (std::uint64_t key = 0; key < keys; ++key) {
+        ASSERT_TRUE(plain.put((*options.hash)(key), integer_key{key}.view()));
+        ASSERT_TRUE(boundless.put((*options.hash)(key), integer_key{key}.view()));
+    }
+    memory_slots slots;
+    with_slots good{plain, slots};
+    auto filter = TypeParam::build(options, good);
+    ASSERT_TRUE(filter);
+    const auto refuses = [&](auto& map) {
+        with_slots remote{map, slots};
+        const auto laid = filter->rebuild(remote);
+        return !laid && laid.error().code() == error_code::corrupt;
+    };
+    EXPECT_TRUE(refuses(boundless));
+    EXPECT_TRUE(refuses(disordered));
+    for (const fault_kind kind :
+         {fault_kind::duplicate, fault_kind::wrong_key, fault_kind::wrong_seed, fault_kind::out_of_range}) {
+        for (std::uint64_t call = 0; call < 8; ++call) {  // in every part of both reads
+            ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::once(kind, call, fault_scope::ranges, 7)}}));
+            EXPECT_TRUE(refuses(faulty)) << to_string(kind) << " in range " << call;
+        }
+    }
+    EXPECT_TRUE(filter->audit(good)) << "and nothing has changed";
+    EXPECT_TRUE(filter->rebuild(good));
+    EXPECT_TRUE(filter->audit(good));
+}
+
+// Between the two reads of a rebuild one member goes and another comes.
+class changing_map : public memory_map {
+  public:
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        if (++reads == 2) change();
+        return memory_map::for_each(first, last, visit);
+    }
+    int reads = 0;
+    std::function<void()> change;
+};
+
+TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_who_goes_and_passes_over_who_comes_meanwhile) {
+    const cuckoo_options options = tight<TypeParam>(1);
+    changing_map map;
+    memory_slots slots;
+    with_slots remote{map, slots};
+    const auto where = [&](std::uint64_t key) { return (*options.hash)(key); };
+    for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(map.put(where(key), integer_key{key}.view()));
+    map.change = [&] {
+        EXPECT_TRUE(*map.erase(where(7), integer_key{7}.view()));
+        EXPECT_TRUE(*map.put(where(1'000), integer_key{1'000}.view()));
+    };
+    auto filter = TypeParam::build(options, remote);
+    ASSERT_TRUE(filter) << filter.error().message();
+    ASSERT_EQ(map.reads, 2);
+    EXPECT_EQ(filter->stats().keys, 59u);
+    for (std::uint64_t key = 0; key < 60; ++key) {
+        if (key != 7) {
+            EXPECT_TRUE(filter->may_contain(key)) << key;
+        }
+    }
+    EXPECT_EQ(*filter->forget(integer_key{7}.view(), remote), erase_outcome::absent);
+    EXPECT_EQ(*filter->insert(std::uint64_t{1'000}, remote), insert_outcome::inserted);
+    const auto sound = filter->audit(remote);
+    EXPECT_TRUE(sound) << sound.error().message();
+}
+
+TYPED_TEST(cuckoo_family_lies, a_rebuild_settles_what_was_in_doubt_before_it) {
+    for (const slot_fault fault : {slot_fault::error_before, slot_fault::error_after}) {
+        test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
+        for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
+        w.faulty_half.set_plan({.rules = {{fault, slot_call::write_slots, 0, 0}}});
+        ASSERT_FALSE(w.filter.erase(std::uint64_t{5}, w.remote));
+        ASSERT_TRUE(w.filter.rebuild(w.remote));
+        w.put(1'000);
+        ASSERT_TRUE(w.filter.insert(std::uint64_t{1'000}, w.remote));
+        EXPECT_EQ(w.filter.stats().keys, 60u);
+        EXPECT_EQ(w.records(), 60u) << "nothing is paid to slots of old";
+        EXPECT_TRUE(w.filter.audit(w.truth));
+    }
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,142 @@
+// Chance drives each filter of the cuckoo family and an exact model side by side, in small tables, where new hash functions are
+// often needed; then with a store that fails and lies. tests/support/cuckoo_world.hpp is what judges every single step.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "filters/cuckoo_family_filters.hpp"
+#include "support/cuckoo_world.hpp"
+#include "support/scale.hpp"
+
+namespace genista {
+namespace {
+
+template <class F>
+class cuckoo_family_model : public testing::Test {};
+TYPED_TEST_SUITE(cuckoo_family_model, test::cuckoo_family, test::cuckoo_names);
+
+template <class World>
+void one_step(World& w) {
+    const std::uint64_t kind = w.chance.below(100);
+    if (kind < 50) {
+        (void)w.insert(w.any_key());
+    } else if (kind < 62) {
+        w.erase(w.any_key());
+    } else if (kind < 70) {
+        w.forget(w.any_key());
+    } else if (kind < 75) {
+        w.adapt(w.any_key());
+    } else if (kind < 98) {
+        if (const auto stranger = w.find_false_positive(50'000)) w.adapt(*stranger);
+    } else if (kind < 99) {
+        (void)w.rebuild();
+    } else {
+        w.save_and_load();
+    }
+}
+
+TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
+    std::uint64_t relays = 0, fixed = 0, most_keys = 0;
+    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+        for (const std::uint64_t capacity : {3u, 20u, 90u}) {
+            const std::uint64_t seed = capacity * 100 + form.tables * 10 + form.bin_slots;
+            // Four bits: somebody collides all the time.
+            test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 4, seed)};
+            const auto steps = test::scaled<std::uint64_t>(1'000, 100'000);
+            for (std::uint64_t step = 0; step < steps; ++step) {
+                const std::uint64_t before = w.filter.relays();
+                one_step(w);
+                relays += w.filter.relays() > before ? 1u : 0u;
+                most_keys = std::max(most_keys, w.filter.stats().keys);
+                w.scan();
+                if (capacity < 50 || step % 8 == 0) w.audit();
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << "step " << step << ", " << form.tables << " tables of "
+                                             << form.bin_slots << " slots for " << capacity;
+            }
+            EXPECT_EQ(w.failures, 0u);
+            fixed += w.fixed;
+        }
+    }
+    EXPECT_GE(most_keys, 90u) << "never full, and nothing was tested";
+    EXPECT_GT(relays, 50u);
+    if (TypeParam::name != cuckoo_filter::name) {
+        EXPECT_GT(fixed, 500u);
+    }
+}
+
+// Fingerprints of 14 bits: a wrong key of R passes for the right one once in 10^5 lies.
+TYPED_TEST(cuckoo_family_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_broken) {
+    std::uint64_t failures = 0, struck = 0, audits = 0;
+    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+        for (const double share : {0.02, 0.3}) {
+            const std::uint64_t capacity = 40;
+            const std::uint64_t seed = 7'000 + form.tables * 10 + form.bin_slots;
+            test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 14, seed)};
+            for (int round = 0; round < 6; ++round) {
+                w.set_faults(share);
+                const auto steps = test::scaled<std::uint64_t>(100, 10'000);
+                for (std::uint64_t step = 0; step < steps; ++step) {
+                    one_step(w);
+                    w.scan();
+                    w.audit();  // unless a failed call has left slots in doubt
+                    ASSERT_TRUE(w.wrong.empty()) << w.text() << "step " << step << ", " << form.tables << " tables of "
+                                                 << form.bin_slots << " slots, faults " << share;
+                }
+                // The store is well again: any change at all pays what is owed, without a rebuild.
+                w.set_faults(0);
+                w.adapt(w.any_key());
+                w.scan();
+                w.audit();
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << "after the faults";
+                ASSERT_FALSE(w.in_doubt());
+            }
+            failures += w.failures;
+            struck += w.struck;
+            audits += w.audits;
+        }
+    }
+    EXPECT_GT(failures, 300u);
+    EXPECT_GT(struck, 300u) << "faults of the slots";
+    EXPECT_GT(audits, 300u);
+}
+
+// Every call of an operation fails once, in each way it can: a sweep where chance might have missed one.
+TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way) {
+    std::uint64_t struck = 0;
+    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+        for (const slot_fault fault : all_slot_faults) {
+            for (const slot_call call :
+                 {slot_call::read_slot, slot_call::write_slots, slot_call::for_each_slot, slot_call::clear_slots}) {
+                if (!fits(fault, call)) continue;
+                for (std::uint64_t number = 0;; ++number) {
+                    test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, 30, 14, 11), 1'000};
+                    for (std::uint64_t key = 0; key < 25; ++key) (void)w.insert(key);
+                    const auto stranger = w.find_false_positive();
+                    ASSERT_TRUE(stranger.has_value());
+                    // Faults are expected only once this says so; nothing happens by chance.
+                    w.set_faults(1e-300);
+                    w.faulty_half.set_plan({.rules = {{fault, call, number, number, number % 4}}});
+                    w.adapt(*stranger);
+                    for (std::uint64_t key = 25; key < 30; ++key) (void)w.insert(key);
+                    (void)w.rebuild();
+                    w.erase(3);
+                    w.forget(4);
+                    w.scan();
+                    const bool happened = w.faulty_half.struck() > 0 || w.faulty_half.calls(call) > number;
+                    struck += w.faulty_half.struck();
+                    w.set_faults(0);
+                    (void)w.insert(100);
+                    w.scan();
+                    w.audit();
+                    ASSERT_TRUE(w.wrong.empty()) << w.text() << "fault " << static_cast<int>(fault) << " in call "
+                                                 << number << " of kind " << static_cast<int>(call);
+                    if (!happened) break;
+                }
+            }
+        }
+    }
+    EXPECT_GT(struck, 80u);
+}
+
+}  // namespace
+}  // namespace genista

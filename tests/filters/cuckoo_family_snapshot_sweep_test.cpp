@@ -1,0 +1,181 @@
+// Snapshots of the cuckoo family: equal after a round trip, refused where parameters and table contradict each other; damaged and
+// forged in bulk, with the figures of snapshot_sweep_test.cpp.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "filters/cuckoo_family_filters.hpp"
+#include "support/cuckoo_snapshot_exercise.hpp"
+#include "support/cuckoo_world.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+template <class F>
+class cuckoo_family_snapshot_sweep : public testing::Test {};
+TYPED_TEST_SUITE(cuckoo_family_snapshot_sweep, test::cuckoo_family, test::cuckoo_names);
+
+// Full to the last key but one in eight, with repairs.
+template <class F>
+bytes lived_in(const test::cuckoo_form& form, std::uint64_t capacity, unsigned bits) {
+    test::cuckoo_world<F> w{test::cuckoo_made(form, capacity, bits, capacity)};
+    for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
+    for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
+    for (std::uint64_t stranger = 1'000'000; stranger < 1'001'000; ++stranger) w.adapt(stranger);
+    w.audit();
+    EXPECT_TRUE(w.wrong.empty()) << w.text();
+    return w.saved();
+}
+
+TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers_in_every_shape) {
+    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+        for (const unsigned bits : {2u, 3u, 8u, 13u, 29u, 32u}) {
+            for (const std::uint64_t capacity : {1u, 64u, 500u}) {
+                const bytes file = lived_in<TypeParam>(form, capacity, bits);
+                const auto loaded = TypeParam::load(file);
+                ASSERT_TRUE(loaded) << loaded.error().message();
+                vector_sink again;
+                ASSERT_TRUE(loaded->save(again));
+                ASSERT_TRUE(std::ranges::equal(again.bytes(), file));
+                for (std::uint64_t key = 0; key < capacity; ++key) {
+                    if (key % 8 != 0) {
+                        ASSERT_TRUE(loaded->may_contain(key)) << key;
+                    }
+                }
+                for (std::size_t shift = 1; shift < 9; ++shift) {  // from any address
+                    bytes moved(shift + file.size());
+                    std::ranges::copy(file, moved.begin() + static_cast<std::ptrdiff_t>(shift));
+                    ASSERT_TRUE(TypeParam::load(std::span{moved}.subspan(shift)));
+                }
+            }
+        }
+    }
+}
+
+TYPED_TEST(cuckoo_family_snapshot_sweep, every_truncation_is_refused) {
+    const bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 10'000, 14);
+    ASSERT_GT(file.size(), 16'384u);
+    for (std::size_t length = 0; length < file.size(); ++length) {
+        ASSERT_FALSE(TypeParam::load(std::span{file}.first(length))) << length;
+    }
+}
+
+TYPED_TEST(cuckoo_family_snapshot_sweep, every_bit_flip_is_refused) {
+    bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12);
+    ASSERT_TRUE(TypeParam::load(file));
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+        const auto mask = static_cast<std::byte>(1u << bit % 8);
+        file[bit / 8] ^= mask;
+        ASSERT_FALSE(TypeParam::load(file)) << bit;
+        file[bit / 8] ^= mask;
+    }
+}
+
+// docs/format.md: after the common 56 bytes tables, slots a bin, fingerprint bits, selector bits (u32 each), bins (u64), load
+// (f64) and four salts.
+constexpr std::size_t own_fields_at = 192 + 56;
+
+TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_table_are_refused) {
+    const bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 500, 10);
+    const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
+        bytes changed = file;
+        test::put_little_endian(changed, at, width, value);
+        test::fix_checksums(changed);
+        const auto loaded = TypeParam::load(changed);
+        return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+    };
+    const auto real = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    const auto now = [&](std::size_t at) { return load_little_endian<std::uint32_t>(&file[own_fields_at + at]); };
+    for (const std::size_t at : {0u, 4u, 8u, 12u}) {
+        EXPECT_EQ(with(own_fields_at + at, 4, now(at)), "loaded");
+        for (const std::uint64_t value : {0u, 1u, 3u, 5u, 9u, 33u, 64u, 0x8000'0000u, 0xffff'ffffu}) {
+            if (value == now(at)) continue;
+            EXPECT_EQ(with(own_fields_at + at, 4, value), "corrupt") << "field " << at << ": " << value;
+        }
+    }
+    const std::uint64_t bins = load_little_endian<std::uint64_t>(&file[own_fields_at + 16]);
+    for (const std::uint64_t value : {std::uint64_t{0}, bins + 100, bins / 2, std::uint64_t{1} << 40,
+                                      std::uint64_t{1} << 62, ~bins, ~std::uint64_t{0}}) {
+        EXPECT_EQ(with(own_fields_at + 16, 8, value), "corrupt") << value;
+    }
+    using limits = std::numeric_limits<double>;
+    for (const double value :
+         {0.0, -1.0, 0.001, 0.5, 1.1, limits::infinity(), limits::quiet_NaN(), limits::denorm_min()}) {
+        EXPECT_EQ(with(own_fields_at + 24, 8, real(value)), "corrupt") << "load " << value;
+        EXPECT_EQ(with(192 + 8, 8, real(value)), "corrupt") << "rate " << value;
+    }
+    const std::uint64_t keys = load_little_endian<std::uint64_t>(&file[192 + 16]);
+    for (const std::uint64_t value : {std::uint64_t{0}, keys - 1, keys + 1, ~std::uint64_t{0}}) {
+        EXPECT_EQ(with(192 + 16, 8, value), "corrupt") << "keys " << value;
+    }
+    for (const std::uint64_t value : {std::uint64_t{0}, max_capacity + 1}) EXPECT_EQ(with(192, 8, value), "corrupt");
+    const std::size_t table_at = 320, table_bytes = load_little_endian<std::uint64_t>(&file[64]);
+    EXPECT_EQ(with(table_at + table_bytes - 8, 8, 0), "loaded") << "the word beyond the last slot";
+    EXPECT_EQ(with(table_at + table_bytes - 8, 8, std::uint64_t{1} << 63), "corrupt") << "a bit in it";
+    const auto own_kind = std::to_integer<std::uint64_t>(file[10]);
+    for (std::uint64_t kind = 0; kind < 32; ++kind) {
+        EXPECT_EQ(with(10, 2, kind), kind == own_kind ? "loaded" : "mismatch") << kind;
+    }
+    for (const std::uint64_t version : {0u, 2u, 65'535u}) EXPECT_EQ(with(12, 2, version), "unsupported");
+}
+
+TEST(cyclic_snapshot, other_selector_bits_make_another_filter) {
+    const bytes file = lived_in<cyclic_filter<2>>({4, 1, 0.95}, 100, 8);
+    EXPECT_TRUE(cyclic_filter<2>::load(file));
+    EXPECT_FALSE(cyclic_filter<1>::load(file));
+    EXPECT_FALSE(cyclic_filter<3>::load(file));
+}
+
+TEST(cyclic_snapshot, an_empty_slot_has_no_selector) {
+    bytes file = lived_in<cyclic_filter<2>>({4, 1, 0.95}, 1, 8);  // its only key was erased
+    EXPECT_TRUE(cyclic_filter<2>::load(file));
+    test::put_little_endian(file, 320, 2, 1u << 8);
+    test::fix_checksums(file);
+    EXPECT_FALSE(cyclic_filter<2>::load(file));
+}
+
+TYPED_TEST(cuckoo_family_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
+    test::splitmix chance{13};
+    std::vector<bytes> originals;
+    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+        for (const unsigned bits : {2u, 8u, 32u}) {
+            originals.push_back(lived_in<TypeParam>(form, 1, bits));
+            originals.push_back(lived_in<TypeParam>(form, 70, bits));
+        }
+    }
+    const auto rounds = test::scaled<std::uint64_t>(30'000, 1'000'000);
+    std::uint64_t accepted = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        bytes forged = originals[chance.below(originals.size())];
+        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
+            // Parameters, the header's lengths, or anywhere.
+            const std::size_t at =
+                chance.below(3) == 0 ? 192 + chance.below(130) : 56 + chance.below(forged.size() - 64);
+            const std::size_t width = std::size_t{1} << chance.below(4);
+            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
+            if (chance.below(2) == 0) {
+                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
+            } else {
+                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
+            }
+        }
+        test::fit_lengths(forged);
+        test::fix_key_id(forged);
+        test::fix_envelope(forged);
+        const test::exercise_outcome outcome = test::exercise_cuckoo_snapshot<TypeParam>(forged);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
+        accepted += outcome.loaded ? 1 : 0;
+    }
+    EXPECT_GT(accepted, rounds / 50);
+    EXPECT_LT(accepted, rounds * 49 / 50);
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,145 @@
+// The cuckoo family's rate for keys never asked before, by the rule of docs/papers.md: broken iff the count exceeds the 1 - 1e-9
+// quantile of Binomial(trials, rate); with 10^4/rate trials a rate 10 % too high is caught 999 times in 1000. And where the rate
+// comes from: bins and fingerprints that are uniform and independent. Fixed seeds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "filters/cuckoo/hashes.hpp"
+#include "filters/cuckoo_family_filters.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+template <class F>
+class cuckoo_family_rates : public testing::Test {};
+TYPED_TEST_SUITE(cuckoo_family_rates, test::cuckoo_family, test::cuckoo_names);
+
+// The keys 0 .. keys-1; `repairs` strangers are adapted away, which must not make it worse for others.
+template <class Filter>
+Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::uint64_t repairs) {
+    cuckoo_options options;
+    options.capacity = capacity;
+    options.fingerprint_bits = bits;
+    options.hash = hasher{hash_key::from_seed(bits)};
+    options.repeatable = bits;
+    memory_map map;
+    memory_slots slots;
+    with_slots remote{map, slots};
+    for (std::uint64_t key = 0; key < keys; ++key) {
+        EXPECT_TRUE(map.put((*options.hash)(key), integer_key{key}.view()));
+    }
+    auto built = Filter::build(options, remote);
+    EXPECT_TRUE(built) << built.error().message();
+    std::uint64_t stranger = std::uint64_t{1} << 60;
+    for (std::uint64_t i = 0; i < repairs; ++i) {
+        while (!built->may_contain(stranger)) ++stranger;
+        EXPECT_TRUE(built->adapt(stranger, remote));
+        ++stranger;
+    }
+    return *std::move(built);
+}
+
+template <class Filter>
+std::uint64_t false_positives(const Filter& filter, std::uint64_t trials) {
+    std::vector<std::uint64_t> keys(4096), answers(words_for(keys.size()));
+    std::uint64_t hits = 0;
+    for (std::uint64_t done = 0; done < trials; done += keys.size()) {
+        const std::size_t count = std::min<std::uint64_t>(keys.size(), trials - done);
+        for (std::size_t i = 0; i < count; ++i) keys[i] = (std::uint64_t{1} << 50) + done + i;
+        filter.may_contain(std::span<const std::uint64_t>{keys}.first(count), answers);
+        for (std::size_t word = 0; word < words_for(count); ++word)
+            hits += static_cast<unsigned>(std::popcount(answers[word]));
+    }
+    return hits;
+}
+
+// Kept at capacity, and no better than it should be: a filter that denies too much has lost keys or counts its bits wrongly. The
+// promise is the sum over slots; the truth, one minus the product, lies below it by half its square.
+TYPED_TEST(cuckoo_family_rates, are_what_bits_and_load_say_before_and_after_repairs) {
+    for (const unsigned bits : {8u, 12u}) {
+        for (const std::uint64_t repairs : {0u, 2'000u}) {
+            if (bits != 8 && repairs != 0) continue;  // once is enough
+            const auto filter = filled<TypeParam>(50'000, bits, 50'000, repairs);
+            const double rate = filter.rate();
+            const auto trials = std::min(lab::trials_for(rate), test::scaled<std::uint64_t>(20'000'000, 1'000'000'000));
+            const std::uint64_t hits = false_positives(filter, trials);
+            EXPECT_LE(hits, lab::most_plausible_hits(trials, rate)) << bits << " bits, " << repairs << " repairs";
+            const auto measured = lab::exact_interval(hits, trials, 1 - 1e-9);
+            EXPECT_GE(measured.high, rate * (1 - rate) * 0.99) << bits << " bits, " << repairs << " repairs";
+        }
+    }
+}
+
+TYPED_TEST(cuckoo_family_rates, a_filter_that_is_half_empty_errs_half_as_often) {
+    const auto filter = filled<TypeParam>(50'000, 8, 25'000, 0);
+    const double rate = filter.rate() / 2;
+    const std::uint64_t trials = lab::trials_for(rate);
+    EXPECT_LE(false_positives(filter, trials), lab::most_plausible_hits(trials, rate));
+}
+
+// The control: fingerprints that are a bit shorter than promised.
+TYPED_TEST(cuckoo_family_rates, a_lie_of_one_bit_is_caught) {
+    const auto filter = filled<TypeParam>(50'000, 8, 50'000, 0);
+    const double promised = filter.rate() / 2;
+    const std::uint64_t trials = lab::trials_for(promised);
+    EXPECT_GT(false_positives(filter, trials), lab::most_plausible_hits(trials, promised));
+}
+
+// Every cell of a table of counts is plausible, from above and from below. A false alarm: cells · 2 · 10^-9.
+void expect_uniform(const std::vector<std::uint64_t>& counts, std::uint64_t trials, const char* what) {
+    const double share = 1.0 / static_cast<double>(counts.size());
+    const std::uint64_t most = lab::most_plausible_hits(trials, share);
+    const std::uint64_t least = trials - lab::most_plausible_hits(trials, 1 - share);
+    double chi = 0;
+    for (const std::uint64_t count : counts) {
+        EXPECT_LE(count, most) << what;
+        EXPECT_GE(count, least) << what;
+        const double mean = static_cast<double>(trials) * share;
+        chi += (static_cast<double>(count) - mean) * (static_cast<double>(count) - mean) / mean;
+    }
+    // All cells together: chi-square, within six standard deviations of its mean (normal at these sizes; 10^-9).
+    const auto freedom = static_cast<double>(counts.size() - 1);
+    EXPECT_NEAR(chi, freedom, 6 * std::sqrt(2 * freedom)) << what;
+}
+
+// Digests as a keyed hash gives them, of keys that are mere counters.
+TEST(cuckoo_family_hashes, bins_and_fingerprints_are_uniform_and_independent_of_each_other_and_of_former_salts) {
+    constexpr std::uint64_t trials = 1'000'000;
+    const hasher hash{hash_key::from_seed(3)};
+    test::splitmix chance{17};
+    const cuckoo::salts before = {chance(), chance(), chance(), chance()};
+    const cuckoo::salts after = {chance(), chance(), chance(), chance()};
+    std::vector<std::uint64_t> bins(1'000), prints(255), two_tables(900), bin_and_print(930), two_prints(961),
+        old_and_new(900), old_and_new_print(961);
+    for (std::uint64_t key = 0; key < trials; ++key) {
+        const digest d = hash(key);
+        const cuckoo::essence old{d, before}, fresh{d, after};
+        ++bins[old.bin(1, bins.size())];
+        ++prints[old.fingerprint(0, 8) - 1];
+        ++two_tables[30 * old.bin(0, 30) + old.bin(1, 30)];
+        ++bin_and_print[31 * old.bin(0, 30) + old.fingerprint(0, 5) - 1];
+        ++two_prints[31 * (old.fingerprint(0, 5) - 1) + old.fingerprint(1, 5) - 1];
+        ++old_and_new[30 * old.bin(2, 30) + fresh.bin(2, 30)];
+        ++old_and_new_print[31 * (old.fingerprint(3, 5) - 1) + fresh.fingerprint(3, 5) - 1];
+    }
+    expect_uniform(bins, trials, "bins");
+    expect_uniform(prints, trials, "fingerprints");
+    expect_uniform(two_tables, trials, "bins of two tables");
+    expect_uniform(bin_and_print, trials, "bin and fingerprint");
+    expect_uniform(two_prints, trials, "two fingerprints");
+    expect_uniform(old_and_new, trials, "bins under old and new salts");
+    expect_uniform(old_and_new_print, trials, "fingerprints under old and new salts");
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,141 @@
+// Filters of the cuckoo family among threads: who was inserted before is never denied, while others insert, erase, adapt and lay
+// all keys anew; and what several writers leave behind agrees with R.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include "filters/cuckoo_family_filters.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+// A filter and its R; all calls may come from any thread.
+template <class Filter>
+struct shared_filter {
+    memory_map map;
+    memory_slots slots;
+    with_slots<memory_map, memory_slots> remote{map, slots};
+    Filter filter;
+    std::atomic<std::uint64_t> denied{0}, failed{0};
+
+    explicit shared_filter(const cuckoo_options& options) : filter{*Filter::make(options)} {}
+
+    bool insert(std::uint64_t key) {
+        const digest where = filter.hash()(key);
+        if (!map.put(where, integer_key{key}.view())) ++failed;
+        const auto outcome = filter.insert(key, remote);
+        if (!outcome) ++failed;
+        if (outcome && *outcome != insert_outcome::full) {
+            if (!filter.may_contain(key)) ++denied;
+            return true;
+        }
+        // The store takes it back; a rebuild of somebody else's may have given it a slot meanwhile.
+        if (!map.erase(where, integer_key{key}.view())) ++failed;
+        if (!filter.forget(integer_key{key}.view(), remote)) ++failed;
+        return false;
+    }
+    void erase(std::uint64_t key) {
+        const auto outcome = filter.erase(key, remote);
+        if (!outcome || *outcome != erase_outcome::erased) ++failed;
+    }
+};
+
+// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+template <class Filter>
+void read_until(const std::atomic<bool>& done, shared_filter<Filter>& shared, std::uint64_t keys) {
+    std::vector<std::uint64_t> asked(keys), answers(words_for(keys));
+    for (std::uint64_t key = 0; key < keys; ++key) asked[key] = key;
+    do {
+        for (const std::uint64_t key : asked) shared.denied += shared.filter.may_contain(key) ? 0u : 1u;
+        shared.filter.may_contain(std::span<const std::uint64_t>{asked}, answers);
+        for (std::uint64_t key = 0; key < keys; ++key) shared.denied += answers[key / 64] >> (key % 64) & 1 ? 0u : 1u;
+    } while (!done);
+}
+
+// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and then.
+template <class Filter>
+void write(shared_filter<Filter>& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps,
+           std::uint64_t seed) {
+    test::splitmix chance{seed};
+    std::vector<bool> mine(keys);
+    std::uint64_t stranger = first_key << 32;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        const std::uint64_t i = chance.below(keys);
+        const std::uint64_t kind = chance.below(16);
+        if (kind < 8 && !mine[i]) {
+            mine[i] = shared.insert(first_key + i);
+        } else if (kind < 8) {
+            shared.erase(first_key + i);
+            mine[i] = false;
+        } else if (kind < 15) {
+            for (int asked = 0; asked < 1'000 && !shared.filter.may_contain(stranger); ++asked) ++stranger;
+            if (!shared.filter.adapt(stranger, shared.remote)) ++shared.failed;
+        } else if (!shared.filter.rebuild(shared.remote)) {
+            ++shared.failed;
+        }
+        for (std::uint64_t own = 0; own < keys; own += 3) {
+            shared.denied += mine[own] && !shared.filter.may_contain(first_key + own) ? 1u : 0u;
+        }
+    }
+}
+
+template <class F>
+class cuckoo_family_threads : public testing::Test {};
+TYPED_TEST_SUITE(cuckoo_family_threads, test::cuckoo_family, test::cuckoo_names);
+
+TYPED_TEST(cuckoo_family_threads, nobody_is_denied_while_others_write) {
+    constexpr std::uint64_t stable = 20, own = 12;
+    for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
+        shared_filter<TypeParam> shared{test::cuckoo_made(form, stable + 2 * own - 6, 6)};
+        for (std::uint64_t key = 0; key < stable; ++key) ASSERT_TRUE(shared.insert(key));
+        std::atomic<bool> done{false};
+        std::thread readers[] = {std::thread{[&] { read_until(done, shared, stable); }},
+                                 std::thread{[&] { read_until(done, shared, stable); }}};
+        const auto steps = test::scaled<std::uint64_t>(400, 100'000);
+        std::thread writers[] = {std::thread{[&] { write(shared, 1'000, own, steps, 1); }},
+                                 std::thread{[&] { write(shared, 2'000, own, steps, 2); }}};
+        for (std::thread& each : writers) each.join();
+        done = true;
+        for (std::thread& each : readers) each.join();
+        EXPECT_EQ(shared.denied, 0u);
+        EXPECT_EQ(shared.failed, 0u);
+        EXPECT_GT(shared.filter.relays(), 10u);
+        const auto sound = shared.filter.audit(shared.remote);
+        EXPECT_TRUE(sound) << sound.error().message();
+    }
+}
+
+// Tables of some pages take a while to copy: long enough for a reader to come in between.
+TYPED_TEST(cuckoo_family_threads, nobody_is_denied_while_large_tables_change_their_hash_functions) {
+    constexpr std::uint64_t keys = 20'000;
+    cuckoo_options options;
+    options.capacity = keys;
+    options.hash = hasher{hash_key::from_seed(5)};
+    options.repeatable = 5;
+    shared_filter<TypeParam> shared{options};
+    for (std::uint64_t key = 0; key < keys; ++key) {
+        ASSERT_TRUE(shared.map.put(shared.filter.hash()(key), integer_key{key}.view()));
+    }
+    ASSERT_TRUE(shared.filter.rebuild(shared.remote));
+    std::atomic<bool> done{false};
+    std::thread reader{[&] { read_until(done, shared, 500); }};
+    for (int round = 0; round < test::scaled(3, 1'000); ++round) {
+        if (!shared.filter.rebuild(shared.remote)) ++shared.failed;
+    }
+    done = true;
+    reader.join();
+    EXPECT_EQ(shared.denied, 0u);
+    EXPECT_EQ(shared.failed, 0u);
+    const auto sound = shared.filter.audit(shared.remote);
+    EXPECT_TRUE(sound) << sound.error().message();
+}
+
+}  // namespace
+}  // namespace genista

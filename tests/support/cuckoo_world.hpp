@@ -1,0 +1,296 @@
+// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth, driven one operation at a time.
+//
+// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
+// 0 .. universe-1; keys beyond are strangers. R may fail (set_faults): then the filter must be byte for byte as it was, and the
+// operation is tried again or given up. An erase that R has committed and the filter has not leaves an orphan: answered "maybe",
+// in a slot, no member.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/filters/cuckoo/family.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "genista/remote/faulty_slots.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "genista/remote/memory_slots.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista::test {
+
+template <class Filter>
+class cuckoo_world {
+  public:
+    using bytes = std::vector<std::byte>;
+
+    // `options.repeatable` is the seed of everything.
+    explicit cuckoo_world(const cuckoo_options& options, std::uint64_t universe = 0)
+        : faulty{plain, {.sleep = [](std::chrono::nanoseconds) {}}},
+          faulty_half{plain_slots},
+          filter{*Filter::make(with_hash(options))},
+          chance{options.repeatable.value_or(1) ^ 0x6375636b},
+          universe_{universe != 0 ? universe : options.capacity + options.capacity / 4 + 2} {}
+    cuckoo_world(const cuckoo_world&) = delete;
+    cuckoo_world& operator=(const cuckoo_world&) = delete;
+    ~cuckoo_world() = default;
+
+    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    void set_faults(double share) {
+        fault_plan plan;
+        plan.seed = chance();
+        for (const fault_kind kind : all_fault_kinds) {
+            if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
+        }
+        expect(faulty.set_plan(plan).has_value(), "the plan of faults is no plan");
+        if (faulty_) struck += faulty_half.struck();
+        faulty_half.set_plan(
+            {.rate = share, .kinds = {all_slot_faults.begin(), all_slot_faults.end()}, .seed = chance()});
+        faulty_ = share > 0;
+        ever_faulty_ = ever_faulty_ || faulty_;
+    }
+
+    [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
+    [[nodiscard]] const std::set<std::uint64_t>& orphans() const noexcept { return orphans_; }
+    [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
+
+    // ---- operations -------------------------------------------------------------------------------------------------
+
+    // False: the filter has no room, or R failed and the caller gave up.
+    bool insert(std::uint64_t key) {
+        const bool was_member = members_.contains(key), was_orphan = orphans_.contains(key);
+        put(key);
+        for (;;) {
+            const std::uint64_t held = filter.stats().keys;
+            const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
+            if (!outcome || *outcome == insert_outcome::full) {
+                if (outcome) expect(held >= filter.stats().capacity, "full below the capacity");
+                if (outcome) expect(!was_member && !was_orphan, "full for a key that has a slot");
+                if (!outcome && chance.below(2) == 0) continue;
+                if (!was_member) take_out(key);
+                return was_member;
+            }
+            expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan),
+                   "an insert with a wrong outcome");
+            orphans_.erase(key);
+            members_.insert(key);
+            expect(filter.may_contain(key), "a false negative right after an insert");
+            return true;
+        }
+    }
+
+    void erase(std::uint64_t key) {
+        for (;;) {
+            const bool was_member = members_.contains(key);
+            const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
+            if (outcome) {
+                expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                members_.erase(key);
+                orphans_.erase(key);
+                return;
+            }
+            if (was_member && !*plain.contains(filter.hash()(key), genista::integer_key{key}.view())) orphan(key);
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    void forget(std::uint64_t key) {
+        if (members_.contains(key)) {
+            take_out(key);
+            orphan(key);
+        }
+        for (;;) {
+            const bool had_slot = orphans_.contains(key);
+            const auto outcome =
+                watched([&] { return filter.forget(genista::integer_key{key}.view(), remote); }, "a forget");
+            if (outcome) {
+                expect((*outcome == erase_outcome::erased) == had_slot, "a forget with a wrong outcome");
+                orphans_.erase(key);
+                return;
+            }
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    void adapt(std::uint64_t key) {
+        const bool maybe = filter.may_contain(key), had_slot = orphans_.contains(key);
+        for (;;) {
+            const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
+            if (!outcome) {
+                if (chance.below(2) == 0) return;
+                continue;
+            }
+            const bool still = filter.may_contain(key);
+            if (members_.contains(key)) {
+                expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+            } else if (!maybe) {
+                expect(*outcome == adapt_outcome::was_negative, "a negative that adapt takes for a positive");
+            } else {
+                expect(*outcome == (still ? adapt_outcome::unfixed : adapt_outcome::fixed),
+                       "an adapt that does not say how it went");
+                if (filter.shape().rule == cuckoo_rule::plain)
+                    expect(still || had_slot, "a filter that does not learn has learnt");
+                fixed += still ? 0u : 1u;
+            }
+            orphans_.erase(key);
+            return;
+        }
+    }
+
+    // The next stranger, among `most` at the most, whom the filter lets through.
+    std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
+        for (std::uint64_t asked = 0; asked < most; ++asked) {
+            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
+        }
+        return std::nullopt;
+    }
+
+    bool rebuild() {
+        const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
+        if (outcome) {
+            orphans_.clear();
+            expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+        }
+        return outcome.has_value();
+    }
+
+    // The filter is then the loaded one: it answers, and refuses to change until it is rebuilt.
+    void save_and_load() {
+        const bytes file = saved();
+        auto loaded = Filter::load(file);
+        if (!loaded) return wrong.push_back("a snapshot that does not load: " + std::string{loaded.error().message()});
+        filter = *std::move(loaded);
+        expect(saved() == file, "a loaded filter that saves otherwise");
+        scan();
+        if (filter.stats().keys != 0) {
+            const std::uint64_t key = any_key();
+            const auto refused = filter.insert(key, remote);
+            expect(!refused && refused.error().code() == error_code::mismatch, "a loaded filter that takes a key");
+            const auto kept = filter.erase(key, remote);
+            expect(!kept && kept.error().code() == error_code::mismatch, "a loaded filter that erases");
+            expect(!filter.adapt(key, remote), "a loaded filter that adapts");
+            expect(saved() == file, "a refused change has changed the filter");
+        }
+        for (int tries = 0; !rebuild(); ++tries) {
+            if (!faulty_ || tries == 1000) return wrong.push_back("a loaded filter that cannot be rebuilt");
+        }
+    }
+
+    // ---- judgement --------------------------------------------------------------------------------------------------
+
+    // Every member and every orphan is answered "maybe", and they are all the filter counts.
+    void scan() {
+        for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
+        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan that is denied");
+        expect(filter.stats().keys == members_.size() + orphans_.size(), "a count of keys that is not the truth's");
+    }
+    // R's slots are in doubt after a failed change, until the next one that succeeds.
+    void audit() {
+        if (in_doubt_) return;
+        ++audits;
+        if (const auto sound = filter.audit(truth); !sound) wrong.emplace_back(sound.error().message());
+        // A store that does not fail is left with nothing of former generations.
+        if (!ever_faulty_) expect(records() == filter.stats().keys, "records that nobody needs");
+    }
+    // In all slots of R.
+    [[nodiscard]] std::uint64_t records() {
+        std::uint64_t seen = 0;
+        const auto read = plain_slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t, key_view) {
+            ++seen;
+            return true;
+        });
+        expect(read.has_value(), "slots that cannot be read");
+        return seen;
+    }
+    [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
+
+    [[nodiscard]] bytes saved() const {
+        vector_sink out;
+        return filter.save(out) ? std::move(out).take() : bytes{};
+    }
+    void expect(bool holds, const char* what) {
+        if (!holds && wrong.size() < 4) wrong.emplace_back(what);
+    }
+    [[nodiscard]] std::string text() const {
+        std::string all;
+        for (const std::string& each : wrong) all += each + "; ";
+        return all;
+    }
+
+    void put(std::uint64_t key) {
+        expect(plain.put(filter.hash()(key), genista::integer_key{key}.view()).has_value(), "a store that cannot put");
+    }
+    void take_out(std::uint64_t key) {
+        expect(plain.erase(filter.hash()(key), genista::integer_key{key}.view()).has_value(),
+               "a store that cannot erase");
+    }
+
+    memory_map plain;  // the truth as R has it, and the filter's slots
+    memory_slots plain_slots;
+    faulty_map<memory_map> faulty;
+    faulty_slots<memory_slots> faulty_half;
+    with_slots<memory_map, memory_slots> truth{plain, plain_slots};
+    with_slots<faulty_map<memory_map>, faulty_slots<memory_slots>> remote{faulty,
+                                                                          faulty_half};  // what the filter is given
+    Filter filter;
+    splitmix chance;
+    std::vector<std::string> wrong;
+    std::uint64_t failures = 0, audits = 0, fixed = 0, struck = 0;
+
+  private:
+    static cuckoo_options with_hash(cuckoo_options options) {
+        if (!options.hash) options.hash = hasher{hash_key::from_seed(options.repeatable.value_or(1))};
+        return options;
+    }
+    void orphan(std::uint64_t key) {
+        members_.erase(key);
+        orphans_.insert(key);
+    }
+    // An error is for faults only, and leaves the filter as it was.
+    template <class Call>
+    auto watched(Call&& call, const char* what) -> decltype(call()) {
+        const bytes before = faulty_ ? saved() : bytes{};
+        auto outcome = call();
+        in_doubt_ = !outcome;
+        if (outcome) return outcome;
+        ++failures;
+        if (!faulty_) {
+            wrong.push_back(std::string{what} +
+                            " failed although R did not: " + std::string{outcome.error().message()});
+        } else if (saved() != before) {
+            wrong.push_back(std::string{what} + " failed, and the filter has changed");
+        }
+        return outcome;
+    }
+
+    std::uint64_t universe_;
+    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
+    bool faulty_ = false, ever_faulty_ = false, in_doubt_ = false;
+    std::set<std::uint64_t> members_, orphans_;
+};
+
+// The first key of 0, 1, … whose insert, after all before it, needs new hash functions, and the seed of the filter.
+struct relaying_insert {
+    std::uint64_t seed = 0;
+    std::uint64_t key = 0;
+};
+template <class Filter, class Options>
+std::optional<relaying_insert> find_relaying_insert(Options&& options, std::uint64_t first_seed = 1) {
+    for (std::uint64_t seed = first_seed; seed < first_seed + 10'000; ++seed) {
+        cuckoo_world<Filter> w{options(seed)};
+        for (std::uint64_t key = 0; key < w.filter.stats().capacity; ++key) {
+            (void)w.insert(key);
+            if (w.filter.relays() != 0) return relaying_insert{seed, key};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace genista::test
