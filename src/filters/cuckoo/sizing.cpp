@@ -68,8 +68,7 @@ cuckoo_options usual(std::uint64_t capacity, double rate) noexcept {
 
 double most_load(unsigned tables, unsigned bin_slots) noexcept {
     if (tables == 2 && bin_slots == 1) return 0.5;  // chance decides there, and new hash functions help [acf §3]
-    constexpr double distance =
-        0.02;  // closer, searches grow too long: at 0.01 every few thousand inserts lay all keys anew
+    constexpr double distance = 0.015;  // closer, searches grow too long, and many inserts lay all keys anew
     return std::floor(1000 * (threshold(tables, bin_slots) - distance)) / 1000;
 }
 
