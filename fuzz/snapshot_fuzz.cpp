@@ -79,6 +79,11 @@ bool exercise_broom(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+bool is_of_cuckoo_family(snapshot_kind kind) {
+    return kind == snapshot_kind::cuckoo || kind == snapshot_kind::cuckooing || kind == snapshot_kind::cyclic ||
+           kind == snapshot_kind::swapping;
+}
+
 template <class... Filters>
 int exercise_cuckoo_family(std::span<const std::byte> bytes) {
     const auto one = [&](const test::exercise_outcome& outcome) {
@@ -92,9 +97,13 @@ void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise_broom(bytes)} +
-                       exercise_cuckoo_family<cuckoo_filter, cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,
-                                              cyclic_filter<3>, swapping_filter>(bytes);
-    demand(loaded <= (view ? 1 : 0), "one kind loads what opens, none what does not");
+                       exercise_cuckoo_family<cuckoo_filter>(bytes);
+    // They open the same way: what is none of theirs need not be refused six times.
+    const int siblings = view && is_of_cuckoo_family(view->info.kind)
+                             ? exercise_cuckoo_family<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,
+                                                      cyclic_filter<3>, swapping_filter>(bytes)
+                             : 0;
+    demand(loaded + siblings <= (view ? 1 : 0), "one kind loads what opens, none what does not");
     if (!view) return;
     read_fields(view->parameters);
     vector_sink again;

@@ -35,7 +35,7 @@ class plan {
         return at == slots_.end() ? nullptr : &*at;
     }
     // A slot as it is now. Pointers to others do not survive it.
-    planned_slot& add(std::uint64_t slot, std::optional<element> held) {
+    planned_slot& add(std::uint64_t slot, const std::optional<element>& held) {
         return slots_.emplace_back(planned_slot{slot, held, held});
     }
     [[nodiscard]] const std::vector<planned_slot>& slots() const noexcept { return slots_; }
