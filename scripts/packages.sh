@@ -15,7 +15,7 @@ packages_to_build=(
     nlohmann-json3-dev  # tools/ and lab/: --json
     librocksdb-dev      # stores/rocksdb
     libjs-chart.js      # lab/report: the chart library inside a report
-    zlib1g-dev          # tools/: gzip files of keys
+    zlib1g-dev          # lab/: gzip files of keys and traces
     libxxhash-dev       # hash/: XXH3-128 for trusted keys
     libsodium-dev       # tests: an independent SipHash-2-4 to compare with
     libgtest-dev        # tests

@@ -8,7 +8,6 @@
 // and swapping, within 2 standard errors of the difference of the means over the trials (a hash key each). f = 16 is reported: a
 // handful of false positives in a replay. Control: the plain cuckoo filter must be worse than cuckooing.
 #include <cmath>
-#include <map>
 #include <mutex>
 
 #include "genista/filters/broom.hpp"

@@ -15,6 +15,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
 #include "lab/games/arena.hpp"
+#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 
@@ -103,7 +104,7 @@ class learning_arena final : public arena {
                 (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
                 members_.insert(key);
             }
-            must_void(filter_.rebuild(remote()));
+            must(filter_.rebuild(remote()));
         } else {
             arena::fill(keys);
         }
@@ -111,19 +112,19 @@ class learning_arena final : public arena {
 
     void grow() override {
         if constexpr (requires { filter_.grow(remote()); }) {
-            must_void(filter_.grow(remote()));
+            must(filter_.grow(remote()));
         } else {
             throw std::runtime_error{std::string{Filter::name} + " does not grow"};
         }
     }
     void save() override {
         vector_sink out;
-        must_void(filter_.save(out));
+        must(filter_.save(out));
         saved_.assign(out.bytes().begin(), out.bytes().end());
     }
     void restart() override {
         filter_ = must(Filter::load(saved_));
-        if constexpr (requires { filter_.shape(); }) must_void(filter_.rebuild(remote()));
+        if constexpr (requires { filter_.shape(); }) must(filter_.rebuild(remote()));
     }
 
     [[nodiscard]] const score& counted() const noexcept override { return score_; }
@@ -131,14 +132,6 @@ class learning_arena final : public arena {
     [[nodiscard]] auto& remote() noexcept { return remote_.map(); }
 
   private:
-    template <class T>
-    static T must(result<T> got) {
-        if (!got) throw std::runtime_error{std::string{got.error().message()}};
-        return *std::move(got);
-    }
-    static void must_void(const result<void>& got) {
-        if (!got) throw std::runtime_error{std::string{got.error().message()}};
-    }
     unsigned reads_since(std::uint64_t before) {
         const std::uint64_t reads = remote_.reads() - before;
         score_.reads += reads;

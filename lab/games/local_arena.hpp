@@ -14,6 +14,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
 #include "lab/games/arena.hpp"
+#include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
 
@@ -64,8 +65,7 @@ class local_arena final : public arena {
     void grow() override { throw std::runtime_error{std::string{Filter::name} + " does not grow"}; }
     void save() override {
         vector_sink out;
-        if (const auto saved = filter_.save(out); !saved)
-            throw std::runtime_error{std::string{saved.error().message()}};
+        must(filter_.save(out));
         saved_.assign(out.bytes().begin(), out.bytes().end());
     }
     void restart() override { filter_ = must(Filter::load(saved_)); }
@@ -74,11 +74,6 @@ class local_arena final : public arena {
     [[nodiscard]] Filter& filter() noexcept { return filter_; }
 
   private:
-    static Filter must(result<Filter> made) {
-        if (!made) throw std::runtime_error{std::string{made.error().message()}};
-        return *std::move(made);
-    }
-
     Filter filter_;
     double rate_;
     std::unordered_set<std::uint64_t> members_;

@@ -1,4 +1,4 @@
-// A table of all promises, then each experiment with its figures. See lab_page.hpp.
+// Each experiment in words, then its figures. See lab_page.hpp.
 #include "lab/report/lab_page.hpp"
 
 #include <algorithm>
@@ -15,16 +15,15 @@ page lab_page(std::span<const named_outcome> outcomes, nlohmann::ordered_json da
                     .append(std::to_string(outcomes.size()))
                     .append(outcomes.size() == 1 ? " promise" : " promises")
                     .append(" kept.");
-    if (static_cast<std::size_t>(kept) != outcomes.size()) made.warning = "A promise is broken: see the table.";
-    section all{"What was promised and what was measured", "", {}};
-    table rows;
-    rows.columns = {{"experiment"}, {"promised"}, {"measured"}, {"kept"}};
+    if (static_cast<std::size_t>(kept) != outcomes.size()) made.warning = "A promise is broken.";
     for (const auto& [id, each] : outcomes) {
-        rows.rows.push_back({id, each.promised, each.measured, each.kept ? "kept" : "BROKEN"});
-    }
-    all.figures.emplace_back(std::move(rows));
-    made.sections.push_back(std::move(all));
-    for (const auto& [id, each] : outcomes) {
+        made.sections.push_back({std::string{id}.append(each.kept ? ": kept" : ": BROKEN"),
+                                 std::string{"Promised: "}
+                                     .append(each.promised)
+                                     .append(".\n\nMeasured: ")
+                                     .append(each.measured)
+                                     .append("."),
+                                 {}});
         for (section figures : each.figures) {
             figures.heading = std::string{id}.append(": ").append(figures.heading);
             made.sections.push_back(std::move(figures));

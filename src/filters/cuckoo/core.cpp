@@ -64,14 +64,15 @@ bool core::fits(const digest& d, std::uint64_t slot) const noexcept {
 
 std::vector<std::uint64_t> core::matching_slots(const digest& d) const {
     std::vector<std::uint64_t> found;
-    const essence key = essence_of(d);
-    for (unsigned table = 0; table < shape().tables; ++table) {
-        const std::uint64_t first = first_slot(key, table);
-        for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
-            if (fits(d, slot)) found.push_back(slot);
-        }
-    }
+    any_slot_of(essence_of(d), 0, [&](std::uint64_t slot) {
+        if (fits(d, slot)) found.push_back(slot);
+        return false;
+    });
     return found;
+}
+
+bool core::may_contain(const digest& d) const noexcept {
+    return any_slot_of(essence_of(d), 0, [&](std::uint64_t slot) { return fits(d, slot); });
 }
 
 core::changing::changing(core& of) noexcept : of_{of} {

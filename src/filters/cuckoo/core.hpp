@@ -77,6 +77,17 @@ class core {
     [[nodiscard]] essence essence_of(const digest& d) const noexcept { return {d, current_salts()}; }
     // Does the key belong into this slot, and is the fingerprint there its own?
     [[nodiscard]] bool fits(const digest& d, std::uint64_t slot) const noexcept;
+    // The slots of a key's bins, table by table from this one on, until visit says true.
+    template <class Visit>
+    bool any_slot_of(const essence& key, unsigned first_table, Visit visit) const {
+        for (unsigned i = 0; i < shape().tables; ++i) {
+            const std::uint64_t first = first_slot(key, (first_table + i) % shape().tables);
+            for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
+                if (visit(slot)) return true;
+            }
+        }
+        return false;
+    }
     [[nodiscard]] std::vector<std::uint64_t> matching_slots(const digest& d) const;
     [[nodiscard]] bool may_contain(const digest& d) const noexcept;
 

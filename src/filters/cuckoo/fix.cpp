@@ -30,17 +30,6 @@ result<adapt_outcome> core::adapt(key_view key, slot_source& remote) {
     return may_contain(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
 }
 
-bool core::may_contain(const digest& d) const noexcept {
-    const essence key = essence_of(d);
-    for (unsigned table = 0; table < shape().tables; ++table) {
-        const std::uint64_t first = first_slot(key, table);
-        for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
-            if (fits(d, slot)) return true;
-        }
-    }
-    return false;
-}
-
 // Each key that collided, one after the other: one that an earlier repair has moved already is left where it is now. All of them
 // have been read, so that nothing fails half done.
 result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote) {

@@ -39,7 +39,6 @@ class plan {
         return slots_.emplace_back(planned_slot{slot, held, held});
     }
     [[nodiscard]] const std::vector<planned_slot>& slots() const noexcept { return slots_; }
-    [[nodiscard]] std::size_t reads() const noexcept { return slots_.size(); }
 
   private:
     std::vector<planned_slot> slots_;

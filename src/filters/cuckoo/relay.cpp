@@ -134,12 +134,10 @@ bool core::place_all(std::span<const digest> keys, arrangement& made) {
             std::uint64_t to = nobody;
             // Any table first: a favourite would be full and the others empty, and later walks long.
             const auto favourite = static_cast<unsigned>(chance_.below(shape().tables));
-            for (unsigned i = 0; i < shape().tables && to == nobody; ++i) {
-                const std::uint64_t first = first_slot(key, (favourite + i) % shape().tables);
-                for (std::uint64_t slot = first; slot < first + shape().bin_slots && to == nobody; ++slot) {
-                    if (made.owner[slot] == nobody) to = slot;
-                }
-            }
+            any_slot_of(key, favourite, [&](std::uint64_t slot) {
+                if (made.owner[slot] == nobody) to = slot;
+                return to != nobody;
+            });
             while (to == nobody) {
                 const auto table = static_cast<unsigned>(chance_.below(shape().tables));
                 to = first_slot(key, table) + chance_.below(shape().bin_slots);

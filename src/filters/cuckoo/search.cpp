@@ -29,13 +29,12 @@ bool core::will_be_empty(std::uint64_t slot, plan& in) const noexcept {
 }
 
 std::optional<std::uint64_t> core::free_slot_of(const essence& key, unsigned first_table, plan& in) const {
-    for (unsigned i = 0; i < shape().tables; ++i) {
-        const std::uint64_t first = first_slot(key, (first_table + i) % shape().tables);
-        for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
-            if (will_be_empty(slot, in)) return slot;
-        }
-    }
-    return std::nullopt;
+    std::optional<std::uint64_t> free;
+    any_slot_of(key, first_table, [&](std::uint64_t slot) {
+        if (will_be_empty(slot, in)) free = slot;
+        return free.has_value();
+    });
+    return free;
 }
 
 result<core::way> core::search(const element& key, plan& in, slot_source& remote, std::optional<std::uint64_t> pinned) {
@@ -51,14 +50,12 @@ result<core::way> core::search(const element& key, plan& in, slot_source& remote
     }
     std::vector<step_of_search> steps;
     const auto look_at_bins = [&](const essence& of, std::size_t from) {
-        for (unsigned table = 0; table < shape().tables; ++table) {
-            const std::uint64_t first = first_slot(of, (first_table + table) % shape().tables);
-            for (std::uint64_t slot = first; slot < first + shape().bin_slots; ++slot) {
-                const bool seen = slot == pinned || std::any_of(steps.begin(), steps.end(),
-                                                                [&](const auto& s) { return s.slot == slot; });
-                if (!seen) steps.push_back({slot, from});
-            }
-        }
+        any_slot_of(of, first_table, [&](std::uint64_t slot) {
+            const bool seen = slot == pinned ||
+                              std::any_of(steps.begin(), steps.end(), [&](const auto& s) { return s.slot == slot; });
+            if (!seen) steps.push_back({slot, from});
+            return false;
+        });
     };
     look_at_bins(root, from_the_key);
     for (std::size_t at = 0; at < steps.size(); ++at) {
