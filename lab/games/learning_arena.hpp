@@ -30,8 +30,10 @@ class learning_arena final : public arena {
     [[nodiscard]] std::uint64_t bins() const noexcept override {
         if constexpr (requires { filter_.details(); }) {
             return filter_.details().bins;
-        } else {
+        } else if constexpr (requires { filter_.shape().bins; }) {
             return filter_.shape().bins;
+        } else {
+            return 0;
         }
     }
 
@@ -90,7 +92,11 @@ class learning_arena final : public arena {
     unsigned erase(std::uint64_t key) override {
         ++score_.operations;
         const std::uint64_t before = remote_.reads();
-        (void)must(filter_.erase(key, remote()));
+        if constexpr (requires { filter_.erase(key, remote()); }) {
+            (void)must(filter_.erase(key, remote()));
+        } else {  // the filter keeps what it knows of the key, as it would in a store
+            (void)must(remote().erase(filter_.hash()(key), integer_key{key}.view()));
+        }
         members_.erase(key);
         return reads_since(before);
     }
@@ -99,7 +105,7 @@ class learning_arena final : public arena {
 
     // All at once, where the filter has a way: a filter just made.
     void fill(std::uint64_t keys) override {
-        if constexpr (requires { filter_.shape(); }) {
+        if constexpr (Remote::has_part_of_filter) {
             for (std::uint64_t key = 0; key < keys; ++key) {
                 (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
                 members_.insert(key);
@@ -124,7 +130,7 @@ class learning_arena final : public arena {
     }
     void restart() override {
         filter_ = must(Filter::load(saved_));
-        if constexpr (requires { filter_.shape(); }) must(filter_.rebuild(remote()));
+        if constexpr (Remote::has_part_of_filter) must(filter_.rebuild(remote()));
     }
 
     [[nodiscard]] const score& counted() const noexcept override { return score_; }

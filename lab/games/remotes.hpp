@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "genista/remote/counting_map.hpp"
+#include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/workloads/flat_slots.hpp"
 
@@ -12,6 +13,7 @@ namespace genista::lab {
 // Keys in the order of their digests: the broom filter. A range is one read.
 class records_in_memory {
   public:
+    static constexpr bool has_part_of_filter = false;  // a loaded filter can go on with it
     [[nodiscard]] counting_map<memory_map>& map() noexcept { return counted_; }
     [[nodiscard]] std::uint64_t reads() const noexcept { return counted_.counts().range_reads; }
 
@@ -23,6 +25,7 @@ class records_in_memory {
 // Slots beside them: the cuckoo family. Each slot is a read.
 class slots_in_memory {
   public:
+    static constexpr bool has_part_of_filter = true;
     [[nodiscard]] with_slots<memory_map, flat_slots>& map() noexcept { return both_; }
     [[nodiscard]] std::uint64_t reads() const noexcept { return slots_.reads(); }
 
@@ -30,6 +33,22 @@ class slots_in_memory {
     memory_map store_;
     flat_slots slots_;
     with_slots<memory_map, flat_slots> both_{store_, slots_};
+};
+
+// An index beside them: the filters of the two broom papers. A range of either is one read.
+class index_in_memory {
+  public:
+    static constexpr bool has_part_of_filter = true;
+    using counted_map = counting_map<memory_map>;
+    [[nodiscard]] with_index<counted_map, counted_map>& map() noexcept { return both_; }
+    [[nodiscard]] std::uint64_t reads() const noexcept {
+        return records_.counts().range_reads + index_.counts().range_reads;
+    }
+
+  private:
+    memory_map store_, index_store_;
+    counted_map records_{store_}, index_{index_store_};
+    with_index<counted_map, counted_map> both_{records_, index_};
 };
 
 }  // namespace genista::lab

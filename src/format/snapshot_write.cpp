@@ -95,6 +95,14 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "cyclic";
         case snapshot_kind::swapping:
             return "swapping";
+        case snapshot_kind::broom_paper:
+            return "broom_paper";
+        case snapshot_kind::adaptive_bloom:
+            return "adaptive_bloom";
+        case snapshot_kind::cascade:
+            return "cascade";
+        case snapshot_kind::whitelist:
+            return "whitelist";
     }
     return "unknown";
 }

@@ -54,6 +54,10 @@ enum class snapshot_kind : std::uint16_t {
     cuckooing = 6,
     cyclic = 7,
     swapping = 8,
+    broom_paper = 9,
+    adaptive_bloom = 10,
+    cascade = 11,
+    whitelist = 12,
 };
 
 // The name of the filter's header, or "unknown".

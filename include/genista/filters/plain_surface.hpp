@@ -1,0 +1,49 @@
+// plain_surface: the overloads of may_contain (filter.hpp) from one function, for filters that are there to be understood: what
+// the papers describe, beside what we made of it. The fast filters have kernel_table.hpp.
+//
+// Derived offers hash() and contains(const digest&) const noexcept.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "genista/filters/filter.hpp"
+
+namespace genista {
+
+template <class Derived>
+class plain_surface {
+  public:
+    [[nodiscard]] bool may_contain(const digest& d) const noexcept { return self().contains(d); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return self().contains(self().hash()(key)); }
+    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return self().contains(self().hash()(key)); }
+
+    void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each(keys, out_bits);
+    }
+    void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each(keys, out_bits);
+    }
+    void may_contain(std::span<const digest> digests, std::span<std::uint64_t> out_bits) const noexcept {
+        each(digests, out_bits);
+    }
+
+  private:
+    friend Derived;
+    plain_surface() = default;
+    [[nodiscard]] const Derived& self() const noexcept { return static_cast<const Derived&>(*this); }
+
+    template <class Key>
+    void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        assert(out_bits.size() >= words_for(keys.size()));
+        std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
+        }
+    }
+};
+
+}  // namespace genista
