@@ -19,7 +19,8 @@ result<void> index_book::settle(index_source& remote) {
     return {};
 }
 
-result<void> index_book::write(std::span<const index_change> changes, index_source& remote) {
+result<void> index_book::write(std::span<const index_change> changes, index_source& remote,
+                               const std::function<void()>& apply_locally) {
     if (auto settled = settle(remote); !settled) return settled;
     // The opposites are ready before the first write: memory may fail, but not between two writes.
     std::vector<index_change> opposite;
@@ -35,6 +36,12 @@ result<void> index_book::write(std::span<const index_change> changes, index_sour
             owed_ = std::move(opposite);
             return written;
         }
+    }
+    try {
+        if (apply_locally) apply_locally();
+    } catch (...) {
+        owed_ = std::move(opposite);
+        throw;
     }
     return {};
 }

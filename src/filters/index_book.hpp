@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,10 @@ class index_book {
     // Pays what is owed: opens every change. May throw std::bad_alloc, as all of these may.
     [[nodiscard]] result<void> settle(index_source& remote);
 
-    // All of them, in order; or an error, and the index is (or will be) as it was before.
-    [[nodiscard]] result<void> write(std::span<const index_change> changes, index_source& remote);
+    // All of them, in order, and then `apply_locally`, the filter's own part, which may throw; or an error, and the index is (or will be)
+    // as it was before.
+    [[nodiscard]] result<void> write(std::span<const index_change> changes, index_source& remote,
+                                     const std::function<void()>& apply_locally = {});
 
     // Everything in the index goes, debts included: the filter is made anew.
     [[nodiscard]] result<void> clear(index_source& remote);
