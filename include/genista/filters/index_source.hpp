@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
+#include <new>
 
 #include "genista/remote/indexed.hpp"
 
@@ -29,24 +31,35 @@ class index_source {
     ~index_source() = default;
 };
 
+// Nothing thrown by R (a map of the caller's) comes through: it is reported as R's failure.
 template <indexed_map R>
 class remote_index final : public index_source {
   public:
     explicit remote_index(R& remote) noexcept : remote_{remote} {}
 
-    result<bool> is_member(const digest& where, key_view key) override { return remote_.contains(where, key); }
-    result<bool> remove_member(const digest& where, key_view key) override { return remote_.erase(where, key); }
-    result<void> each_member(position_range range, const take_record& take) override {
-        return remote_.for_each(range.first, range.last,
-                                [&](const digest& where, key_view key) { return take(where, key); });
+    result<bool> is_member(const digest& where, key_view key) override {
+        return caught([&]() -> result<bool> { return remote_.contains(where, key); });
     }
-    result<void> put(const digest& place, key_view key) override { return changed(remote_.index().put(place, key)); }
+    result<bool> remove_member(const digest& where, key_view key) override {
+        return caught([&]() -> result<bool> { return remote_.erase(where, key); });
+    }
+    result<void> each_member(position_range range, const take_record& take) override {
+        return caught([&]() -> result<void> {
+            return remote_.for_each(range.first, range.last,
+                                    [&](const digest& where, key_view key) { return take(where, key); });
+        });
+    }
+    result<void> put(const digest& place, key_view key) override {
+        return caught([&] { return changed(remote_.index().put(place, key)); });
+    }
     result<void> erase(const digest& place, key_view key) override {
-        return changed(remote_.index().erase(place, key));
+        return caught([&] { return changed(remote_.index().erase(place, key)); });
     }
     result<void> each(position_range range, const take_record& take) override {
-        return remote_.index().for_each(range.first, range.last,
-                                        [&](const digest& place, key_view key) { return take(place, key); });
+        return caught([&]() -> result<void> {
+            return remote_.index().for_each(range.first, range.last,
+                                            [&](const digest& place, key_view key) { return take(place, key); });
+        });
     }
 
   private:
@@ -54,6 +67,18 @@ class remote_index final : public index_source {
     [[nodiscard]] static result<void> changed(const result<bool>& done) noexcept {
         if (!done) return done.error();
         return {};
+    }
+    template <class Call>
+    static auto caught(Call call) noexcept -> decltype(call()) {
+        try {
+            return call();
+        } catch (const std::bad_alloc&) {
+            return error::make(error_code::out_of_memory, "R has no memory");
+        } catch (const std::exception& thrown) {
+            return error::make(error_code::io, "R threw: %s", thrown.what());
+        } catch (...) {
+            return error::make(error_code::io, "R threw");
+        }
     }
 
     R& remote_;

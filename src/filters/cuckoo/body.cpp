@@ -1,11 +1,11 @@
 // The core behind its walls: no exception leaves, no type of R comes in. See cuckoo/family.hpp.
-#include <cstring>
 #include <new>
 
 #include "filters/common.hpp"
 #include "filters/cuckoo/core.hpp"
 #include "filters/cuckoo/kernels.hpp"
 #include "filters/cuckoo/sizing.hpp"
+#include "filters/walls.hpp"
 
 namespace genista::cuckoo {
 namespace {
@@ -22,15 +22,6 @@ auto walled(const char* doing, Call call) noexcept -> decltype(call()) {
     } catch (...) {
         return error::make(error_code::io, "cuckoo: R threw while asked to %s", doing);
     }
-}
-
-result<std::uint64_t> seed_for(const cuckoo_options& options) noexcept {
-    if (options.repeatable) return *options.repeatable;
-    const auto key = hash_key::random();
-    if (!key) return key.error();
-    std::uint64_t seed = 0;
-    std::memcpy(&seed, key->bytes.data(), sizeof seed);
-    return seed;
 }
 
 }  // namespace
@@ -52,7 +43,7 @@ result<body> body::make(const member_of_family& who, const cuckoo_options& optio
     if (!shape) return shape.error();
     const auto hash = hasher_from({options.capacity, options.false_positive_rate, options.hash});
     if (!hash) return hash.error();
-    const auto seed = seed_for(options);
+    const auto seed = seed_of_chance(options.repeatable);
     if (!seed) return seed.error();
     return walled("make a filter", [&]() -> result<body> {
         auto made = core::make(who, {.shape = *shape,

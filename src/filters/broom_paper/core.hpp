@@ -1,0 +1,165 @@
+// core: the broom filter of the text, as a whole. One file for each thing it does:
+//
+//     core.cpp       begin, insert, erase; where a resident lies
+//     index.cpp      the records of the index, and REVLOOKUP
+//     join.cpp       what it takes to let a key in: EXTEND, the level, the bits [broom18 §4.1, §4.3]
+//     adapt.cpp      false positives, and the frontier [§4.2]
+//     rebuild.cpp    all keys at once
+//     audit.cpp      do the invariants hold, and does R agree?
+//     snapshot.cpp   save and load
+//
+// A change reads R first, then writes the index, then its own memory under the lock of the look-ups.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "filters/broom_paper/state.hpp"
+#include "filters/index_book.hpp"
+#include "filters/walls.hpp"
+#include "genista/filters/broom_paper.hpp"
+
+namespace genista::broom_paper {
+
+class core {
+  public:
+    struct beginnings {
+        design sizes{};
+        double rate = 0;
+        hasher hash;
+        std::uint64_t seed = 0;  // of salts
+        unsigned rehashed_by_adapt = 3;
+        ghost_rule ghosts = ghost_rule::whole_match;
+        rehash_rule rehashing = rehash_rule::frontier;
+    };
+    [[nodiscard]] static result<std::unique_ptr<core>> make(const beginnings& from);
+    [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes);
+    core(const beginnings& from, std::unique_ptr<state> empty) noexcept;
+    core(const core&) = delete;
+    core& operator=(const core&) = delete;
+    ~core() = default;
+
+    [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] result<insert_outcome> insert(key_view key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> erase(key_view key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> forget(key_view key, index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, index_source& remote);
+    [[nodiscard]] result<void> rebuild(index_source& remote);
+    [[nodiscard]] result<void> audit(index_source& remote) const;
+    [[nodiscard]] result<void> save(sink& out) const;
+
+    [[nodiscard]] double rate() const noexcept { return rate_; }
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] broom_paper_details details() const;
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+
+  private:
+    // ---- the index: index.cpp -----------------------------------------------------------------------------------------
+    // Two kinds of records. *Reverse*: a hash value, for all who lie in a level. *Order*: who is there, and who left a ghost, in
+    // the order of the frontier.
+    enum class where : unsigned char { primary, second, behind };
+    struct ghost_mark {
+        bool in_second = false;
+        unsigned length = 0;  // 0: no ghost, a resident
+    };
+    [[nodiscard]] static digest reverse_place(const whole_hash& h) noexcept { return {h.first >> 1, h.second}; }
+    [[nodiscard]] static std::uint64_t order_position(const digest& d) noexcept {
+        return std::uint64_t{1} << 63 | d.position >> 1;
+    }
+    [[nodiscard]] static digest order_place(const digest& d, const ghost_mark& ghost) noexcept {
+        return {order_position(d), ghost.length | std::uint64_t{ghost.in_second} << 32};
+    }
+    [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place) noexcept;
+
+    struct resident {
+        std::string key{};
+        digest d{};
+        whole_hash h{};  // in the level asked for
+    };
+    // REVLOOKUP: whose fingerprint is it? An error unless R names one hash whose prefix it is.
+    [[nodiscard]] result<resident> owner_of(const state& in, where which, const level::place& at, index_source& remote);
+    // The order records of a digest, and those of others that share its position: all of one place.
+    struct order_record {
+        std::string key{};
+        digest d{};
+        ghost_mark ghost{};
+    };
+    [[nodiscard]] result<std::vector<order_record>> order_records(std::uint64_t first_position, std::size_t enough,
+                                                                  const digest* beyond, index_source& remote);
+    [[nodiscard]] result<std::vector<order_record>> records_of(const digest& d, index_source& remote);
+
+    [[nodiscard]] whole_hash hash_in(const state& in, where which, const digest& d) const noexcept;
+    [[nodiscard]] static const level& level_of(const state& in, where which) noexcept {
+        return which == where::second ? *in.second : in.primary;
+    }
+    [[nodiscard]] static level& level_of(state& in, where which) noexcept {
+        return which == where::second ? *in.second : in.primary;
+    }
+
+    // ---- letting a key in: join.cpp -----------------------------------------------------------------------------------
+    enum class verdict : unsigned char { ready, already_present, shares, no_room };
+    struct joining {
+        verdict says = verdict::no_room;
+        where goes_to = where::primary;
+        whole_hash h{};       // in the level it goes to
+        unsigned length = 0;  // of its adaptivity bits
+        // Who has to be extended first: whoever is a prefix of `against`, to `extended_length` bits of `stream`.
+        bool extends = false;
+        whole_hash against{};
+        std::uint64_t stream = 0;
+        unsigned extended_length = 0;
+    };
+    // Under the hash functions `under`; `moving`: the key lies somewhere already and will be taken away first.
+    [[nodiscard]] result<joining> plan_to_join(const state& in, const digest& d, key_view key, const generation& under,
+                                               bool moving, index_source& remote);
+    [[nodiscard]] bool strings_fit(const state& in, const joining& plan) const noexcept;
+    void join(state& in, const joining& plan);
+
+    // ---- leaving, and being there: core.cpp ---------------------------------------------------------------------------
+    [[nodiscard]] result<void> begin(index_source& remote);
+    [[nodiscard]] result<insert_outcome> insert_into(state& in, const digest& d, key_view key, index_source& remote);
+    [[nodiscard]] result<where> locate(const state& in, const digest& d, index_source& remote);
+    [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
+    void take_away(state& in, where from, const digest& d);
+
+    // ---- adapting: adapt.cpp ------------------------------------------------------------------------------------------
+    [[nodiscard]] result<bool> extend_against(const digest& d, where which, index_source& remote);
+    // The calls of ADAPT that have not moved the frontier yet do so; errors leave them for the next call.
+    void move_frontier(index_source& remote);
+    [[nodiscard]] result<void> rehash_next(index_source& remote);
+    [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_digest, index_source& remote);
+    [[nodiscard]] result<void> begin_phase();
+
+    // ---- all at once: rebuild.cpp -------------------------------------------------------------------------------------
+    [[nodiscard]] result<void> start_afresh(index_source& remote);
+    [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
+    [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }
+
+    const design sizes_;
+    const double rate_;
+    const hasher hash_;
+    const hash_functions functions_;
+    const unsigned rehashed_by_adapt_;
+    const ghost_rule ghosts_;
+    const rehash_rule rehashing_;
+
+    mutable std::shared_mutex looking_;  // the state: shared by look-ups, alone for changes
+    std::unique_ptr<state> state_;
+
+    mutable std::mutex changing_;  // one change at a time, and all that follows
+    index_book book_;
+    enum class index_is : unsigned char { unknown, ours, foreign } index_ = index_is::unknown;
+    bool afresh_due_ =
+        false;  // a group of strings was full: what it should remember is lost with the next hash functions only
+    std::uint64_t salts_;  // drawn so far, from the seed
+    std::uint64_t frontier_due_ = 0, adapts_since_rebuild_ = 0;
+    std::uint64_t adapts_ = 0, phases_ = 0, rehashed_ = 0, rebuilds_ = 0, remote_reads_ = 0;
+};
+
+}  // namespace genista::broom_paper

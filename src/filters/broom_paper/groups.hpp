@@ -1,0 +1,104 @@
+// groups: the adaptivity bits, apart from the remainders, for every group of 64 quotients [broom18 §5.1].
+//
+// A group is a bit_strings of App. A: strings in a constant number of words, matched against a query all at once. Only what has
+// adaptivity bits has a string there, most fingerprints have none:
+//
+//     string   index in its run, 4 bits | ghost? 1 | quotient in the group, 6 | adaptivity bits
+//
+// in the order of the first eleven bits, its *tag*. Ghosts keep quotient and bits [§4.3], their index is 0. All O(log n) bits of
+// a group fit into 512 slots with high probability [Lemma 16]; where they do not, `full` is said, and the filter starts afresh.
+//
+// Memory: a group takes 64, 128, 256 or 512 slots from a pool of its size, or nothing while it is empty.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "filters/broom_paper/hashes.hpp"
+#include "genista/base/result.hpp"
+#include "genista/bits/bit_strings.hpp"
+
+namespace genista::broom_paper {
+
+class groups {
+  public:
+    static constexpr std::uint64_t quotients_in_group = 64;
+    static constexpr unsigned most_run = 16;  // indices of four bits
+
+    // May throw std::bad_alloc, as everything may that adds bits.
+    explicit groups(std::uint64_t quotients);
+
+    // ---- fingerprints in the table ------------------------------------------------------------------------------------
+    struct owner {
+        std::uint64_t quotient = 0;
+        unsigned index = 0;  // in its run
+    };
+    [[nodiscard]] adaptivity bits_of(const owner& who) const noexcept;
+    // False: the group is full, and nothing has changed. Length 0 is always possible.
+    [[nodiscard]] bool set_bits(const owner& who, const adaptivity& bits);
+    // The owner leaves its run: its bits go, and those behind it move up one.
+    void forget(const owner& who);
+
+    // ---- ghosts -------------------------------------------------------------------------------------------------------
+    [[nodiscard]] bool add_ghost(std::uint64_t quotient, const adaptivity& bits);
+    // False if there is none such.
+    bool remove_ghost(std::uint64_t quotient, const adaptivity& bits);
+    // The length of the longest ghost whose bits this stream begins with; 0: none [§4.3].
+    [[nodiscard]] unsigned longest_ghost(std::uint64_t quotient, std::uint64_t stream) const noexcept;
+    // So many bits that none of the quotient's strings goes on agreeing: the variation in the proof of Lemma 16.
+    [[nodiscard]] unsigned past_all_strings(std::uint64_t quotient, std::uint64_t stream) const noexcept;
+
+    // Would this many more bits and strings fit?
+    [[nodiscard]] bool has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t more_strings) const noexcept;
+
+    // ---- figures ------------------------------------------------------------------------------------------------------
+    [[nodiscard]] std::uint64_t count() const noexcept { return handles_.size(); }
+    struct contents {
+        std::uint64_t fingerprints = 0, bits = 0, ghosts = 0, ghost_bits = 0;
+    };
+    [[nodiscard]] contents in_group(std::uint64_t group) const noexcept;
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
+
+    // ---- snapshots: for every group its slots, then data and ends -----------------------------------------------------
+    void save(std::vector<std::uint64_t>& out) const;
+    [[nodiscard]] static result<groups> load(std::uint64_t quotients, std::span<const std::uint64_t> words);
+
+  private:
+    static constexpr std::size_t wide_words = 8;
+    static constexpr unsigned tag_bits = 11, classes = 4;
+    using strings = bits::bit_strings<wide_words>;
+    using string = strings::string;
+    using wide = strings::wide;
+
+    [[nodiscard]] static std::uint64_t tag_of(std::uint64_t quotient, bool ghost, unsigned index) noexcept {
+        return index | std::uint64_t{ghost} << 4 | quotient % quotients_in_group << 5;
+    }
+    [[nodiscard]] static string tagged(std::uint64_t tag, const adaptivity& bits) noexcept;
+    [[nodiscard]] static std::uint64_t tag_at(const strings& all, std::size_t rank) noexcept;
+    [[nodiscard]] static adaptivity bits_at(const strings& all, std::size_t rank) noexcept;
+    // The first string whose tag is not smaller.
+    [[nodiscard]] static std::size_t lower_bound(const strings& all, std::uint64_t tag) noexcept;
+
+    [[nodiscard]] strings load_group(std::uint64_t group) const noexcept;
+    void store_group(std::uint64_t group, const strings& all);
+
+    // Blocks of 2 · 2^class words: data, then ends. A free block's first word is the number of the next one.
+    struct pool {
+        std::vector<std::uint64_t> words{};
+        std::uint32_t free = none;
+    };
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    [[nodiscard]] static constexpr std::size_t block_words(unsigned size_class) noexcept {
+        return std::size_t{2} << size_class;
+    }
+    [[nodiscard]] std::uint32_t take_block(unsigned size_class);
+    void give_block(std::uint32_t handle) noexcept;
+
+    std::vector<std::uint32_t> handles_;  // block · 4 + class, or none
+    std::array<pool, classes> pools_{};
+};
+
+}  // namespace genista::broom_paper

@@ -1,0 +1,60 @@
+// All keys of R at once, under new hash functions: after loading, and where the text's "with high probability" runs out.
+//
+// The old state answers meanwhile. The index is cleared first: if R fails on the way, the filter has no index until the next
+// attempt, which every change begins with.
+#include <algorithm>
+#include <utility>
+
+#include "filters/broom_paper/core.hpp"
+#include "filters/index_read.hpp"
+
+namespace genista::broom_paper {
+namespace {
+
+constexpr int most_attempts = 4;
+
+}  // namespace
+
+// False: no room under these hash functions.
+result<bool> core::fill(state& fresh, index_source& remote) {
+    return each_member_of(remote, hash_, remote_reads_, [&](const index_member& each) -> result<bool> {
+        const auto outcome = insert_into(fresh, each.d, key_view{each.key}, remote);
+        if (!outcome) return outcome.error();
+        return *outcome != insert_outcome::full;
+    });
+}
+
+result<void> core::start_afresh(index_source& remote) {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        auto made = state::make(sizes_);
+        if (!made) return made.error();
+        state& fresh = **made;
+        fresh.older = fresh_generation();
+        fresh.newer = fresh_generation();
+        afresh_due_ = true;
+        if (auto cleared = book_.clear(remote); !cleared) return cleared;
+        const auto filled = fill(fresh, remote);
+        if (!filled) return filled.error();
+        if (!*filled && fresh.keys >= sizes_.capacity) break;
+        if (!*filled) continue;
+        {
+            const std::unique_lock alone{looking_};
+            std::swap(state_, *made);
+        }
+        index_ = index_is::ours;
+        afresh_due_ = false;
+        frontier_due_ = adapts_since_rebuild_ = 0;
+        ++rebuilds_;
+        return {};
+    }
+    return error::make(error_code::mismatch,
+                       "broom_paper: the remote map holds more keys than the %llu this filter was made for",
+                       static_cast<unsigned long long>(sizes_.capacity));
+}
+
+result<void> core::rebuild(index_source& remote) {
+    const std::lock_guard held{changing_};
+    return start_afresh(remote);
+}
+
+}  // namespace genista::broom_paper

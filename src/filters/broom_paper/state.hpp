@@ -1,0 +1,62 @@
+// state: everything that a look-up reads: both hash functions, the frontier between them, and the levels.
+//
+// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. The order is that of R's records, the order of
+// digests: a fixed order of the universe as the text wants one, known to whoever has only a digest, and to no adversary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "filters/broom_paper/backyard.hpp"
+#include "filters/broom_paper/design.hpp"
+#include "filters/broom_paper/level.hpp"
+
+namespace genista::broom_paper {
+
+struct state {
+    generation older{}, newer{};       // h_a and h_b
+    std::optional<digest> frontier{};  // none: -∞
+    level primary;
+    std::optional<level> second{};     // small
+    std::optional<backyard> behind{};  // large
+    std::uint64_t keys = 0;
+    std::uint64_t behind_frontier = 0;  // of them, those that h_a still hashes
+
+    [[nodiscard]] static result<std::unique_ptr<state>> make(const design& sizes);
+
+    [[nodiscard]] const generation& of(const digest& d) const noexcept { return is_behind_frontier(d) ? older : newer; }
+    [[nodiscard]] bool is_behind_frontier(const digest& d) const noexcept { return !frontier || d > *frontier; }
+    void count(const digest& d, int by) noexcept {
+        keys += static_cast<std::uint64_t>(by);
+        if (is_behind_frontier(d)) behind_frontier += static_cast<std::uint64_t>(by);
+    }
+    [[nodiscard]] bool contains(const digest& d, const hash_functions& hash) const noexcept {
+        const generation& mine = of(d);
+        const whole_hash h = hash(d, mine.primary_salt);
+        if (primary.find(h)) return true;
+        if (behind) return behind->contains(h);
+        return second->find(hash(d, mine.second_salt)).has_value();
+    }
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
+        return sizeof(state) + primary.allocated_bytes() + (second ? second->allocated_bytes() : 0) +
+               (behind ? behind->table().allocated_bytes() : 0);
+    }
+};
+
+inline result<std::unique_ptr<state>> state::make(const design& sizes) {
+    auto first = quotient_table::make(sizes.primary);
+    if (!first) return first.error();
+    auto other = quotient_table::make(sizes.is_large ? sizes.backyard : sizes.second);
+    if (!other) return other.error();
+    auto made = std::make_unique<state>(state{.primary = level{*std::move(first), groups{sizes.primary.quotients}}});
+    if (sizes.is_large) {
+        made->behind.emplace(*std::move(other));
+    } else {
+        made->second.emplace(*std::move(other), groups{sizes.second.quotients});
+    }
+    return made;
+}
+
+}  // namespace genista::broom_paper

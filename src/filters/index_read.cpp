@@ -1,0 +1,25 @@
+// See index_read.hpp.
+#include "filters/index_read.hpp"
+
+namespace genista {
+
+result<std::vector<index_member>> members_from(std::uint64_t position, const hasher& hash, index_source& remote) {
+    std::vector<index_member> found;
+    bool starved = false, fits = true;
+    const auto read = remote.each_member(
+        {position, ~std::uint64_t{0}}, guarded(starved, [&](const digest& where, key_view key) {
+            if (found.size() >= members_at_once && found.back().d.position != where.position) return false;
+            fits = where.position >= position && (found.empty() || where >= found.back().d) && hash(key) == where;
+            if (!fits) return false;
+            const bool again = !found.empty() && found.back().d == where && found.back().key == key.text();
+            if (!again) found.push_back({where, std::string{key.text()}});
+            return true;
+        }));
+    if (starved) throw std::bad_alloc{};
+    if (!read) return read.error();
+    if (!fits)
+        return error::make(error_code::corrupt, "the remote map gave a record that does not belong where it stands");
+    return found;
+}
+
+}  // namespace genista

@@ -1,0 +1,43 @@
+// What stands between a filter's inside, which may throw for want of memory, and its callers, who are never thrown at.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <string_view>
+
+#include "genista/base/result.hpp"
+#include "genista/hash/hash_key.hpp"
+
+namespace genista {
+
+template <class Body>
+auto without_throwing(std::string_view filter, Body body) noexcept -> decltype(body()) {
+    try {
+        return body();
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "%.*s: no memory", static_cast<int>(filter.size()),
+                           filter.data());
+    }
+}
+
+// Where a filter's own chance begins: the caller's seed, or a random one.
+[[nodiscard]] inline result<std::uint64_t> seed_of_chance(const std::optional<std::uint64_t>& repeatable) noexcept {
+    if (repeatable) return *repeatable;
+    const auto random = hash_key::random();
+    if (!random) return random.error();
+    std::uint64_t seed = 0;
+    std::memcpy(&seed, random->bytes.data(), sizeof seed);
+    return seed;
+}
+
+// The next salt of a filter's hash functions: a bijection of a counter, so that none comes twice.
+[[nodiscard]] inline std::uint64_t next_salt(std::uint64_t& counter) noexcept {
+    std::uint64_t word = counter += 0x9e3779b97f4a7c15u;
+    word = (word ^ word >> 31) * 0xbf58476d1ce4e5b9u;
+    word = (word ^ word >> 29) * 0x94d049bb133111ebu;
+    return word ^ word >> 32;
+}
+
+}  // namespace genista
