@@ -6,6 +6,7 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -13,6 +14,7 @@
 #include "genista/filters/swapping.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/cuckoo_arena.hpp"
+#include "lab/games/index_arena.hpp"
 #include "lab/games/local_arena.hpp"
 
 namespace genista::lab {
@@ -46,6 +48,17 @@ std::unique_ptr<arena> make_broom(const contender_plan& plan) {
     return std::make_unique<broom_arena<broom_filter>>(options);
 }
 
+// The filters of the two broom papers: an index beside the records.
+template <class Filter, class Options>
+std::unique_ptr<arena> make_indexed(const contender_plan& plan) {
+    Options options;
+    options.capacity = plan.keys;
+    options.false_positive_rate = plan.rate;
+    options.hash = hasher{hash_key::from_seed(plan.seed)};
+    options.repeatable = plan.seed;
+    return std::make_unique<index_arena<Filter>>(options);
+}
+
 struct known {
     std::string_view name;
     std::unique_ptr<arena> (*make)(const contender_plan&);
@@ -58,6 +71,7 @@ constexpr std::array all{
     known{cyclic_filter<3>::name, make_cuckoo<cyclic_filter<3>>},
     known{swapping_filter::name, make_cuckoo<swapping_filter>},
     known{broom_filter::name, make_broom},
+    known{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
     known{bloom_filter::name, make_local<bloom_filter>},
     known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
     known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},

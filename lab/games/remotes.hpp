@@ -15,6 +15,7 @@ class records_in_memory {
   public:
     static constexpr bool has_part_of_filter = false;  // a loaded filter can go on with it
     [[nodiscard]] counting_map<memory_map>& map() noexcept { return counted_; }
+    [[nodiscard]] memory_map& uncounted() noexcept { return store_; }
     [[nodiscard]] std::uint64_t reads() const noexcept { return counted_.counts().range_reads; }
 
   private:
@@ -41,6 +42,9 @@ class index_in_memory {
     static constexpr bool has_part_of_filter = true;
     using counted_map = counting_map<memory_map>;
     [[nodiscard]] with_index<counted_map, counted_map>& map() noexcept { return both_; }
+    [[nodiscard]] with_index<memory_map, memory_map>& uncounted() noexcept { return bare_; }
+    [[nodiscard]] const counted_map& records() const noexcept { return records_; }
+    [[nodiscard]] const counted_map& index() const noexcept { return index_; }
     [[nodiscard]] std::uint64_t reads() const noexcept {
         return records_.counts().range_reads + index_.counts().range_reads;
     }
@@ -49,6 +53,7 @@ class index_in_memory {
     memory_map store_, index_store_;
     counted_map records_{store_}, index_{index_store_};
     with_index<counted_map, counted_map> both_{records_, index_};
+    with_index<memory_map, memory_map> bare_{store_, index_store_};
 };
 
 }  // namespace genista::lab

@@ -2,7 +2,7 @@
 //
 // Filter is genista::broom_filter of the variant in force (faults.hpp): a template parameter, so that workloads of the two
 // variants are two types. Members are the keys 0, 1, …; strangers are taken from 2^40 upward and never twice, unless an
-// experiment remembers them.
+// experiment remembers them. Remote is what this kind of filter asks of R (games/remotes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,7 @@
 
 #include "genista/filters/filter.hpp"
 #include "genista/hash/hasher.hpp"
-#include "genista/remote/counting_map.hpp"
-#include "genista/remote/memory_map.hpp"
+#include "lab/games/remotes.hpp"
 #include "lab/workloads/broom_run.hpp"
 
 namespace genista::lab {
@@ -31,7 +30,7 @@ template <class Options>
     made.false_positive_rate = rate;
     made.hash = hasher{hash_key::from_seed(seed)};
     made.repeatable = seed;
-    made.grows = grows;
+    if constexpr (requires { made.grows; }) made.grows = grows;
     return made;
 }
 
@@ -64,7 +63,7 @@ template <class Filter>
     return positives;
 }
 
-template <class Filter>
+template <class Filter, class Remote = records_in_memory>
 class broom_workload {
   public:
     template <class Options>
@@ -73,7 +72,7 @@ class broom_workload {
     // Members first, …, first + count - 1, into R in R's order and from there into the filter in one sweep.
     void load(std::uint64_t first, std::uint64_t count) {
         put(first, count);
-        must(filter_.rebuild(remote_));
+        must(filter_.rebuild(remote()));
     }
     // The store's part of an insert, for many keys.
     void put(std::uint64_t first, std::uint64_t count) {
@@ -84,24 +83,24 @@ class broom_workload {
         std::vector<record> records(count);
         for (std::uint64_t i = 0; i < count; ++i) records[i] = {filter_.hash()(first + i), first + i};
         std::sort(records.begin(), records.end(), [](const record& a, const record& b) { return a.where < b.where; });
-        for (const record& each : records) (void)must(remote_.put(each.where, integer_key{each.key}.view()));
+        for (const record& each : records) (void)must(remote().put(each.where, integer_key{each.key}.view()));
     }
 
     // Range reads that it cost. Throws if the filter is full.
     std::uint64_t insert(std::uint64_t key) {
-        (void)must(remote_.put(filter_.hash()(key), integer_key{key}.view()));
+        (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
         const std::uint64_t before = reads();
-        if (must(filter_.insert(key, remote_)) == insert_outcome::full) throw workload_error{"the filter is full"};
+        if (must(filter_.insert(key, remote())) == insert_outcome::full) throw workload_error{"the filter is full"};
         return reads() - before;
     }
     std::uint64_t erase(std::uint64_t key) {
         const std::uint64_t before = reads();
-        (void)must(filter_.erase(key, remote_));
+        (void)must(filter_.erase(key, remote()));
         return reads() - before;
     }
     // Asks, and adapts after a false positive, as a guard would. True if it was one.
     bool query_stranger(std::uint64_t key) {
-        return filter_.may_contain(key) && must(filter_.adapt(key, remote_)) == adapt_outcome::fixed;
+        return filter_.may_contain(key) && must(filter_.adapt(key, remote())) == adapt_outcome::fixed;
     }
     // Asks fresh strangers and adapts after each false positive, until `wanted` were found or `most` were asked. found(key)
     // sees each. Returns how many were asked.
@@ -109,7 +108,7 @@ class broom_workload {
     std::uint64_t attack(std::uint64_t wanted, Found found, std::uint64_t most = std::uint64_t{1} << 60) {
         if (wanted == 0) return 0;
         const std::uint64_t asked = scan(filter_, next_stranger_, most, [&](std::uint64_t key) {
-            if (must(filter_.adapt(key, remote_)) != adapt_outcome::fixed) return true;  // repaired since the batch
+            if (must(filter_.adapt(key, remote())) != adapt_outcome::fixed) return true;  // repaired since the batch
             found(key);
             return --wanted > 0;
         });
@@ -122,20 +121,20 @@ class broom_workload {
         return next_stranger_ - count;
     }
 
-    [[nodiscard]] bool sound() { return filter_.audit(store_).has_value(); }
-    [[nodiscard]] std::uint64_t reads() const noexcept { return remote_.counts().range_reads; }
+    [[nodiscard]] bool sound() { return filter_.audit(store()).has_value(); }
+    [[nodiscard]] std::uint64_t reads() const noexcept { return remote_.reads(); }
     [[nodiscard]] double bits_per_key() const noexcept {
         const filter_stats now = filter_.stats();
         return 8.0 * static_cast<double>(now.local_bytes) / static_cast<double>(now.keys);
     }
     [[nodiscard]] Filter& filter() noexcept { return filter_; }
     [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
-    [[nodiscard]] counting_map<memory_map>& remote() noexcept { return remote_; }
-    [[nodiscard]] memory_map& store() noexcept { return store_; }  // R without the counter
+    [[nodiscard]] auto& remote() noexcept { return remote_.map(); }
+    [[nodiscard]] auto& store() noexcept { return remote_.uncounted(); }  // R without the counter
+    [[nodiscard]] const Remote& counted() const noexcept { return remote_; }
 
   private:
-    memory_map store_;
-    counting_map<memory_map> remote_{store_};
+    Remote remote_;
     Filter filter_;
     std::uint64_t next_stranger_ = first_stranger;
 };

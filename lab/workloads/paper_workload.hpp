@@ -1,0 +1,15 @@
+// paper_workload: the operations that experiments are made of (broom_workload.hpp), for the broom filter of the text.
+#pragma once
+
+#include "genista/filters/broom_paper.hpp"
+#include "lab/workloads/broom_workload.hpp"
+
+namespace genista::lab {
+
+using paper_workload = broom_workload<broom_paper_filter, index_in_memory>;
+
+[[nodiscard]] inline broom_paper_options seeded_paper(std::uint64_t capacity, double rate, std::uint64_t seed) {
+    return seeded<broom_paper_options>(capacity, rate, seed);
+}
+
+}  // namespace genista::lab
