@@ -30,6 +30,7 @@ inline constexpr stage one_bin{45, 45};
 inline constexpr stage half_empty_bin{45, 10};
 inline constexpr stage crowded_bin{45, 108};  // one bin and its backyard: as full as they get, the rate close to ε
 inline constexpr stage few_bins{360, 330};
+inline constexpr stage few_hundred{400, 300};
 inline constexpr stage many_bins{100'000, 100'000};
 
 struct adversary {

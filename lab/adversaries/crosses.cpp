@@ -2,8 +2,12 @@
 // nobody ever compared them. Lemma 13 of [broom18] bounds such a pair as if nothing was known of it;
 // docs/filters/broom.md tells the story.
 //
-// All three work with few members, so that two false positives are likely to have hit the same one; a false positive
-// then costs more queries, which the adversary has. The pools are small because every fix makes the next one rarer.
+// Two false positives that hit the same member are what it takes, before that member, or one of them, gets another hash function.
+// Against a filter whose bins are renewed a few at a time: few members, and a small pool, because every fix makes the next one
+// rarer. Against one whose frontier gives c keys a new function with every false positive [§4.2]: a part of a phase, so the pool
+// grows with the members.
+#include <algorithm>
+
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 
@@ -11,16 +15,20 @@ namespace genista::lab {
 namespace {
 
 constexpr std::size_t few = 4;
+constexpr std::size_t small_pool = 4;
 
 using keys = std::vector<std::uint64_t>;
 
-// The first half comes in, the others are the claim; afterwards everything is as before.
-void cross(hunter& me, const keys& pool) {
+// The first half comes in, the others are the claim; afterwards everything is as before. Returns how often the filter had to tell
+// keys apart.
+std::size_t cross(hunter& me, const keys& pool) {
     const auto middle = pool.begin() + static_cast<std::ptrdiff_t>(pool.size() / 2);
     const keys joining{pool.begin(), middle};
-    me.insert_all(joining);
-    for (auto x = middle; x != pool.end(); ++x) me.at.guess(*x);
+    std::size_t repairs = 0;
+    for (const std::uint64_t x : joining) repairs += me.at.insert(x) > 0 ? 1u : 0u;
+    for (auto x = middle; x != pool.end(); ++x) repairs += me.at.guess(*x).false_positive() ? 1u : 0u;
     me.erase_all(joining);
+    return repairs;
 }
 
 }  // namespace
@@ -38,13 +46,22 @@ void swap_with_members(arena& at, const budget& may_spend) {
 }
 
 void cross_pool(arena& at, const budget& may_spend) {
-    constexpr std::size_t pool_size = 4;
     hunter me{at, may_spend};
     me.shrink_to(few);
     while (!me.spent()) {
-        const keys pool = me.catch_some(pool_size);
+        const keys pool = me.catch_some(small_pool);
         me.erase_all(me.members);
-        cross(me, pool);
+        (void)cross(me, pool);
+        me.insert_all(me.members);
+    }
+}
+
+void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
+    hunter me{at, may_spend};
+    while (!me.spent()) {
+        const keys pool = me.catch_some(me.members.size() / 6);  // half a phase, if three keys move with each
+        me.erase_all(me.members);
+        (void)cross(me, pool);
         me.insert_all(me.members);
     }
 }
@@ -53,12 +70,27 @@ void cross_pool(arena& at, const budget& may_spend) {
 // function: by the frontier of [broom18 §4.2] after a number of them in proportion to n, in a bin of the broom filter
 // after a handful.
 void cross_frontier(arena& at, const budget& may_spend) {
-    constexpr std::size_t pool_size = 4;
     hunter me{at, may_spend};
     while (!me.spent()) {
-        const keys pool = me.catch_some(pool_size);
+        const keys pool = me.catch_some(small_pool);
         (void)me.catch_some(me.members.size());
-        cross(me, pool);
+        (void)cross(me, pool);
+    }
+}
+
+// The frontier passes members that were hit, and not yet those who hit them: nearly a phase of false positives, then the claim.
+// Strangers come after all members in the order of keys, so the frontier reaches them last. How many keys a false positive moves
+// is in the text, so that the adversary keeps count of the phase; keys that were told apart at an insert move it, too.
+void cross_frontier_of_a_phase(arena& at, const budget& may_spend) {
+    constexpr std::size_t moved_by_adapt = 3;
+    hunter me{at, may_spend};
+    std::size_t adapts = 0;  // in this phase
+    while (!me.spent()) {
+        const std::size_t phase = me.members.size() / moved_by_adapt + 1;
+        const keys pool = me.catch_some(phase * 9 / 10 - std::min(phase * 9 / 10, adapts));
+        adapts += pool.size() + cross(me, pool);
+        adapts += me.catch_some(phase - std::min(phase, adapts)).size();
+        adapts -= std::min(phase, adapts);
     }
 }
 

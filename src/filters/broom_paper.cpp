@@ -52,6 +52,9 @@ result<broom_paper_filter> broom_paper_filter::load(std::span<const std::byte> b
 bool broom_paper_filter::contains(const digest& d) const noexcept {
     return core_->contains(d);
 }
+bool broom_paper_filter::contains(key_view key, const digest& d) const noexcept {
+    return core_->contains(broom_paper::element::of(key, d));
+}
 result<insert_outcome> broom_paper_filter::insert_from(key_view key, index_source& source) noexcept {
     return without_throwing(name, [&] { return core_->insert(key, source); });
 }

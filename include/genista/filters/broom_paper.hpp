@@ -13,8 +13,9 @@
 //       and comes back [Prop. 10]: y leaves a *ghost*, its quotient and adaptivity bits, and whoever comes where a ghost is takes
 //       over its bits.
 //
-// Every call of ADAPT rehashes c = 3 keys, in the order of R, from the older hash function h_a to the newer one h_b; behind the
-// last one h_b becomes the older [§4.2]. Small remainders, r ≤ 2 log log n: two levels [§5.3]. Large ones: signatures, and a
+// Every call of ADAPT rehashes c = 3 keys, in their order, from the older hash function h_a to the newer one h_b; behind the last
+// one h_b becomes the older [§4.2]. Keys of eight bytes are numbers, others follow the order of their digests. Who asks with a
+// digest alone has no place in that order: both functions are tried, at up to twice the rate. Small remainders, r ≤ 2 log log n: two levels [§5.3]. Large ones: signatures, and a
 // backyard of whole hashes [§5.4]. docs/filters/broom_paper.md draws them.
 //
 // **Take broom.hpp for work.** This one keeps ε against the adversaries that its paper considers, and loses to three that it does
@@ -171,6 +172,7 @@ class broom_paper_filter : public plain_surface<broom_paper_filter> {
     explicit broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] bool contains(key_view key, const digest& d) const noexcept;
     [[nodiscard]] result<insert_outcome> insert_from(key_view key, index_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase_from(key_view key, index_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget_from(key_view key, index_source& source) noexcept;

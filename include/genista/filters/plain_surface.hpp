@@ -1,7 +1,8 @@
 // plain_surface: the overloads of may_contain (filter.hpp) from one function, for filters that are there to be understood: what
 // the papers describe, beside what we made of it. The fast filters have kernel_table.hpp.
 //
-// Derived offers hash() and contains(const digest&) const noexcept.
+// Derived offers hash() and contains(const digest&) const noexcept; and contains(key_view, const digest&), if the digest alone does
+// not tell it everything.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +19,15 @@ template <class Derived>
 class plain_surface {
   public:
     [[nodiscard]] bool may_contain(const digest& d) const noexcept { return self().contains(d); }
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return self().contains(self().hash()(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return self().contains(self().hash()(key)); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept {
+        const digest d = self().hash()(key);
+        if constexpr (requires { self().contains(key, d); }) {
+            return self().contains(key, d);
+        } else {
+            return self().contains(d);
+        }
+    }
+    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
 
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
         each(keys, out_bits);

@@ -7,15 +7,15 @@
 namespace genista::broom_paper {
 
 // Whoever matches in this level is extended until it no longer does. False: nobody does, or it is a key of the same digest.
-result<bool> core::extend_against(const digest& d, where which, index_source& remote) {
+result<bool> core::extend_against(const element& e, where which, index_source& remote) {
     state& in = *state_;
-    const whole_hash h = hash_in(in, which, d);
+    const whole_hash h = hash_in(in, which, e);
     level& of = level_of(in, which);
     const auto at = of.find(h);
     if (!at) return false;
     const auto owner = owner_of(in, which, *at, remote);
     if (!owner) return owner.error();
-    if (owner->d == d) return false;
+    if (owner->h == h) return false;
     const unsigned length = bits_to_tell(owner->h.second, h.second);
     if (length > most_adaptivity_bits) return false;
     const std::unique_lock alone{looking_};
@@ -26,17 +26,17 @@ result<bool> core::extend_against(const digest& d, where which, index_source& re
 result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
-    if (!state_->contains(d, functions_)) return adapt_outcome::was_negative;
+    const element e = element_of(key);
+    if (!state_->contains(e, functions_)) return adapt_outcome::was_negative;
     ++remote_reads_;
-    const auto member = remote.is_member(d, key);
+    const auto member = remote.is_member(e.d, key);
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
 
     const auto extend = [&]() -> result<bool> {
-        const auto first = extend_against(d, where::primary, remote);
+        const auto first = extend_against(e, where::primary, remote);
         if (!first || !state_->second) return first;
-        const auto second = extend_against(d, where::second, remote);
+        const auto second = extend_against(e, where::second, remote);
         if (!second) return second;
         return *first || *second;
     };
@@ -51,15 +51,15 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
             if (const auto done = start_afresh(remote); !done) return done.error();
         }
         // The frontier may have passed this very key, or put somebody in its way: one chance in 1/ε.
-        for (int again = 0; again < 8 && state_->contains(d, functions_); ++again) {
+        for (int again = 0; again < 8 && state_->contains(e, functions_); ++again) {
             if (const auto more = extend(); !more || !*more) break;
         }
     }
-    if (!state_->contains(d, functions_)) return adapt_outcome::fixed;
+    if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
     // What is left has its very digest: the key itself, of which R has let go, or another that nobody can tell from it.
-    const auto left = leave(d, key, remote);
+    const auto left = leave(e, key, remote);
     if (!left) return left.error();
-    if (!state_->contains(d, functions_)) return adapt_outcome::fixed;
+    if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
     return *left == erase_outcome::erased ? adapt_outcome::unfixed : adapt_outcome::true_positive;
 }
 
@@ -86,9 +86,9 @@ result<void> core::rehash_next(index_source& remote) {
     const std::uint64_t from = in.frontier ? order_position(*in.frontier) : order_position({});
     const auto next = order_records(from, rehashed_by_adapt_, in.frontier ? &*in.frontier : nullptr, remote);
     if (!next) return next.error();
-    for (std::size_t first = 0; first < next->size() && !afresh_due_;) {
+    for (std::size_t first = 0; first < std::min<std::size_t>(next->size(), rehashed_by_adapt_) && !afresh_due_;) {
         std::size_t last = first;
-        while (last < next->size() && (*next)[last].d == (*next)[first].d) ++last;
+        while (last < next->size() && (*next)[last].e == (*next)[first].e) ++last;
         if (auto moved = rehash(std::span{*next}.subspan(first, last - first), remote); !moved) return moved;
         first = last;
     }
@@ -96,55 +96,58 @@ result<void> core::rehash_next(index_source& remote) {
     return begin_phase();
 }
 
-// One digest goes from the older hash function to the newer: its residents move, its ghosts are forgotten.
-result<void> core::rehash(std::span<const order_record> of_one_digest, index_source& remote) {
+// One element goes from the older hash function to the newer: its residents move, its ghosts are forgotten.
+result<void> core::rehash(std::span<const order_record> of_one_element, index_source& remote) {
     state& in = *state_;
-    const digest d = of_one_digest.front().d;
-    const auto is_resident = [](const order_record& each) { return each.ghost.length == 0; };
-    const auto residents = static_cast<std::uint64_t>(std::ranges::count_if(of_one_digest, is_resident));
-    const bool moves = residents > 0;
+    const element e = of_one_element.front().e;
+    const auto mover = std::ranges::find_if(of_one_element, &order_record::is_resident);
+    const bool moves = mover != of_one_element.end();
     std::vector<index_change> changes;
     joining plan;
     where lies = where::primary;
+    bool leaves = true;
     if (moves) {
-        const auto located = locate(in, d, remote);
+        const auto located = locate(in, e, remote);
         if (!located) return located.error();
         lies = *located;
-        const auto planned = plan_to_join(in, d, key_view{of_one_digest.front().key}, in.newer, true, remote);
+        // Others of one digest may stay behind the frontier, with the fingerprint; those of one element move together.
+        const auto staying = stays_behind(in, e, lies, remote);
+        if (!staying) return staying.error();
+        leaves = !*staying;
+        const newcomer who{.e = e, .key = key_view{mover->key}, .moving = true, .leaves = leaves};
+        const auto planned = plan_to_join(in, who, in.newer, remote);
         if (!planned) return planned.error();
         plan = *planned;
-        if (plan.says != verdict::ready || !strings_fit(in, plan)) {
+        if (plan.says == verdict::no_room || (plan.says == verdict::ready && !strings_fit(in, plan))) {
             afresh_due_ = true;
             return {};
         }
     }
-    for (const order_record& each : of_one_digest) {
-        if (!is_resident(each)) {
-            changes.push_back({index_change::kind::erase, order_place(d, each.ghost), each.key});
+    std::uint64_t residents = 0;
+    for (const order_record& each : of_one_element) {
+        if (!each.is_resident()) {
+            changes.push_back({index_change::kind::erase, order_place(e, each.ghost), each.key});
             continue;
         }
-        if (lies != where::behind)
-            changes.push_back({index_change::kind::erase, reverse_place(hash_in(in, lies, d)), each.key});
-        if (plan.goes_to != where::behind)
-            changes.push_back({index_change::kind::put, reverse_place(plan.h), each.key});
+        ++residents;
+        changes.push_back({index_change::kind::erase, reverse_place(hash_in(in, lies, e)), each.key});
+        changes.push_back({index_change::kind::put, reverse_place(plan.h), each.key});
     }
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
-        for (const order_record& each : of_one_digest) {
-            if (is_resident(each)) continue;
+        for (const order_record& each : of_one_element) {
+            if (each.is_resident()) continue;
             const where which = each.ghost.in_second ? where::second : where::primary;
             if (each.ghost.in_second && !in.second) continue;
             level& of = level_of(in, which);
-            const whole_hash h = hash_in(in, which, d);
+            const whole_hash h = hash_in(in, which, e);
             of.strings().remove_ghost(of.quotient(h), adaptivity::of(h.second, each.ghost.length));
         }
         // In before out: letting in may fail for want of memory. Should both match its hash, the old one is found first.
-        if (moves) {
-            join(in, plan);
-            take_away(in, lies, d);
-        }
+        if (moves && plan.says == verdict::ready) join(in, plan);
+        if (moves && leaves) take_away(in, lies, e);
         in.behind_frontier -= residents;
-        in.frontier = d;
+        in.frontier = e;
     });
     if (!written) return written;
     rehashed_ += residents;

@@ -21,49 +21,51 @@ result<void> core::audit(index_source& remote) const {
     // Every member is let through; and the index knows exactly who is there.
     std::uint64_t denied = 0, members = 0;
     if (const auto read = remote.each_member({},
-                                             [&](const digest& d, key_view) {
+                                             [&](const digest&, key_view key) {
                                                  ++members;
-                                                 denied += in.contains(d, functions_) ? 0u : 1u;
+                                                 denied += in.contains(element_of(key), functions_) ? 0u : 1u;
                                                  return true;
                                              });
         !read)
         return read;
     if (denied != 0) return bad("members are denied", denied);
 
-    std::set<digest> residents;
+    std::set<element> residents;
     std::multiset<digest> reverse;
     std::uint64_t keys = 0, behind = 0, several = 0, ghost_records = 0, strange = 0, missing = 0;
     std::map<std::pair<bool, std::uint64_t>, std::uint64_t> ghosts;  // by level and quotient
     const auto look = [&](const digest& place, key_view key) {
-        const digest d = hash_(key);
+        const element e = element_of(key);
         if (place.position >> 63 == 0) {
             reverse.insert(place);
             return true;
         }
         const auto mark = mark_in(place);
-        if (!mark || order_position(d) != place.position) {
+        if (!mark || order_position(e) != place.position) {
             ++strange;
         } else if (mark->length == 0) {
             ++keys;
-            behind += in.is_behind_frontier(d) ? 1u : 0u;
-            residents.insert(d);
+            behind += in.is_behind_frontier(e) ? 1u : 0u;
+            residents.insert(e);
         } else {
             ++ghost_records;
             const where which = mark->in_second ? where::second : where::primary;
-            ++ghosts[{mark->in_second, level_of(in, which).quotient(hash_in(in, which, d))}];
+            ++ghosts[{mark->in_second, level_of(in, which).quotient(hash_in(in, which, e))}];
         }
         return true;
     };
     if (const auto read = remote.each({}, look); !read) return read;
     // Invariant 7: of all fingerprints of its level, only its own is a prefix of a resident's hash.
     std::uint64_t in_levels = 0, in_backyard = 0;
-    for (const digest& d : residents) {
-        const whole_hash first = hash_in(in, where::primary, d);
+    std::set<std::pair<std::uint64_t, std::uint64_t>> hashes;  // who shares a fingerprint is counted once
+    for (const element& e : residents) {
+        const whole_hash first = hash_in(in, where::primary, e);
+        if (!hashes.insert({first.first, first.second}).second) continue;
         const bool is_behind = in.behind && in.behind->contains(first);
         const bool has_first = reverse.contains(reverse_place(first));
-        const whole_hash other = hash_in(in, where::second, d);
+        const whole_hash other = hash_in(in, where::second, e);
         const bool has_second = in.second && reverse.contains(reverse_place(other));
-        if (is_behind) {
+        if (is_behind && has_first) {
             ++in_backyard;
             if (in.primary.count_prefixes(first) != 0) ++several;
         } else if (has_first == has_second) {

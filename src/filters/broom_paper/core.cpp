@@ -32,6 +32,11 @@ bool core::contains(const digest& d) const noexcept {
     return state_->contains(d, functions_);
 }
 
+bool core::contains(const element& e) const noexcept {
+    const std::shared_lock look{looking_};
+    return state_->contains(e, functions_);
+}
+
 result<void> core::begin(index_source& remote) {
     if (index_ == index_is::unknown) {  // just made: R may hold the index of a former filter
         if (auto cleared = book_.clear(remote); !cleared) return cleared;
@@ -48,21 +53,20 @@ result<void> core::begin(index_source& remote) {
 
 // ---- insertion --------------------------------------------------------------------------------------------------------
 
-result<insert_outcome> core::insert_into(state& in, const digest& d, key_view key, index_source& remote) {
-    auto planned = plan_to_join(in, d, key, in.of(d), false, remote);
+result<insert_outcome> core::insert_into(state& in, const element& e, key_view key, index_source& remote) {
+    auto planned = plan_to_join(in, {.e = e, .key = key}, in.of(e), remote);
     if (!planned) return planned.error();
     joining& plan = *planned;
     if (plan.says == verdict::already_present) return insert_outcome::already_present;
     if (in.keys >= sizes_.capacity || plan.says == verdict::no_room) return insert_outcome::full;
     if (plan.says == verdict::ready && !strings_fit(in, plan)) return insert_outcome::full;
-    std::vector<index_change> changes;
-    changes.push_back({index_change::kind::put, order_place(d, {}), std::string{key.text()}});
-    if (plan.goes_to != where::behind)
-        changes.push_back({index_change::kind::put, reverse_place(plan.h), std::string{key.text()}});
+    const std::array<index_change, 2> changes{
+        index_change{index_change::kind::put, order_place(e, {}), std::string{key.text()}},
+        index_change{index_change::kind::put, reverse_place(plan.h), std::string{key.text()}}};
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
         if (plan.says == verdict::ready) join(in, plan);
-        in.count(d, 1);
+        in.count(e, 1);
     });
     if (!written) return written.error();
     if (plan.extends) {
@@ -75,13 +79,13 @@ result<insert_outcome> core::insert_into(state& in, const digest& d, key_view ke
 result<insert_outcome> core::insert(key_view key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
-    auto outcome = insert_into(*state_, d, key, remote);
+    const element e = element_of(key);
+    auto outcome = insert_into(*state_, e, key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys < sizes_.capacity) {
         // With high probability never: no slot within reach, or a group full of strings. New hash functions, which find the key in R.
         if (const auto done = start_afresh(remote); !done) return done.error();
-        outcome = insert_into(*state_, d, key, remote);
+        outcome = insert_into(*state_, e, key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
     }
     move_frontier(remote);
@@ -91,17 +95,18 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 // ---- deletion ---------------------------------------------------------------------------------------------------------
 
 // The key is there. If only one level has a fingerprint for it, that is its own.
-result<core::where> core::locate(const state& in, const digest& d, index_source& remote) {
-    const auto first = in.primary.find(hash_in(in, where::primary, d));
+result<core::where> core::locate(const state& in, const element& e, index_source& remote) {
+    const whole_hash h = hash_in(in, where::primary, e);
+    const auto first = in.primary.find(h);
     if (in.behind) {
-        if (in.behind->contains(hash_in(in, where::behind, d))) return where::behind;
+        if (in.behind->contains(h)) return where::behind;
         if (first) return where::primary;
     } else {
-        const bool second = in.second->find(hash_in(in, where::second, d)).has_value();
+        const bool second = in.second->find(hash_in(in, where::second, e)).has_value();
         if (first && second) {
             const auto owner = owner_of(in, where::primary, *first, remote);
             if (!owner) return owner.error();
-            return owner->d == d ? where::primary : where::second;
+            return owner->h == h ? where::primary : where::second;
         }
         if (first) return where::primary;
         if (second) return where::second;
@@ -109,39 +114,36 @@ result<core::where> core::locate(const state& in, const digest& d, index_source&
     return error::make(error_code::corrupt, "broom_paper: the index knows a key that the filter does not");
 }
 
-void core::take_away(state& in, where from, const digest& d) {
+void core::take_away(state& in, where from, const element& e) {
     if (from == where::behind) {
-        in.behind->erase(hash_in(in, where::behind, d));
+        in.behind->erase(hash_in(in, where::behind, e));
     } else {
         level& of = level_of(in, from);
-        const auto at = of.find(hash_in(in, from, d));
+        const auto at = of.find(hash_in(in, from, e));
         assert(at);
         if (at) of.erase(*at);
     }
 }
 
-result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
-    const auto records = records_of(d, remote);
+result<erase_outcome> core::leave(const element& e, key_view key, index_source& remote) {
+    const auto records = records_of(e, remote);
     if (!records) return records.error();
     state& in = *state_;
-    bool present = false, shared = false;
-    for (const order_record& each : *records) {
-        if (each.ghost.length != 0) continue;
-        (each.key == key.text() ? present : shared) = true;
-    }
-    if (!present) return erase_outcome::absent;
-    const auto lies = locate(in, d, remote);
+    const auto is_this = [&](const order_record& each) { return each.is_resident() && each.key == key.text(); };
+    if (std::ranges::none_of(*records, is_this)) return erase_outcome::absent;
+    const auto lies = locate(in, e, remote);
     if (!lies) return lies.error();
-    const whole_hash h = hash_in(in, *lies, d);
+    const auto shared = is_shared(in, e, *lies, key, remote);
+    if (!shared) return shared.error();
+    const whole_hash h = hash_in(in, *lies, e);
     std::vector<index_change> changes;
-    changes.push_back({index_change::kind::erase, order_place(d, {}), std::string{key.text()}});
-    if (*lies != where::behind)
-        changes.push_back({index_change::kind::erase, reverse_place(h), std::string{key.text()}});
+    changes.push_back({index_change::kind::erase, order_place(e, {}), std::string{key.text()}});
+    changes.push_back({index_change::kind::erase, reverse_place(h), std::string{key.text()}});
 
     // The ghost: quotient and adaptivity bits, until the hash function times out [broom18 §4.3].
     adaptivity bits;
     bool remembers = false;
-    if (!shared && *lies != where::behind && ghosts_ != ghost_rule::forgotten) {
+    if (!*shared && *lies != where::behind && ghosts_ != ghost_rule::forgotten) {
         bits = level_of(in, *lies).find(h)->bits;
         const ghost_mark mark{*lies == where::second, bits.length};
         const auto same = [&](const order_record& each) {
@@ -149,14 +151,14 @@ result<erase_outcome> core::leave(const digest& d, key_view key, index_source& r
         };
         if (bits.length > 0 && std::ranges::none_of(*records, same)) {
             remembers = true;
-            changes.push_back({index_change::kind::put, order_place(d, mark), std::string{key.text()}});
+            changes.push_back({index_change::kind::put, order_place(e, mark), std::string{key.text()}});
         }
     }
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
-        in.count(d, -1);
-        if (shared) return;
-        take_away(in, *lies, d);
+        in.count(e, -1);
+        if (*shared) return;
+        take_away(in, *lies, e);
         if (remembers) {
             level& of = level_of(in, *lies);
             try {
@@ -173,22 +175,22 @@ result<erase_outcome> core::leave(const digest& d, key_view key, index_source& r
 result<erase_outcome> core::erase(key_view key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
-    const auto gone = remote.remove_member(d, key);
+    const element e = element_of(key);
+    const auto gone = remote.remove_member(e.d, key);
     if (!gone) return gone.error();
     if (!*gone) return erase_outcome::absent;
-    return leave(d, key, remote);
+    return leave(e, key, remote);
 }
 
 result<erase_outcome> core::forget(key_view key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
-    const digest d = hash_(key);
+    const element e = element_of(key);
     ++remote_reads_;
-    const auto back = remote.is_member(d, key);
+    const auto back = remote.is_member(e.d, key);
     if (!back) return back.error();
     if (*back) return erase_outcome::absent;
-    return leave(d, key, remote);
+    return leave(e, key, remote);
 }
 
 }  // namespace genista::broom_paper

@@ -46,6 +46,7 @@ class core {
     ~core() = default;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] bool contains(const element& e) const noexcept;
     [[nodiscard]] result<insert_outcome> insert(key_view key, index_source& remote);
     [[nodiscard]] result<erase_outcome> erase(key_view key, index_source& remote);
     [[nodiscard]] result<erase_outcome> forget(key_view key, index_source& remote);
@@ -61,40 +62,50 @@ class core {
 
   private:
     // ---- the index: index.cpp -----------------------------------------------------------------------------------------
-    // Two kinds of records. *Reverse*: a hash value, for all who lie in a level. *Order*: who is there, and who left a ghost, in
-    // the order of the frontier.
+    // Two kinds of records. *Reverse*: the hash value of whoever is there. *Order*: who is there, and who left a ghost, in the order
+    // of the frontier.
     enum class where : unsigned char { primary, second, behind };
     struct ghost_mark {
         bool in_second = false;
         unsigned length = 0;  // 0: no ghost, a resident
     };
     [[nodiscard]] static digest reverse_place(const whole_hash& h) noexcept { return {h.first >> 1, h.second}; }
-    [[nodiscard]] static std::uint64_t order_position(const digest& d) noexcept {
-        return std::uint64_t{1} << 63 | d.position >> 1;
+    [[nodiscard]] static std::uint64_t order_position(const element& e) noexcept {
+        return std::uint64_t{1} << 63 | e.rank >> 1;
     }
-    [[nodiscard]] static digest order_place(const digest& d, const ghost_mark& ghost) noexcept {
-        return {order_position(d), ghost.length | std::uint64_t{ghost.in_second} << 32};
+    [[nodiscard]] static digest order_place(const element& e, const ghost_mark& ghost) noexcept {
+        return {order_position(e), ghost.length | std::uint64_t{ghost.in_second} << 32};
     }
     [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place) noexcept;
 
     struct resident {
         std::string key{};
-        digest d{};
+        element e{};
         whole_hash h{};  // in the level asked for
     };
     // REVLOOKUP: whose fingerprint is it? An error unless R names one hash whose prefix it is.
     [[nodiscard]] result<resident> owner_of(const state& in, where which, const level::place& at, index_source& remote);
-    // The order records of a digest, and those of others that share its position: all of one place.
+    // Does anybody else have its digest, its hash function and so its fingerprint? Asks R only if it may be so.
+    [[nodiscard]] result<bool> is_shared(const state& in, const element& e, where lies, key_view key,
+                                         index_source& remote);
+    // The same, of others than this element.
+    [[nodiscard]] result<bool> stays_behind(const state& in, const element& e, where lies, index_source& remote);
+    template <class Other>
+    [[nodiscard]] result<bool> any_sharing(const state& in, const element& e, where which, index_source& remote,
+                                           Other is_other);
     struct order_record {
         std::string key{};
-        digest d{};
+        element e{};
         ghost_mark ghost{};
+        [[nodiscard]] bool is_resident() const noexcept { return ghost.length == 0; }
     };
     [[nodiscard]] result<std::vector<order_record>> order_records(std::uint64_t first_position, std::size_t enough,
-                                                                  const digest* beyond, index_source& remote);
-    [[nodiscard]] result<std::vector<order_record>> records_of(const digest& d, index_source& remote);
+                                                                  const element* beyond, index_source& remote);
+    [[nodiscard]] result<std::vector<order_record>> records_of(const element& e, index_source& remote);
+    [[nodiscard]] result<bool> is_resident(const element& e, key_view key, index_source& remote);
 
-    [[nodiscard]] whole_hash hash_in(const state& in, where which, const digest& d) const noexcept;
+    [[nodiscard]] element element_of(key_view key) const noexcept { return element::of(key, hash_(key)); }
+    [[nodiscard]] whole_hash hash_in(const state& in, where which, const element& e) const noexcept;
     [[nodiscard]] static const level& level_of(const state& in, where which) noexcept {
         return which == where::second ? *in.second : in.primary;
     }
@@ -115,25 +126,30 @@ class core {
         std::uint64_t stream = 0;
         unsigned extended_length = 0;
     };
-    // Under the hash functions `under`; `moving`: the key lies somewhere already and will be taken away first.
-    [[nodiscard]] result<joining> plan_to_join(const state& in, const digest& d, key_view key, const generation& under,
-                                               bool moving, index_source& remote);
+    // Under the hash functions `under`. `moving`: it comes from the older ones; `leaves`: and takes its fingerprint along.
+    struct newcomer {
+        element e{};
+        key_view key{};
+        bool moving = false, leaves = false;
+    };
+    [[nodiscard]] result<joining> plan_to_join(const state& in, const newcomer& who, const generation& under,
+                                               index_source& remote);
     [[nodiscard]] bool strings_fit(const state& in, const joining& plan) const noexcept;
     void join(state& in, const joining& plan);
 
     // ---- leaving, and being there: core.cpp ---------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
-    [[nodiscard]] result<insert_outcome> insert_into(state& in, const digest& d, key_view key, index_source& remote);
-    [[nodiscard]] result<where> locate(const state& in, const digest& d, index_source& remote);
-    [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
-    void take_away(state& in, where from, const digest& d);
+    [[nodiscard]] result<insert_outcome> insert_into(state& in, const element& e, key_view key, index_source& remote);
+    [[nodiscard]] result<where> locate(const state& in, const element& e, index_source& remote);
+    [[nodiscard]] result<erase_outcome> leave(const element& e, key_view key, index_source& remote);
+    void take_away(state& in, where from, const element& e);
 
     // ---- adapting: adapt.cpp ------------------------------------------------------------------------------------------
-    [[nodiscard]] result<bool> extend_against(const digest& d, where which, index_source& remote);
+    [[nodiscard]] result<bool> extend_against(const element& e, where which, index_source& remote);
     // The calls of ADAPT that have not moved the frontier yet do so; errors leave them for the next call.
     void move_frontier(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
-    [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_digest, index_source& remote);
+    [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
 
     // ---- all at once: rebuild.cpp -------------------------------------------------------------------------------------

@@ -8,12 +8,15 @@
 #pragma once
 
 #include <bit>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 
 #include "filters/broom/derive_key.hpp"
 #include "genista/bits/words.hpp"
 #include "genista/hash/digest.hpp"
 #include "genista/hash/hasher.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::broom_paper {
 
@@ -22,6 +25,23 @@ struct whole_hash {
     std::uint64_t second = 0;
 
     friend bool operator==(const whole_hash&, const whole_hash&) = default;
+};
+
+// A key as the filter knows it: its digest, and its rank in the order of keys, in which the frontier passes [broom18 §4.2].
+//
+// Eight bytes are a number, and numbers are in their own order. Other keys come in the order of their digests, so that many with
+// one beginning do not share a rank.
+struct element {
+    std::uint64_t rank = 0;
+    digest d{};
+
+    [[nodiscard]] static element of(key_view key, const digest& d) noexcept {
+        std::uint64_t number = 0;
+        if (key.size != sizeof number) return {d.position, d};
+        for (std::size_t i = 0; i < sizeof number; ++i) number |= std::to_integer<std::uint64_t>(key.data[i]) << 8 * i;
+        return {number, d};
+    }
+    friend auto operator<=>(const element&, const element&) = default;
 };
 
 // Adaptivity bits: the low `length` bits of a word, the first one lowest.

@@ -6,18 +6,18 @@
 
 namespace genista::broom_paper {
 
-result<core::joining> core::plan_to_join(const state& in, const digest& d, key_view key, const generation& under,
-                                         bool moving, index_source& remote) {
+result<core::joining> core::plan_to_join(const state& in, const newcomer& who, const generation& under,
+                                         index_source& remote) {
     joining plan;
-    const whole_hash h = functions_(d, under.primary_salt);
-    const whole_hash other = functions_(d, under.second_salt);
-    // Who is in the way, in either level? A key that moves may be in its own.
+    const whole_hash h = functions_(who.e.d, under.primary_salt);
+    const whole_hash other = functions_(who.e.d, under.second_salt);
+    // Who is in the way, in either level? A key that moves may be in its own, unless somebody stays where it was.
     const auto in_the_way = [&](where which, const whole_hash& mine) -> result<std::optional<resident>> {
         const auto at = level_of(in, which).find(mine);
         if (!at) return std::optional<resident>{};
         auto found = owner_of(in, which, *at, remote);
         if (!found) return found.error();
-        if (found->d == d && moving) return std::optional<resident>{};
+        if (who.leaves && found->e == who.e) return std::optional<resident>{};
         return std::optional<resident>{*std::move(found)};
     };
     auto first = in_the_way(where::primary, h);
@@ -25,23 +25,15 @@ result<core::joining> core::plan_to_join(const state& in, const digest& d, key_v
     result<std::optional<resident>> second = std::optional<resident>{};
     if (in.second) second = in_the_way(where::second, other);
     if (!second) return second.error();
-    // The very same digest: nobody can tell the two apart, they share a fingerprint.
-    for (const std::optional<resident>* each : {&*first, &*second}) {
-        if (!*each || (*each)->d != d) continue;
-        const bool same_key = (*each)->key == key.text();
-        plan.says = same_key ? verdict::already_present : verdict::shares;
-        plan.goes_to = each == &*first ? where::primary : where::second;
-        plan.h = each == &*first ? h : other;
-        return plan;
-    }
-    if (in.behind && !moving && in.behind->contains(h)) {  // the whole hash: the key itself, or one like it
-        auto there = records_of(d, remote);
-        if (!there) return there.error();
-        const bool same_key = std::ranges::any_of(
-            *there, [&](const order_record& each) { return each.ghost.length == 0 && each.key == key.text(); });
-        plan.says = same_key ? verdict::already_present : verdict::shares;
-        plan.goes_to = where::behind;
-        plan.h = h;
+    // The very same hash: this key itself, or one with its digest. Nobody can tell the two apart, they share a fingerprint.
+    const bool in_first = *first && (*first)->h == h, in_second = *second && (*second)->h == other;
+    if (in_first || in_second || (in.behind && in.behind->contains(h))) {
+        result<bool> here = false;
+        if (!who.moving) here = is_resident(who.e, who.key, remote);
+        if (!here) return here.error();
+        plan.says = *here ? verdict::already_present : verdict::shares;
+        plan.goes_to = in_first ? where::primary : in_second ? where::second : where::behind;
+        plan.h = in_second ? other : h;
         return plan;
     }
 

@@ -18,7 +18,7 @@ constexpr int most_attempts = 4;
 // False: no room under these hash functions.
 result<bool> core::fill(state& fresh, index_source& remote) {
     return each_member_of(remote, hash_, remote_reads_, [&](const index_member& each) -> result<bool> {
-        const auto outcome = insert_into(fresh, each.d, key_view{each.key}, remote);
+        const auto outcome = insert_into(fresh, element::of(key_view{each.key}, each.d), key_view{each.key}, remote);
         if (!outcome) return outcome.error();
         return *outcome != insert_outcome::full;
     });

@@ -47,8 +47,8 @@ result<void> core::save(sink& out) const {
     write_common(fields, common, hash_);
     fields.u32(rehashed_by_adapt_).u32(static_cast<std::uint32_t>(ghosts_)).u32(static_cast<std::uint32_t>(rehashing_));
     fields.u32(in.frontier ? 1 : 0);
-    const digest frontier = in.frontier.value_or(digest{});
-    fields.u64(frontier.position).u64(frontier.seed).u64(in.behind_frontier);
+    const element frontier = in.frontier.value_or(element{});
+    fields.u64(frontier.rank).u64(frontier.d.position).u64(frontier.d.seed).u64(in.behind_frontier);
     for (const generation* each : {&in.older, &in.newer}) fields.u64(each->primary_salt).u64(each->second_salt);
     std::vector<std::uint64_t> strings, other_strings;
     in.primary.strings().save(strings);
@@ -71,7 +71,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
     };
     if (common->options.capacity > most_keys) return bad("a capacity beyond 2^36", common->options.capacity);
     const std::uint32_t moved = fields.u32(), ghosts_by = fields.u32(), rehashing = fields.u32(), has = fields.u32();
-    const digest frontier{fields.u64(), fields.u64()};
+    const element frontier{fields.u64(), {fields.u64(), fields.u64()}};
     const std::uint64_t behind_frontier = fields.u64();
     std::array<generation, 2> salts{};
     for (generation& each : salts) {

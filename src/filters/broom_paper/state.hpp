@@ -1,7 +1,7 @@
 // state: everything that a look-up reads: both hash functions, the frontier between them, and the levels.
 //
-// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. The order is that of R's records, the order of
-// digests: a fixed order of the universe as the text wants one, known to whoever has only a digest, and to no adversary.
+// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. Who has only a digest does not know on which side
+// it lies, and asks both.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 namespace genista::broom_paper {
 
 struct state {
-    generation older{}, newer{};       // h_a and h_b
-    std::optional<digest> frontier{};  // none: -∞
+    generation older{}, newer{};        // h_a and h_b
+    std::optional<element> frontier{};  // none: -∞
     level primary;
     std::optional<level> second{};     // small
     std::optional<backyard> behind{};  // large
@@ -26,18 +26,30 @@ struct state {
 
     [[nodiscard]] static result<std::unique_ptr<state>> make(const design& sizes);
 
-    [[nodiscard]] const generation& of(const digest& d) const noexcept { return is_behind_frontier(d) ? older : newer; }
-    [[nodiscard]] bool is_behind_frontier(const digest& d) const noexcept { return !frontier || d > *frontier; }
-    void count(const digest& d, int by) noexcept {
+    [[nodiscard]] const generation& of(const element& e) const noexcept {
+        return is_behind_frontier(e) ? older : newer;
+    }
+    [[nodiscard]] bool is_behind_frontier(const element& e) const noexcept { return !frontier || e > *frontier; }
+    void count(const element& e, int by) noexcept {
         keys += static_cast<std::uint64_t>(by);
-        if (is_behind_frontier(d)) behind_frontier += static_cast<std::uint64_t>(by);
+        if (is_behind_frontier(e)) behind_frontier += static_cast<std::uint64_t>(by);
+    }
+    [[nodiscard]] bool contains(const element& e, const hash_functions& hash) const noexcept {
+        return contains_under(e.d, of(e), hash);
     }
     [[nodiscard]] bool contains(const digest& d, const hash_functions& hash) const noexcept {
-        const generation& mine = of(d);
+        return contains_under(d, older, hash) || (frontier && contains_under(d, newer, hash));
+    }
+    [[nodiscard]] bool contains_under(const digest& d, const generation& mine,
+                                      const hash_functions& hash) const noexcept {
         const whole_hash h = hash(d, mine.primary_salt);
         if (primary.find(h)) return true;
         if (behind) return behind->contains(h);
         return second->find(hash(d, mine.second_salt)).has_value();
+    }
+    // Fewer than keys only where keys with one digest share theirs.
+    [[nodiscard]] std::uint64_t fingerprints() const noexcept {
+        return primary.size() + (second ? second->size() : 0) + (behind ? behind->size() : 0);
     }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
         return sizeof(state) + primary.allocated_bytes() + (second ? second->allocated_bytes() : 0) +
