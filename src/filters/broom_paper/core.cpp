@@ -38,7 +38,8 @@ result<void> core::begin(index_source& remote) {
         index_ = index_is::ours;
     }
     if (afresh_due_) {
-        if (auto done = start_afresh(remote); !done) return done;
+        // With an index in pieces nothing can be done. With a whole one only what was due waits on.
+        if (auto done = start_afresh(remote); !done && index_ != index_is::ours) return done;
     }
     if (index_ == index_is::foreign)
         return error::make(error_code::unsupported,
@@ -90,22 +91,19 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 
 // ---- deletion ---------------------------------------------------------------------------------------------------------
 
-// The key is there. If only one level has a fingerprint for it, that is its own.
+// The index says that the key is there. Its word is not enough to take a fingerprint away, which could be another's: the reverse
+// record has to name this digest, and nobody else's may.
 result<core::where> core::locate(const state& in, const digest& d, index_source& remote) {
-    const auto first = in.primary.find(hash_in(in, where::primary, d));
-    if (in.behind) {
-        if (in.behind->contains(hash_in(in, where::behind, d))) return where::behind;
-        if (first) return where::primary;
-    } else {
-        const bool second = in.second->find(hash_in(in, where::second, d)).has_value();
-        if (first && second) {
-            const auto owner = owner_of(in, where::primary, *first, remote);
-            if (!owner) return owner.error();
-            return owner->d == d ? where::primary : where::second;
-        }
-        if (first) return where::primary;
-        if (second) return where::second;
+    if (in.behind && in.behind->contains(hash_in(in, where::behind, d))) return where::behind;
+    for (const where which : {where::primary, where::second}) {
+        if (which == where::second && !in.second) continue;
+        const auto at = level_of(in, which).find(hash_in(in, which, d));
+        if (!at) continue;
+        const auto owner = owner_of(in, which, *at, remote);
+        if (!owner) return owner.error();
+        if (owner->d == d) return which;
     }
+    afresh_due_ = true;
     return error::make(error_code::corrupt, "broom_paper: the index knows a key that the filter does not");
 }
 
@@ -120,7 +118,7 @@ void core::take_away(state& in, where from, const digest& d) {
     }
 }
 
-result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
+result<core::leaving> core::leave(const digest& d, key_view key, index_source& remote) {
     const auto records = records_of(d, remote);
     if (!records) return records.error();
     state& in = *state_;
@@ -129,7 +127,7 @@ result<erase_outcome> core::leave(const digest& d, key_view key, index_source& r
         if (each.ghost.length != 0) continue;
         (each.key == key.text() ? present : shared) = true;
     }
-    if (!present) return erase_outcome::absent;
+    if (!present) return leaving{erase_outcome::absent, shared};
     const auto lies = locate(in, d, remote);
     if (!lies) return lies.error();
     const whole_hash h = hash_in(in, *lies, d);
@@ -167,7 +165,14 @@ result<erase_outcome> core::leave(const digest& d, key_view key, index_source& r
         }
     });
     if (!written) return written.error();
-    return erase_outcome::erased;
+    return leaving{erase_outcome::erased, shared};
+}
+
+result<erase_outcome> core::let_go(const digest& d, key_view key, index_source& remote) {
+    const auto left = leave(d, key, remote);
+    if (!left) return left.error();
+    if (afresh_due_) move_frontier(remote);
+    return left->outcome;
 }
 
 result<erase_outcome> core::erase(key_view key, index_source& remote) {
@@ -177,7 +182,7 @@ result<erase_outcome> core::erase(key_view key, index_source& remote) {
     const auto gone = remote.remove_member(d, key);
     if (!gone) return gone.error();
     if (!*gone) return erase_outcome::absent;
-    return leave(d, key, remote);
+    return let_go(d, key, remote);
 }
 
 result<erase_outcome> core::forget(key_view key, index_source& remote) {
@@ -188,7 +193,7 @@ result<erase_outcome> core::forget(key_view key, index_source& remote) {
     const auto back = remote.is_member(d, key);
     if (!back) return back.error();
     if (*back) return erase_outcome::absent;
-    return leave(d, key, remote);
+    return let_go(d, key, remote);
 }
 
 }  // namespace genista::broom_paper

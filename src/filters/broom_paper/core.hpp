@@ -15,9 +15,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "filters/broom_paper/state.hpp"
@@ -72,10 +74,10 @@ class core {
     [[nodiscard]] static std::uint64_t order_position(const digest& d) noexcept {
         return std::uint64_t{1} << 63 | d.position >> 1;
     }
-    [[nodiscard]] static digest order_place(const digest& d, const ghost_mark& ghost) noexcept {
-        return {order_position(d), ghost.length | std::uint64_t{ghost.in_second} << 32};
-    }
-    [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place) noexcept;
+    // The mark in the low byte, and bits that vouch for it: were a resident taken for a ghost, the frontier would leave it behind.
+    [[nodiscard]] static digest order_place(const digest& d, const ghost_mark& ghost) noexcept;
+    // None: the place is not one of this digest's.
+    [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place, const digest& d) noexcept;
 
     struct resident {
         std::string key{};
@@ -125,13 +127,30 @@ class core {
     [[nodiscard]] result<void> begin(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_into(state& in, const digest& d, key_view key, index_source& remote);
     [[nodiscard]] result<where> locate(const state& in, const digest& d, index_source& remote);
-    [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
+    struct leaving {
+        erase_outcome outcome = erase_outcome::absent;
+        bool shared = false;  // another key with the very same digest stays
+    };
+    [[nodiscard]] result<leaving> leave(const digest& d, key_view key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> let_go(const digest& d, key_view key, index_source& remote);
     void take_away(state& in, where from, const digest& d);
 
     // ---- adapting: adapt.cpp ------------------------------------------------------------------------------------------
-    [[nodiscard]] result<bool> extend_against(const digest& d, where which, index_source& remote);
-    // The calls of ADAPT that have not moved the frontier yet do so; errors leave them for the next call.
-    void move_frontier(index_source& remote);
+    struct extension {
+        where which = where::primary;
+        level::place at{};
+        std::uint64_t stream = 0;
+        unsigned length = 0;
+    };
+    // None: nobody matches in this level, or a key of the same digest.
+    [[nodiscard]] result<std::optional<extension>> extension_against(const digest& d, where which,
+                                                                     index_source& remote);
+    [[nodiscard]] result<bool> extend_against(const digest& d, index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt_to_own_digest(const digest& d, key_view key, index_source& remote);
+    // The calls of ADAPT that have not moved the frontier yet do so. Trouble, want of memory included, leaves them for the next
+    // call: whoever called has had its effect already.
+    void move_frontier(index_source& remote) noexcept;
+    void move_frontier_or_throw(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_digest, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
@@ -140,6 +159,12 @@ class core {
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
     [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }
+
+    // ---- audit.cpp --------------------------------------------------------------------------------------------------
+    using ghost =
+        std::tuple<bool, std::uint64_t, std::uint64_t, unsigned>;  // in the second level? quotient, bits, length
+    [[nodiscard]] result<void> audit_index(const std::set<std::string>& members, const std::multiset<ghost>& ghosts,
+                                           index_source& remote) const;
 
     const design sizes_;
     const double rate_;
@@ -154,9 +179,10 @@ class core {
 
     mutable std::mutex changing_;  // one change at a time, and all that follows
     index_book book_;
-    enum class index_is : unsigned char { unknown, ours, foreign } index_ = index_is::unknown;
-    bool afresh_due_ =
-        false;  // a group of strings was full: what it should remember is lost with the next hash functions only
+    // Unknown: just made, R may hold the index of a former filter. Foreign: loaded. In pieces: cleared, and not filled again.
+    enum class index_is : unsigned char { unknown, ours, foreign, in_pieces } index_ = index_is::unknown;
+    // A group of strings was full: what it should remember is lost with the next hash functions only.
+    bool afresh_due_ = false;
     std::uint64_t salts_;  // drawn so far, from the seed
     std::uint64_t frontier_due_ = 0, adapts_since_rebuild_ = 0;
     std::uint64_t adapts_ = 0, phases_ = 0, rehashed_ = 0, rebuilds_ = 0, remote_reads_ = 0;

@@ -17,10 +17,17 @@ constexpr std::uint64_t most_position = ~std::uint64_t{0};
 
 }  // namespace
 
-std::optional<core::ghost_mark> core::mark_in(const digest& place) noexcept {
-    const auto length = static_cast<std::uint32_t>(place.seed);
-    if (place.seed >> 33 != 0 || length > most_adaptivity_bits) return std::nullopt;
-    return ghost_mark{(place.seed >> 32 & 1) != 0, length};
+digest core::order_place(const digest& d, const ghost_mark& ghost) noexcept {
+    const std::uint64_t mark = ghost.length | std::uint64_t{ghost.in_second} << 7;
+    std::uint64_t vouching = d.seed ^ (mark + 1) * 0x9e3779b97f4a7c15u;
+    vouching = (vouching ^ vouching >> 32) * 0xd6e8feb86659fd93u;
+    return {order_position(d), mark | (vouching ^ vouching >> 32) << 8};
+}
+
+std::optional<core::ghost_mark> core::mark_in(const digest& place, const digest& d) noexcept {
+    const ghost_mark mark{(place.seed & 128) != 0, static_cast<unsigned>(place.seed & 127)};
+    if (mark.length > most_adaptivity_bits || order_place(d, mark) != place) return std::nullopt;
+    return mark;
 }
 
 whole_hash core::hash_in(const state& in, where which, const digest& d) const noexcept {
@@ -62,17 +69,23 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
     std::vector<order_record> found;
     bool starved = false, fits = true;
     digest last{};
+    std::string last_key;
     ++remote_reads_;
-    const auto read = remote.each(
-        asked, guarded(starved, [&](const digest& place, key_view key) {
-            if (enough != 0 && found.size() >= enough && order_position(found.back().d) != place.position) return false;
-            const digest d = hash_(key);
-            const auto mark = mark_in(place);
-            fits = mark && asked.contains(place.position) && place >= last && order_position(d) == place.position;
-            last = place;
-            if (fits && (!beyond || d > *beyond)) found.push_back({std::string{key.text()}, d, *mark});
-            return fits;
-        }));
+    const auto read =
+        remote.each(asked, guarded(starved, [&](const digest& place, key_view key) {
+                        if (enough != 0 && found.size() >= enough && order_position(found.back().d) != place.position)
+                            return false;
+                        const digest d = hash_(key);
+                        const auto mark = mark_in(place, d);
+                        fits = mark && asked.contains(place.position) && place >= last;
+                        if (!fits) return false;
+                        // A record that R gives twice is one: fewer than enough must mean that there are no more.
+                        if (place == last && key.text() == last_key) return true;
+                        last = place;
+                        last_key = key.text();
+                        if (!beyond || d > *beyond) found.push_back({last_key, d, *mark});
+                        return true;
+                    }));
     if (starved) throw std::bad_alloc{};
     if (!read) return read.error();
     if (!fits)
@@ -82,10 +95,6 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
         return std::tuple{each.d, each.ghost.length, each.ghost.in_second, std::string_view{each.key}};
     };
     std::ranges::sort(found, {}, key_of);
-    // A record that R gave twice is one.
-    found.erase(std::unique(found.begin(), found.end(),
-                            [&](const order_record& a, const order_record& b) { return key_of(a) == key_of(b); }),
-                found.end());
     return found;
 }
 
