@@ -2,6 +2,7 @@
 #include "filters/index_book.hpp"
 
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace genista {
@@ -50,7 +51,8 @@ result<void> index_book::clear(index_source& remote) {
     constexpr std::size_t at_once = 1024;
     std::vector<index_change> found;
     found.reserve(at_once);
-    do {
+    std::optional<index_change> before;  // what the last read began with
+    for (;;) {
         found.clear();
         bool starved = false;
         const auto read = remote.each({}, [&](const digest& place, key_view key) {
@@ -63,10 +65,14 @@ result<void> index_book::clear(index_source& remote) {
         });
         if (!read) return read;
         if (starved) throw std::bad_alloc{};
+        if (found.empty()) break;  // not before: a record that R named wrongly is still there
+        if (before && before->place == found.front().place && before->key == found.front().key)
+            return error::make(error_code::corrupt, "the index keeps a record that was erased");
         for (const index_change& each : found) {
             if (auto gone = apply(each, remote); !gone) return gone;
         }
-    } while (found.size() == at_once);
+        before = std::move(found.front());
+    }
     owed_.clear();
     return {};
 }

@@ -31,9 +31,10 @@ class index_book {
     [[nodiscard]] result<void> write(std::span<const index_change> changes, index_source& remote,
                                      const std::function<void()>& apply_locally = {});
 
-    // Everything in the index goes, debts included: the filter is made anew.
+    // Everything in the index goes, debts included: the filter is made anew. It is read until nothing is left.
     [[nodiscard]] result<void> clear(index_source& remote);
 
+    [[nodiscard]] bool owes() const noexcept { return !owed_.empty(); }
     [[nodiscard]] std::uint64_t local_bytes() const noexcept;
 
   private:

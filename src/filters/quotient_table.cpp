@@ -123,10 +123,12 @@ std::uint64_t quotient_table::next_occupied(std::uint64_t quotient) const noexce
     return shape_.quotients;
 }
 
-// All slots between a taken slot and the end of the runs up to its own number are taken: hop from end to end.
+// All slots between a taken slot and the end of the runs up to its own number are taken: hop from end to end. Beyond the window
+// nobody asks where the cluster ends.
 std::uint64_t quotient_table::first_gap(std::uint64_t quotient) const noexcept {
     std::uint64_t slot = quotient;
-    for (std::uint64_t end; slot < layout_.slots && (end = free_from(slot)) > slot;) slot = end;
+    for (std::uint64_t end; slot < layout_.slots && slot - quotient <= shape_.window && (end = free_from(slot)) > slot;)
+        slot = end;
     return slot;
 }
 

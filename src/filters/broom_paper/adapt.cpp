@@ -1,26 +1,45 @@
 // ADAPT: EXTEND on a false positive, and the frontier that every call moves on [broom18 §4.1, §4.2]. See core.hpp.
 #include <algorithm>
-#include <cassert>
+#include <new>
 
 #include "filters/broom_paper/core.hpp"
 
 namespace genista::broom_paper {
 
-// Whoever matches in this level is extended until it no longer does. False: nobody does, or it is a key of the same digest.
-result<bool> core::extend_against(const element& e, where which, index_source& remote) {
-    state& in = *state_;
+result<std::optional<core::extension>> core::extension_against(const element& e, where which, index_source& remote) {
+    const state& in = *state_;
     const whole_hash h = hash_in(in, which, e);
-    level& of = level_of(in, which);
-    const auto at = of.find(h);
-    if (!at) return false;
+    const auto at = level_of(in, which).find(h);
+    if (!at) return std::optional<extension>{};
     const auto owner = owner_of(in, which, *at, remote);
     if (!owner) return owner.error();
-    if (owner->h == h) return false;
     const unsigned length = bits_to_tell(owner->h.second, h.second);
-    if (length > most_adaptivity_bits) return false;
-    const std::unique_lock alone{looking_};
-    if (!of.extend(*at, owner->h.second, length)) afresh_due_ = true;
-    return true;
+    if (owner->h == h || length > most_adaptivity_bits) return std::optional<extension>{};
+    return std::optional{extension{which, *at, owner->h.second, length}};
+}
+
+// Whoever matches, in either level, is extended until it no longer does. R is read before anything changes. False: nobody does,
+// but perhaps a key of the same digest.
+result<bool> core::extend_against(const element& e, index_source& remote) {
+    auto first = extension_against(e, where::primary, remote);
+    if (!first) return first.error();
+    result<std::optional<extension>> second = std::optional<extension>{};
+    if (state_->second) second = extension_against(e, where::second, remote);
+    if (!second) return second.error();
+    bool any = false;
+    for (const std::optional<extension>* each : {&*first, &*second}) {
+        if (!*each) continue;
+        const extension& more = **each;
+        try {
+            const std::unique_lock alone{looking_};
+            if (!level_of(*state_, more.which).extend(more.at, more.stream, more.length)) afresh_due_ = true;
+        } catch (const std::bad_alloc&) {
+            if (!any) throw;
+            break;  // half is done, and says so
+        }
+        any = true;
+    }
+    return any;
 }
 
 result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
@@ -33,37 +52,48 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
 
-    const auto extend = [&]() -> result<bool> {
-        const auto first = extend_against(e, where::primary, remote);
-        if (!first || !state_->second) return first;
-        const auto second = extend_against(e, where::second, remote);
-        if (!second) return second;
-        return *first || *second;
-    };
-    const auto extended = extend();
+    const auto extended = extend_against(e, remote);
     if (!extended) return extended.error();
-    if (*extended) {
-        ++adapts_;
-        ++frontier_due_;
-        ++adapts_since_rebuild_;
-        move_frontier(remote);
-        if (afresh_due_) {  // no room for the bits, and R failed: it is still a false positive
-            if (const auto done = start_afresh(remote); !done) return done.error();
-        }
-        // The frontier may have passed this very key, or put somebody in its way: one chance in 1/ε.
+    if (!*extended) return adapt_to_own_digest(e, key, remote);
+    ++adapts_;
+    ++frontier_due_;
+    ++adapts_since_rebuild_;
+    move_frontier(remote);
+    // From here on an error would say that nothing has changed. The frontier may have passed this very key, or put somebody in its
+    // way: one chance in 1/ε.
+    try {
         for (int again = 0; again < 8 && state_->contains(e, functions_); ++again) {
-            if (const auto more = extend(); !more || !*more) break;
+            if (const auto more = extend_against(e, remote); !more || !*more) break;
+            if (afresh_due_) move_frontier(remote);
         }
+        if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
+        const auto own = adapt_to_own_digest(e, key, remote);
+        return own ? *own : adapt_outcome::unfixed;
+    } catch (const std::bad_alloc&) {
+        return state_->contains(e, functions_) ? adapt_outcome::unfixed : adapt_outcome::fixed;
     }
-    if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
-    // What is left has its very digest: the key itself, of which R has let go, or another that nobody can tell from it.
-    const auto left = leave(e, key, remote);
-    if (!left) return left.error();
-    if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
-    return *left == erase_outcome::erased ? adapt_outcome::unfixed : adapt_outcome::true_positive;
 }
 
-void core::move_frontier(index_source& remote) {
+// Nobody else's fingerprint is left to extend: what matches has the very digest. The key itself, of which R has let go, leaves;
+// another one nobody can tell from it. Neither: R failed on the way.
+result<adapt_outcome> core::adapt_to_own_digest(const element& e, key_view key, index_source& remote) {
+    const auto left = leave(e, key, remote);
+    if (!left) return left.error();
+    if (afresh_due_) move_frontier(remote);
+    if (!state_->contains(e, functions_)) return adapt_outcome::fixed;
+    const auto other = find_own(*state_, e, remote);
+    if (!other) return other.error();
+    return *other ? adapt_outcome::true_positive : adapt_outcome::unfixed;
+}
+
+void core::move_frontier(index_source& remote) noexcept {
+    try {
+        move_frontier_or_throw(remote);
+    } catch (const std::bad_alloc&) {  // what is due stays due
+    }
+}
+
+void core::move_frontier_or_throw(index_source& remote) {
     if (afresh_due_) {
         (void)start_afresh(remote);  // if not now, then at the beginning of the next change
         return;
@@ -79,6 +109,7 @@ void core::move_frontier(index_source& remote) {
         if (!rehash_next(remote)) return;
         --frontier_due_;
     }
+    if (afresh_due_) (void)start_afresh(remote);
 }
 
 result<void> core::rehash_next(index_source& remote) {
@@ -105,15 +136,12 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
     std::vector<index_change> changes;
     joining plan;
     where lies = where::primary;
-    bool leaves = true;
+    bool leaves = true;  // nobody of the same digest stays behind the frontier, with the fingerprint
     if (moves) {
         const auto located = locate(in, e, remote);
         if (!located) return located.error();
-        lies = *located;
-        // Others of one digest may stay behind the frontier, with the fingerprint; those of one element move together.
-        const auto staying = stays_behind(in, e, lies, remote);
-        if (!staying) return staying.error();
-        leaves = !*staying;
+        lies = located->lies;
+        leaves = located->with.of_one_element;
         const newcomer who{.e = e, .key = key_view{mover->key}, .moving = true, .leaves = leaves};
         const auto planned = plan_to_join(in, who, in.newer, remote);
         if (!planned) return planned.error();
@@ -135,6 +163,9 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
     }
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
+        // In before out: letting in may fail for want of memory, what follows does not. Should both of its fingerprints match its
+        // hash, the old one is found first: a newcomer is the last of its run.
+        if (moves && plan.says == verdict::ready) join(in, plan);
         for (const order_record& each : of_one_element) {
             if (each.is_resident()) continue;
             const where which = each.ghost.in_second ? where::second : where::primary;
@@ -143,8 +174,6 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
             const whole_hash h = hash_in(in, which, e);
             of.strings().remove_ghost(of.quotient(h), adaptivity::of(h.second, each.ghost.length));
         }
-        // In before out: letting in may fail for want of memory. Should both match its hash, the old one is found first.
-        if (moves && plan.says == verdict::ready) join(in, plan);
         if (moves && leaves) take_away(in, lies, e);
         in.behind_frontier -= residents;
         in.frontier = e;
@@ -155,10 +184,12 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
 }
 
 result<void> core::begin_phase() {
-    if (state_->behind_frontier != 0)
+    if (state_->behind_frontier != 0) {
+        afresh_due_ = true;  // the records still know who they are
         return error::make(error_code::corrupt,
                            "broom_paper: the index has no more keys, %llu are still to be rehashed",
                            static_cast<unsigned long long>(state_->behind_frontier));
+    }
     const std::unique_lock alone{looking_};
     state_->behind_frontier = state_->keys;
     state_->older = state_->newer;

@@ -43,7 +43,8 @@ result<void> core::begin(index_source& remote) {
         index_ = index_is::ours;
     }
     if (afresh_due_) {
-        if (auto done = start_afresh(remote); !done) return done;
+        // With an index in pieces nothing can be done. With a whole one only what was due waits on.
+        if (auto done = start_afresh(remote); !done && index_ != index_is::ours) return done;
     }
     if (index_ == index_is::foreign)
         return error::make(error_code::unsupported,
@@ -94,23 +95,32 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 
 // ---- deletion ---------------------------------------------------------------------------------------------------------
 
-// The key is there. If only one level has a fingerprint for it, that is its own.
-result<core::where> core::locate(const state& in, const element& e, index_source& remote) {
+result<std::optional<core::location>> core::find_own(const state& in, const element& e, index_source& remote) {
     const whole_hash h = hash_in(in, where::primary, e);
-    const auto first = in.primary.find(h);
-    if (in.behind) {
-        if (in.behind->contains(h)) return where::behind;
-        if (first) return where::primary;
-    } else {
-        const bool second = in.second->find(hash_in(in, where::second, e)).has_value();
-        if (first && second) {
-            const auto owner = owner_of(in, where::primary, *first, remote);
-            if (!owner) return owner.error();
-            return owner->h == h ? where::primary : where::second;
-        }
-        if (first) return where::primary;
-        if (second) return where::second;
+    if (in.behind && in.behind->contains(h)) {
+        const auto with = sharing_of(in, h, remote);
+        if (!with) return with.error();
+        if (with->keys > 0) return std::optional{location{where::behind, *with}};
     }
+    for (const where which : {where::primary, where::second}) {
+        if (which == where::second && !in.second) continue;
+        const whole_hash mine = hash_in(in, which, e);
+        const auto at = level_of(in, which).find(mine);
+        if (!at) continue;
+        const auto owner = owner_of(in, which, *at, remote);
+        if (!owner) return owner.error();
+        if (owner->h == mine) return std::optional{location{which, owner->with}};
+    }
+    return std::optional<location>{};
+}
+
+// The index says that the key is there. Its word is not enough to take a fingerprint away, which could be another's: the reverse
+// record has to name this hash, and nobody else's may.
+result<core::location> core::locate(const state& in, const element& e, index_source& remote) {
+    const auto found = find_own(in, e, remote);
+    if (!found) return found.error();
+    if (*found) return **found;
+    afresh_due_ = true;
     return error::make(error_code::corrupt, "broom_paper: the index knows a key that the filter does not");
 }
 
@@ -131,11 +141,11 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
     state& in = *state_;
     const auto is_this = [&](const order_record& each) { return each.is_resident() && each.key == key.text(); };
     if (std::ranges::none_of(*records, is_this)) return erase_outcome::absent;
-    const auto lies = locate(in, e, remote);
-    if (!lies) return lies.error();
-    const auto shared = is_shared(in, e, *lies, key, remote);
-    if (!shared) return shared.error();
-    const whole_hash h = hash_in(in, *lies, e);
+    const auto located = locate(in, e, remote);
+    if (!located) return located.error();
+    const where lies = located->lies;
+    const bool shared = located->with.keys > 1;
+    const whole_hash h = hash_in(in, lies, e);
     std::vector<index_change> changes;
     changes.push_back({index_change::kind::erase, order_place(e, {}), std::string{key.text()}});
     changes.push_back({index_change::kind::erase, reverse_place(h), std::string{key.text()}});
@@ -143,9 +153,9 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
     // The ghost: quotient and adaptivity bits, until the hash function times out [broom18 §4.3].
     adaptivity bits;
     bool remembers = false;
-    if (!*shared && *lies != where::behind && ghosts_ != ghost_rule::forgotten) {
-        bits = level_of(in, *lies).find(h)->bits;
-        const ghost_mark mark{*lies == where::second, bits.length};
+    if (!shared && lies != where::behind && ghosts_ != ghost_rule::forgotten) {
+        bits = level_of(in, lies).find(h)->bits;
+        const ghost_mark mark{lies == where::second, bits.length};
         const auto same = [&](const order_record& each) {
             return each.key == key.text() && each.ghost.length == mark.length && each.ghost.in_second == mark.in_second;
         };
@@ -157,10 +167,10 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
         in.count(e, -1);
-        if (*shared) return;
-        take_away(in, *lies, e);
+        if (shared) return;
+        take_away(in, lies, e);
         if (remembers) {
-            level& of = level_of(in, *lies);
+            level& of = level_of(in, lies);
             try {
                 if (!of.strings().add_ghost(of.quotient(h), bits)) afresh_due_ = true;
             } catch (const std::bad_alloc&) {
@@ -172,6 +182,12 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
     return erase_outcome::erased;
 }
 
+result<erase_outcome> core::let_go(const element& e, key_view key, index_source& remote) {
+    auto left = leave(e, key, remote);
+    if (left && afresh_due_) move_frontier(remote);
+    return left;
+}
+
 result<erase_outcome> core::erase(key_view key, index_source& remote) {
     const std::lock_guard held{changing_};
     if (const auto begun = begin(remote); !begun) return begun.error();
@@ -179,7 +195,7 @@ result<erase_outcome> core::erase(key_view key, index_source& remote) {
     const auto gone = remote.remove_member(e.d, key);
     if (!gone) return gone.error();
     if (!*gone) return erase_outcome::absent;
-    return leave(e, key, remote);
+    return let_go(e, key, remote);
 }
 
 result<erase_outcome> core::forget(key_view key, index_source& remote) {
@@ -190,7 +206,7 @@ result<erase_outcome> core::forget(key_view key, index_source& remote) {
     const auto back = remote.is_member(e.d, key);
     if (!back) return back.error();
     if (*back) return erase_outcome::absent;
-    return leave(e, key, remote);
+    return let_go(e, key, remote);
 }
 
 }  // namespace genista::broom_paper

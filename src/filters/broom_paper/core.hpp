@@ -15,9 +15,11 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "filters/broom_paper/state.hpp"
@@ -73,26 +75,29 @@ class core {
     [[nodiscard]] static std::uint64_t order_position(const element& e) noexcept {
         return std::uint64_t{1} << 63 | e.rank >> 1;
     }
-    [[nodiscard]] static digest order_place(const element& e, const ghost_mark& ghost) noexcept {
-        return {order_position(e), ghost.length | std::uint64_t{ghost.in_second} << 32};
-    }
-    [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place) noexcept;
+    // The mark in the low byte, and bits that vouch for it: were a resident taken for a ghost, the frontier would leave it behind.
+    [[nodiscard]] static digest order_place(const element& e, const ghost_mark& ghost) noexcept;
+    // None: the place is not one of this element's.
+    [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place, const element& e) noexcept;
 
+    // Keys with one digest and one hash function share a fingerprint.
+    struct sharing {
+        std::uint64_t keys = 0;
+        bool of_one_element = true;  // which then move together
+        void add(const element& e, const element& first) noexcept {
+            ++keys;
+            of_one_element = of_one_element && e == first;
+        }
+    };
     struct resident {
         std::string key{};
         element e{};
         whole_hash h{};  // in the level asked for
+        sharing with{};
     };
     // REVLOOKUP: whose fingerprint is it? An error unless R names one hash whose prefix it is.
     [[nodiscard]] result<resident> owner_of(const state& in, where which, const level::place& at, index_source& remote);
-    // Does anybody else have its digest, its hash function and so its fingerprint? Asks R only if it may be so.
-    [[nodiscard]] result<bool> is_shared(const state& in, const element& e, where lies, key_view key,
-                                         index_source& remote);
-    // The same, of others than this element.
-    [[nodiscard]] result<bool> stays_behind(const state& in, const element& e, where lies, index_source& remote);
-    template <class Other>
-    [[nodiscard]] result<bool> any_sharing(const state& in, const element& e, where which, index_source& remote,
-                                           Other is_other);
+    [[nodiscard]] result<sharing> sharing_of(const state& in, const whole_hash& h, index_source& remote);
     struct order_record {
         std::string key{};
         element e{};
@@ -140,14 +145,33 @@ class core {
     // ---- leaving, and being there: core.cpp ---------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_into(state& in, const element& e, key_view key, index_source& remote);
-    [[nodiscard]] result<where> locate(const state& in, const element& e, index_source& remote);
+    struct location {
+        where lies = where::primary;
+        sharing with{};
+    };
+    // Where the fingerprint lies whose owner has this very hash: this key's, or one's that nobody can tell from it.
+    [[nodiscard]] result<std::optional<location>> find_own(const state& in, const element& e, index_source& remote);
+    [[nodiscard]] result<location> locate(const state& in, const element& e, index_source& remote);
     [[nodiscard]] result<erase_outcome> leave(const element& e, key_view key, index_source& remote);
+    [[nodiscard]] result<erase_outcome> let_go(const element& e, key_view key, index_source& remote);
     void take_away(state& in, where from, const element& e);
 
     // ---- adapting: adapt.cpp ------------------------------------------------------------------------------------------
-    [[nodiscard]] result<bool> extend_against(const element& e, where which, index_source& remote);
-    // The calls of ADAPT that have not moved the frontier yet do so; errors leave them for the next call.
-    void move_frontier(index_source& remote);
+    struct extension {
+        where which = where::primary;
+        level::place at{};
+        std::uint64_t stream = 0;
+        unsigned length = 0;
+    };
+    // None: nobody matches in this level, or a key of the same digest.
+    [[nodiscard]] result<std::optional<extension>> extension_against(const element& e, where which,
+                                                                     index_source& remote);
+    [[nodiscard]] result<bool> extend_against(const element& e, index_source& remote);
+    [[nodiscard]] result<adapt_outcome> adapt_to_own_digest(const element& e, key_view key, index_source& remote);
+    // The calls of ADAPT that have not moved the frontier yet do so. Trouble, want of memory included, leaves them for the next
+    // call: whoever called has had its effect already.
+    void move_frontier(index_source& remote) noexcept;
+    void move_frontier_or_throw(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
@@ -156,6 +180,12 @@ class core {
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
     [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }
+
+    // ---- audit.cpp --------------------------------------------------------------------------------------------------
+    using ghost =
+        std::tuple<bool, std::uint64_t, std::uint64_t, unsigned>;  // in the second level? quotient, bits, length
+    [[nodiscard]] result<void> audit_index(const std::set<std::string>& members, const std::multiset<ghost>& ghosts,
+                                           index_source& remote) const;
 
     const design sizes_;
     const double rate_;
@@ -170,9 +200,10 @@ class core {
 
     mutable std::mutex changing_;  // one change at a time, and all that follows
     index_book book_;
-    enum class index_is : unsigned char { unknown, ours, foreign } index_ = index_is::unknown;
-    bool afresh_due_ =
-        false;  // a group of strings was full: what it should remember is lost with the next hash functions only
+    // Unknown: just made, R may hold the index of a former filter. Foreign: loaded. In pieces: cleared, and not filled again.
+    enum class index_is : unsigned char { unknown, ours, foreign, in_pieces } index_ = index_is::unknown;
+    // A group of strings was full: what it should remember is lost with the next hash functions only.
+    bool afresh_due_ = false;
     std::uint64_t salts_;  // drawn so far, from the seed
     std::uint64_t frontier_due_ = 0, adapts_since_rebuild_ = 0;
     std::uint64_t adapts_ = 0, phases_ = 0, rehashed_ = 0, rebuilds_ = 0, remote_reads_ = 0;

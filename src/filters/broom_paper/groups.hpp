@@ -60,6 +60,16 @@ class groups {
         std::uint64_t fingerprints = 0, bits = 0, ghosts = 0, ghost_bits = 0;
     };
     [[nodiscard]] contents in_group(std::uint64_t group) const noexcept;
+    // visit(quotient, is_ghost, index, bits) for every string of a group.
+    template <class Visit>
+    void each_string(std::uint64_t group, Visit visit) const {
+        const strings all = load_group(group);
+        for (std::size_t rank = 0; rank < all.count(); ++rank) {
+            const std::uint64_t tag = tag_at(all, rank);
+            visit(group * quotients_in_group + (tag >> 5), (tag >> 4 & 1) != 0, static_cast<unsigned>(tag & 15),
+                  bits_at(all, rank));
+        }
+    }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
     // ---- snapshots: for every group its slots, then data and ends -----------------------------------------------------

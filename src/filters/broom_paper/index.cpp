@@ -17,10 +17,17 @@ constexpr std::uint64_t most_position = ~std::uint64_t{0};
 
 }  // namespace
 
-std::optional<core::ghost_mark> core::mark_in(const digest& place) noexcept {
-    const auto length = static_cast<std::uint32_t>(place.seed);
-    if (place.seed >> 33 != 0 || length > most_adaptivity_bits) return std::nullopt;
-    return ghost_mark{(place.seed >> 32 & 1) != 0, length};
+digest core::order_place(const element& e, const ghost_mark& ghost) noexcept {
+    const std::uint64_t mark = ghost.length | std::uint64_t{ghost.in_second} << 7;
+    std::uint64_t vouching = e.d.seed ^ (mark + 1) * 0x9e3779b97f4a7c15u;
+    vouching = (vouching ^ vouching >> 32) * 0xd6e8feb86659fd93u;
+    return {order_position(e), mark | (vouching ^ vouching >> 32) << 8};
+}
+
+std::optional<core::ghost_mark> core::mark_in(const digest& place, const element& e) noexcept {
+    const ghost_mark mark{(place.seed & 128) != 0, static_cast<unsigned>(place.seed & 127)};
+    if (mark.length > most_adaptivity_bits || order_place(e, mark) != place) return std::nullopt;
+    return mark;
 }
 
 whole_hash core::hash_in(const state& in, where which, const element& e) const noexcept {
@@ -42,6 +49,7 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
             if (reverse_place(h) != place || from.baseline(h) != baseline || !at.bits.is_prefix_of(h.second))
                 return true;
             if (!found) found = resident{std::string{key.text()}, e, h};
+            found->with.add(e, found->e);
             several = several || found->h != h;
             return !several;
         }));
@@ -62,17 +70,23 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
     std::vector<order_record> found;
     bool starved = false, fits = true;
     digest last{};
+    std::string last_key;
     ++remote_reads_;
-    const auto read = remote.each(
-        asked, guarded(starved, [&](const digest& place, key_view key) {
-            if (enough != 0 && found.size() >= enough && order_position(found.back().e) != place.position) return false;
-            const element e = element_of(key);
-            const auto mark = mark_in(place);
-            fits = mark && asked.contains(place.position) && place >= last && order_position(e) == place.position;
-            last = place;
-            if (fits && (!beyond || e > *beyond)) found.push_back({std::string{key.text()}, e, *mark});
-            return fits;
-        }));
+    const auto read =
+        remote.each(asked, guarded(starved, [&](const digest& place, key_view key) {
+                        if (enough != 0 && found.size() >= enough && order_position(found.back().e) != place.position)
+                            return false;
+                        const element e = element_of(key);
+                        const auto mark = mark_in(place, e);
+                        fits = mark && asked.contains(place.position) && place >= last;
+                        if (!fits) return false;
+                        // A record that R gives twice is one: fewer than enough must mean that there are no more.
+                        if (place == last && key.text() == last_key) return true;
+                        last = place;
+                        last_key = key.text();
+                        if (!beyond || e > *beyond) found.push_back({last_key, e, *mark});
+                        return true;
+                    }));
     if (starved) throw std::bad_alloc{};
     if (!read) return read.error();
     if (!fits)
@@ -82,10 +96,6 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
         return std::tuple{each.e, each.ghost.length, each.ghost.in_second, std::string_view{each.key}};
     };
     std::ranges::sort(found, {}, key_of);
-    // A record that R gave twice is one.
-    found.erase(std::unique(found.begin(), found.end(),
-                            [&](const order_record& a, const order_record& b) { return key_of(a) == key_of(b); }),
-                found.end());
     return found;
 }
 
@@ -102,29 +112,20 @@ result<bool> core::is_resident(const element& e, key_view key, index_source& rem
                                [&](const order_record& each) { return each.is_resident() && each.key == key.text(); });
 }
 
-// is_other(element, key): of those whose hash in this level is the same.
-template <class Other>
-result<bool> core::any_sharing(const state& in, const element& e, where which, index_source& remote, Other is_other) {
-    if (in.keys == in.fingerprints()) return false;
-    const whole_hash mine = hash_in(in, which, e);
-    const digest place = reverse_place(mine);
-    bool found = false;
+result<core::sharing> core::sharing_of(const state& in, const whole_hash& h, index_source& remote) {
+    sharing with;
+    element first{};
+    const digest place = reverse_place(h);
     ++remote_reads_;
     const auto read = remote.each({place.position, place.position}, [&](const digest& at, key_view key) {
-        const element other = element_of(key);
-        found = at == place && hash_in(in, which, other) == mine && is_other(other, key);
-        return !found;
+        const element e = element_of(key);
+        if (at != place || hash_in(in, where::behind, e) != h) return true;
+        if (with.keys == 0) first = e;
+        with.add(e, first);
+        return true;
     });
     if (!read) return read.error();
-    return found;
-}
-
-result<bool> core::is_shared(const state& in, const element& e, where lies, key_view key, index_source& remote) {
-    return any_sharing(in, e, lies, remote, [&](const element&, key_view other) { return other.text() != key.text(); });
-}
-
-result<bool> core::stays_behind(const state& in, const element& e, where lies, index_source& remote) {
-    return any_sharing(in, e, lies, remote, [&](const element& other, key_view) { return other != e; });
+    return with;
 }
 
 }  // namespace genista::broom_paper

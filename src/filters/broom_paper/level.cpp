@@ -73,6 +73,25 @@ void level::insert(const whole_hash& h, unsigned length) {
     (void)slot;
 }
 
+result<void> level::check() const {
+    if (const auto checked = table_.check(); !checked) return checked;
+    const auto bad = [](const char* what, std::uint64_t where) {
+        return error::make(error_code::corrupt, "broom_paper: %s at quotient %llu", what,
+                           static_cast<unsigned long long>(where));
+    };
+    for (std::uint64_t q = table_.next_occupied(0); q < table_.quotients(); q = table_.next_occupied(q + 1)) {
+        if (table_.run_of(q).size() > groups::most_run) return bad("a run that is too long", q);
+    }
+    std::optional<std::uint64_t> ownerless;
+    for (std::uint64_t group = 0; group < strings_.count() && !ownerless; ++group) {
+        strings_.each_string(group, [&](std::uint64_t q, bool is_ghost, unsigned index, const adaptivity&) {
+            if (!is_ghost && index >= table_.run_of(q).size()) ownerless = q;
+        });
+    }
+    if (ownerless) return bad("adaptivity bits of nobody", *ownerless);
+    return {};
+}
+
 bool level::extend(const place& at, std::uint64_t stream, unsigned length) {
     assert(at.bits.is_prefix_of(stream) && length > at.bits.length);
     return strings_.set_bits(at.owner(), adaptivity::of(stream, length));

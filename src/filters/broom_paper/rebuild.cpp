@@ -1,7 +1,7 @@
 // All keys of R at once, under new hash functions: after loading, and where the text's "with high probability" runs out.
 //
-// The old state answers meanwhile. The index is cleared first: if R fails on the way, the filter has no index until the next
-// attempt, which every change begins with.
+// The old state answers meanwhile. R is read twice: counted, then laid. Between the two the index is cleared: if R fails from there
+// on, the filter has no index until the next attempt, which every change begins with.
 #include <algorithm>
 #include <utility>
 
@@ -25,6 +25,17 @@ result<bool> core::fill(state& fresh, index_source& remote) {
 }
 
 result<void> core::start_afresh(index_source& remote) {
+    const auto too_many = [&] {
+        return error::make(error_code::mismatch,
+                           "broom_paper: the remote map holds more keys than the %llu this filter was made for",
+                           static_cast<unsigned long long>(sizes_.capacity));
+    };
+    // Counted before anything goes: an index that cannot be filled again is not given up.
+    std::uint64_t members = 0;
+    const auto few = each_member_of(remote, hash_, remote_reads_,
+                                    [&](const index_member&) -> result<bool> { return ++members <= sizes_.capacity; });
+    if (!few) return few.error();
+    if (!*few) return too_many();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         auto made = state::make(sizes_);
         if (!made) return made.error();
@@ -32,10 +43,11 @@ result<void> core::start_afresh(index_source& remote) {
         fresh.older = fresh_generation();
         fresh.newer = fresh_generation();
         afresh_due_ = true;
+        index_ = index_is::in_pieces;
         if (auto cleared = book_.clear(remote); !cleared) return cleared;
         const auto filled = fill(fresh, remote);
         if (!filled) return filled.error();
-        if (!*filled && fresh.keys >= sizes_.capacity) break;
+        if (!*filled && fresh.keys >= sizes_.capacity) return too_many();
         if (!*filled) continue;
         {
             const std::unique_lock alone{looking_};
@@ -47,9 +59,8 @@ result<void> core::start_afresh(index_source& remote) {
         ++rebuilds_;
         return {};
     }
-    return error::make(error_code::mismatch,
-                       "broom_paper: the remote map holds more keys than the %llu this filter was made for",
-                       static_cast<unsigned long long>(sizes_.capacity));
+    return error::make(error_code::mismatch, "broom_paper: %llu keys found no room under %d sets of hash functions",
+                       static_cast<unsigned long long>(members), most_attempts);
 }
 
 result<void> core::rebuild(index_source& remote) {

@@ -29,7 +29,9 @@ result<level> load_level(const quotient_shape& shape, std::span<const std::byte>
     if (!words) return words.error();
     auto bits = groups::load(shape.quotients, *words);
     if (!bits) return bits.error();
-    return level{*std::move(slots), *std::move(bits)};
+    level made{*std::move(slots), *std::move(bits)};
+    if (const auto checked = made.check(); !checked) return checked.error();
+    return made;
 }
 
 }  // namespace

@@ -1,0 +1,271 @@
+// paper_world: a broom_paper filter, both halves of its R (records and index) and the truth, driven one operation at a time.
+//
+// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
+// 0 .. universe-1; keys beyond are strangers. R may fail (set_faults): then the filter must be byte for byte as it was, unless it
+// took new hash functions on the way, and the operation is tried again or given up. An erase that R has committed and the filter
+// has not leaves an orphan: answered "maybe", in the index, no member.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/filters/broom_paper.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "genista/remote/indexed.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista::test {
+
+class paper_world {
+  public:
+    using bytes = std::vector<std::byte>;
+
+    // `options.repeatable` is the seed of everything.
+    explicit paper_world(const broom_paper_options& options, std::uint64_t universe = 0)
+        : faulty{plain, {.sleep = [](std::chrono::nanoseconds) {}}},
+          faulty_index{plain_index, {.sleep = [](std::chrono::nanoseconds) {}}},
+          filter{*broom_paper_filter::make(with_hash(options))},
+          chance{options.repeatable.value_or(1) ^ 0x70617065},
+          universe_{universe != 0 ? universe : options.capacity + options.capacity / 4 + 2} {}
+    paper_world(const paper_world&) = delete;
+    paper_world& operator=(const paper_world&) = delete;
+    ~paper_world() = default;
+
+    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    void set_faults(double share) {
+        for (faulty_map<memory_map>* each : {&faulty, &faulty_index}) {
+            fault_plan plan;
+            plan.seed = chance();
+            plan.random_record_below = 8;
+            for (const fault_kind kind : all_fault_kinds) {
+                if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
+            }
+            expect(each->set_plan(plan).has_value(), "the plan of faults is no plan");
+        }
+        faulty_ = share > 0;
+    }
+
+    [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
+    [[nodiscard]] const std::set<std::uint64_t>& orphans() const noexcept { return orphans_; }
+    [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
+
+    // ---- operations -------------------------------------------------------------------------------------------------
+
+    // False: the filter has no room, or R failed and the caller gave up.
+    bool insert(std::uint64_t key) {
+        const bool was_member = members_.contains(key);
+        put(key);
+        for (;;) {
+            const bool was_orphan = orphans_.contains(key);
+            const std::uint64_t held = filter.stats().keys, rebuilds = filter.details().rebuilds;
+            const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
+            const bool rebuilt = filter.details().rebuilds != rebuilds;  // from R, which holds the key
+            if (rebuilt) orphans_.clear();
+            if (!outcome || *outcome == insert_outcome::full) {
+                if (outcome) {
+                    expect(held >= filter.stats().capacity, "full below the capacity");
+                    expect(!was_member && !was_orphan, "full for a key that has a fingerprint");
+                }
+                if (!outcome && chance.below(2) == 0) continue;
+                if (was_member) return true;
+                take_out(key);
+                if (rebuilt) orphans_.insert(key);
+                return false;
+            }
+            if (!rebuilt)
+                expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan),
+                       "an insert with a wrong outcome");
+            orphans_.erase(key);
+            members_.insert(key);
+            expect(filter.may_contain(key), "a false negative right after an insert");
+            return true;
+        }
+    }
+
+    void erase(std::uint64_t key) {
+        for (;;) {
+            const bool was_member = members_.contains(key);
+            const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
+            if (outcome) {
+                expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                members_.erase(key);
+                return;
+            }
+            if (was_member && !*plain.contains(filter.hash()(key), integer_key{key}.view())) orphan(key);
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    void forget(std::uint64_t key) {
+        if (members_.contains(key)) {
+            take_out(key);
+            orphan(key);
+        }
+        for (;;) {
+            const bool was_orphan = orphans_.contains(key);
+            const std::uint64_t rebuilds = filter.details().rebuilds;
+            const auto outcome = watched([&] { return filter.forget(integer_key{key}.view(), remote); }, "a forget");
+            if (outcome) {
+                if (filter.details().rebuilds == rebuilds)
+                    expect((*outcome == erase_outcome::erased) == was_orphan, "a forget with a wrong outcome");
+                orphans_.erase(key);
+                return;
+            }
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    void adapt(std::uint64_t key) {
+        for (;;) {
+            const bool maybe = filter.may_contain(key);
+            const std::uint64_t rebuilds = filter.details().rebuilds;
+            const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
+            if (!outcome) {
+                if (chance.below(2) == 0) return;
+                continue;
+            }
+            const bool rebuilt = filter.details().rebuilds != rebuilds;
+            const bool still = filter.may_contain(key);
+            if (members_.contains(key)) {
+                expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+            } else if (!maybe && !rebuilt) {
+                expect(*outcome == adapt_outcome::was_negative, "a negative that adapt takes for a positive");
+            } else if (*outcome == adapt_outcome::was_negative) {
+                expect(rebuilt && !still, "a positive that adapt takes for a negative");
+            } else {
+                expect(*outcome == (still ? adapt_outcome::unfixed : adapt_outcome::fixed),
+                       "an adapt that does not say how it went");
+                expect(!still || faulty_, "a false positive that stays, with a sound store");
+                fixed += still ? 0u : 1u;
+            }
+            orphans_.erase(key);
+            return;
+        }
+    }
+
+    // The next stranger, among `most` at the most, whom the filter lets through.
+    std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
+        for (std::uint64_t asked = 0; asked < most; ++asked) {
+            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
+        }
+        return std::nullopt;
+    }
+
+    bool rebuild() {
+        const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
+        if (outcome) expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+        return outcome.has_value();
+    }
+
+    // The filter is then the loaded one: it answers, and refuses to change until it is rebuilt.
+    void save_and_load() {
+        const bytes file = saved();
+        auto loaded = broom_paper_filter::load(file);
+        if (!loaded) return wrong.push_back("a snapshot that does not load: " + std::string{loaded.error().message()});
+        filter = *std::move(loaded);
+        expect(saved() == file, "a loaded filter that saves otherwise");
+        scan();
+        const std::uint64_t key = any_key();
+        const auto refuses = [](const auto& outcome) {
+            return !outcome && outcome.error().code() == error_code::unsupported;
+        };
+        expect(refuses(filter.insert(key, truth)), "a loaded filter that takes a key");
+        expect(refuses(filter.erase(key, truth)), "a loaded filter that erases");
+        expect(refuses(filter.forget(integer_key{key}.view(), truth)), "a loaded filter that forgets");
+        expect(refuses(filter.adapt(key, truth)), "a loaded filter that adapts");
+        expect(saved() == file, "a refused change has changed the filter");
+        // All in one piece: with faults this would take forever.
+        expect(filter.rebuild(truth).has_value(), "a loaded filter that cannot be rebuilt");
+        orphans_.clear();
+        expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+    }
+
+    // ---- judgement --------------------------------------------------------------------------------------------------
+
+    // Every member and every orphan is answered "maybe", and they are all the filter counts.
+    void scan() {
+        for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
+        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan that is denied");
+        expect(filter.stats().keys == members_.size() + orphans_.size(), "a count of keys that is not the truth's");
+    }
+    // While the filter owes R something the index is not compared (audit.cpp).
+    void audit() {
+        if (const auto sound = filter.audit(truth); !sound) wrong.emplace_back(sound.error().message());
+    }
+    // The order and reverse records of the index, as it is.
+    [[nodiscard]] std::uint64_t index_records() const { return plain_index.size(); }
+
+    [[nodiscard]] bytes saved() const {
+        vector_sink out;
+        return filter.save(out) ? std::move(out).take() : bytes{};
+    }
+    void expect(bool holds, const char* what) {
+        if (!holds && wrong.size() < 4) wrong.emplace_back(what);
+    }
+    [[nodiscard]] std::string text() const {
+        std::string all;
+        for (const std::string& each : wrong) all += each + "; ";
+        return all;
+    }
+
+    void put(std::uint64_t key) {
+        expect(plain.put(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot put");
+    }
+    void take_out(std::uint64_t key) {
+        expect(plain.erase(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot erase");
+    }
+
+    memory_map plain, plain_index;  // the truth as R has it, and the filter's index
+    faulty_map<memory_map> faulty, faulty_index;
+    with_index<memory_map, memory_map> truth{plain, plain_index};
+    with_index<faulty_map<memory_map>, faulty_map<memory_map>> remote{faulty,
+                                                                      faulty_index};  // what the filter is given
+    broom_paper_filter filter;
+    splitmix chance;
+    std::vector<std::string> wrong;
+    std::uint64_t failures = 0, fixed = 0;
+
+  private:
+    static broom_paper_options with_hash(broom_paper_options options) {
+        if (!options.hash) options.hash = hasher{hash_key::from_seed(options.repeatable.value_or(1))};
+        return options;
+    }
+    void orphan(std::uint64_t key) {
+        members_.erase(key);
+        orphans_.insert(key);
+    }
+    // An error is for faults only, and leaves the filter as it was. New hash functions lay members only: orphans are gone.
+    template <class Call>
+    auto watched(Call&& call, const char* what) -> decltype(call()) {
+        const bytes before = faulty_ ? saved() : bytes{};
+        const std::uint64_t rebuilds = filter.details().rebuilds;
+        auto outcome = call();
+        const bool rebuilt = filter.details().rebuilds != rebuilds;
+        if (rebuilt) orphans_.clear();
+        if (outcome) return outcome;
+        ++failures;
+        if (!faulty_) {
+            wrong.push_back(std::string{what} +
+                            " failed although R did not: " + std::string{outcome.error().message()});
+        } else if (!rebuilt && saved() != before) {
+            wrong.push_back(std::string{what} + " failed, and the filter has changed");
+        }
+        return outcome;
+    }
+
+    std::uint64_t universe_;
+    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
+    bool faulty_ = false;
+    std::set<std::uint64_t> members_, orphans_;
+};
+
+}  // namespace genista::test
