@@ -39,6 +39,8 @@ struct adversary {
     stage plays_on;
     // The arena comes filled with keys 0, 1, …, size() - 1 as members. Strangers are taken from 2^40 upward.
     void (*play)(arena&, const budget&);
+    // Its claims rest on what keys have in common that were never compared, which the proof of [broom18 Lemma 13] does not count.
+    bool uses_history_of_others = false;
 };
 
 // 0, 1, …, keys - 1 become members.

@@ -6,6 +6,7 @@
 namespace genista::lab {
 
 result<outcome> run_broom_game(const run_options& options);
+result<outcome> run_broom_gap(const run_options& options);
 result<outcome> run_broom_invariant(const run_options& options);
 result<outcome> run_broom_property10(const run_options& options);
 result<outcome> run_broom_remote(const run_options& options);

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array experiments{
     experiment{"broom-game", run_broom_game},
+    experiment{"broom-gap", run_broom_gap},
     experiment{"broom-invariant", run_broom_invariant},
     experiment{"broom-property10", run_broom_property10},
     experiment{"broom-remote", run_broom_remote},
