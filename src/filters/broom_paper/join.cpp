@@ -25,23 +25,16 @@ result<core::joining> core::plan_to_join(const state& in, const digest& d, key_v
     result<std::optional<resident>> second = std::optional<resident>{};
     if (in.second) second = in_the_way(where::second, other);
     if (!second) return second.error();
-    // The very same digest: nobody can tell the two apart, they share a fingerprint.
-    for (const std::optional<resident>* each : {&*first, &*second}) {
-        if (!*each || (*each)->d != d) continue;
-        const bool same_key = (*each)->key == key.text();
-        plan.says = same_key ? verdict::already_present : verdict::shares;
-        plan.goes_to = each == &*first ? where::primary : where::second;
-        plan.h = each == &*first ? h : other;
-        return plan;
-    }
-    if (in.behind && !moving && in.behind->contains(h)) {  // the whole hash: the key itself, or one like it
-        auto there = records_of(d, remote);
+    // The very same digest: the key itself, or others that nobody can tell from it and that share a fingerprint with it.
+    const bool in_first = *first && (*first)->d == d, in_second = *second && (*second)->d == d;
+    if (in_first || in_second || (in.behind && !moving && in.behind->contains(h))) {
+        const auto there = records_of(d, remote);
         if (!there) return there.error();
-        const bool same_key = std::ranges::any_of(
+        const bool is_there = std::ranges::any_of(
             *there, [&](const order_record& each) { return each.ghost.length == 0 && each.key == key.text(); });
-        plan.says = same_key ? verdict::already_present : verdict::shares;
-        plan.goes_to = where::behind;
-        plan.h = h;
+        plan.says = is_there ? verdict::already_present : verdict::shares;
+        plan.goes_to = in_first ? where::primary : in_second ? where::second : where::behind;
+        plan.h = in_second && !in_first ? other : h;
         return plan;
     }
 
