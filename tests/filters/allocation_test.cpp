@@ -1,5 +1,5 @@
 // No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
-// And every allocation of every operation of the broom filter and of the cuckoo family: an error, or a success without it, and
+// And every allocation of every operation of broom, broom_paper and the cuckoo family: an error, or a success without it, and
 // never a lost key.
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include "support/broom_world.hpp"
 #include "support/cuckoo_world.hpp"
 #include "support/fail_each_allocation.hpp"
+#include "support/paper_world.hpp"
 
 namespace genista {
 namespace {
@@ -335,6 +336,121 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
     for (std::uint64_t key = 0; key < keys.size(); ++key) (void)w.filter.may_contain(keys[key] = key);
     w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
+}
+
+// ---- broom_paper --------------------------------------------------------------------------------------------------------
+
+// A filter that has learnt and remembers ghosts, and a stranger whom it lets through.
+struct paper_short_of_memory : test::paper_world {
+    static constexpr std::uint64_t keys = 40;
+    std::uint64_t stranger;
+
+    explicit paper_short_of_memory(double rate, unsigned repairs = 6)
+        : paper_world{{.capacity = 60, .false_positive_rate = rate, .repeatable = 4}, 200} {
+        for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(insert(key));
+        for (unsigned i = 0; i < repairs; ++i) adapt(*find_false_positive());
+        for (std::uint64_t key = 0; key < keys; key += 5) erase(key);
+        stranger = *find_false_positive();
+    }
+};
+
+// `call` on a fresh filter, for each allocation it makes: R's own too, which reports them. An error leaves the filter byte for byte
+// as it was, and what is repeated succeeds. A success without the memory is fine, too.
+template <class Call>
+std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsigned repairs, Call&& call) {
+    for (std::uint64_t n = 0;; ++n) {
+        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
+        paper_short_of_memory w{rate, repairs};
+        w.put(100);  // the store has committed the next one
+        const auto before = w.saved();
+        std::optional<error_code> code;
+        bool failed = false;
+        {
+            const test::failing_allocations armed{n};
+            if (const auto outcome = call(w); !outcome) code = outcome.error().code();
+            failed = armed.failed();
+        }
+        if (code) {
+            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+            EXPECT_EQ(w.saved(), before) << when << ": a failed call has changed the filter";
+            EXPECT_TRUE(call(w)) << when << ": failed again with memory";
+        }
+        for (std::uint64_t key = 1; key < w.keys; ++key) {
+            if (key % 5 == 0 || key == 7) continue;
+            EXPECT_TRUE(w.filter.may_contain(key)) << when << ", key " << key;
+        }
+        w.take_out(100);
+        EXPECT_TRUE(w.filter.forget(genista::integer_key{100}.view(), w.truth)) << when;
+        EXPECT_TRUE(w.filter.forget(genista::integer_key{7}.view(), w.truth)) << when;
+        const auto sound = w.filter.audit(w.truth);
+        EXPECT_TRUE(sound) << when << ": " << sound.error().message();
+        if (!failed || testing::Test::HasFailure()) return n;
+    }
+}
+
+TEST(broom_paper_allocations, a_call_that_finds_no_memory_loses_no_key) {
+    using world = paper_short_of_memory;
+    for (const double rate : {0x1p-2, 0x1p-7}) {
+        for (const unsigned repairs : {1u, 6u, 20u, 33u}) {
+            EXPECT_GE(
+                fail_each_allocation_of_paper("an insert", rate, repairs,
+                                              [](world& w) { return w.filter.insert(std::uint64_t{100}, w.truth); }),
+                3u);
+            EXPECT_GE(fail_each_allocation_of_paper("an insert of one that has a ghost", rate, repairs,
+                                                    [](world& w) {
+                                                        const auto back = w.filter.insert(std::uint64_t{5}, w.truth);
+                                                        return back ? w.filter.erase(std::uint64_t{5}, w.truth)
+                                                                    : result<erase_outcome>{back.error()};
+                                                    }),
+                      3u);
+            EXPECT_GE(fail_each_allocation_of_paper("an adapt", rate, repairs,
+                                                    [](world& w) { return w.filter.adapt(w.stranger, w.truth); }),
+                      3u);
+            EXPECT_GE(fail_each_allocation_of_paper("a rebuild", rate, repairs,
+                                                    [](world& w) { return w.filter.rebuild(w.truth); }),
+                      20u);
+        }
+        EXPECT_GE(fail_each_allocation_of_paper("an erase", rate, 20,
+                                                [](world& w) -> result<void> {
+                                                    const auto gone = w.filter.erase(std::uint64_t{7}, w.truth);
+                                                    if (!gone) return gone.error();
+                                                    return {};
+                                                }),
+                  3u);
+        EXPECT_GE(fail_each_allocation_of_paper("a snapshot", rate, 6,
+                                                [](world& w) -> result<void> {
+                                                    vector_sink out;
+                                                    if (const auto saved = w.filter.save(out); !saved) return saved;
+                                                    const auto loaded = broom_paper_filter::load(out.bytes());
+                                                    if (!loaded) return loaded.error();
+                                                    return {};
+                                                }),
+                  3u);
+        world w{rate};
+        EXPECT_GE(test::fail_each_allocation([&] { return w.filter.audit(w.truth); }), 3u);
+        EXPECT_GE(test::fail_each_allocation(
+                      [&] { return broom_paper_filter::make({.capacity = 1000, .false_positive_rate = rate}); }),
+                  3u);
+        const hasher hash = w.filter.hash();
+        EXPECT_GE(test::fail_each_allocation([&] {
+                      return broom_paper_filter::build(
+                          {.capacity = 60, .false_positive_rate = rate, .hash = hash, .repeatable = 4}, w.truth);
+                  }),
+                  20u);
+    }
+}
+
+TEST(broom_paper_allocations, queries_allocate_nothing) {
+    for (const double rate : {0x1p-2, 0x1p-7}) {
+        const paper_short_of_memory w{rate};
+        std::array<std::uint64_t, 100> keys{};
+        std::array<std::uint64_t, 2> answers{};
+        const std::uint64_t before = test::this_thread_allocations.allocations;
+        for (std::uint64_t key = 0; key < keys.size(); ++key) (void)w.filter.may_contain(keys[key] = key);
+        w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+        EXPECT_EQ(test::this_thread_allocations.allocations, before);
+    }
 }
 
 }  // namespace

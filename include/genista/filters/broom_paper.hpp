@@ -7,7 +7,8 @@
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads, new
 //       hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has changed nothing that anybody could see.
+//   I2  A call that reports `full` or an error has changed nothing that anybody could see; but keys may have got new hash functions
+//       on the way, if those were overdue.
 //   I3  No fingerprint is a prefix of another [Inv. 7], so that at most one matches a query.
 //   I4  x, once a false positive through y, does not match y again until one of them gets another hash function, even if y leaves
 //       and comes back [Prop. 10]: y leaves a *ghost*, its quotient and adaptivity bits, and whoever comes where a ghost is takes
@@ -23,8 +24,9 @@
 // the literal ghost rule forgets it. The two options at the end of broom_paper_options stop those; what they cost is in the page.
 //
 // The order of steps is the broom filter's. R needs an index (remote/indexed.hpp) for REVLOOKUP, and to remember who left a ghost:
-// an insert writes two records of it, an erase reads one range and writes three, a false positive reads two ranges and writes
-// 2 c records. Nothing is read for an answer "absent", and for an insert only if it collides.
+// an insert writes two records of it, an erase reads two ranges and writes three, a false positive reads 2 + c ranges and writes
+// 2 c records; one more where somebody is in the way. Nothing is read for an answer "absent", and for an insert only if it collides.
+// What R says is checked: no fingerprint is taken away that R does not name twice as this key's.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
 // included; look-ups wait for the local part of a change.

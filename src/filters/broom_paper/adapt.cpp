@@ -141,7 +141,7 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
         const auto located = locate(in, e, remote);
         if (!located) return located.error();
         lies = located->lies;
-        leaves = located->with.of_one_element;
+        leaves = in.keys == in.fingerprints() || !located->with.several_elements;
         const newcomer who{.e = e, .key = key_view{mover->key}, .moving = true, .leaves = leaves};
         const auto planned = plan_to_join(in, who, in.newer, remote);
         if (!planned) return planned.error();

@@ -100,7 +100,7 @@ result<std::optional<core::location>> core::find_own(const state& in, const elem
     if (in.behind && in.behind->contains(h)) {
         const auto with = sharing_of(in, h, remote);
         if (!with) return with.error();
-        if (with->keys > 0) return std::optional{location{where::behind, *with}};
+        if (*with) return std::optional{location{where::behind, **with}};
     }
     for (const where which : {where::primary, where::second}) {
         if (which == where::second && !in.second) continue;
@@ -144,7 +144,7 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
     const auto located = locate(in, e, remote);
     if (!located) return located.error();
     const where lies = located->lies;
-    const bool shared = located->with.keys > 1;
+    const bool shared = in.keys != in.fingerprints() && located->with.several_keys;
     const whole_hash h = hash_in(in, lies, e);
     std::vector<index_change> changes;
     changes.push_back({index_change::kind::erase, order_place(e, {}), std::string{key.text()}});

@@ -80,14 +80,10 @@ class core {
     // None: the place is not one of this element's.
     [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place, const element& e) noexcept;
 
-    // Keys with one digest and one hash function share a fingerprint.
+    // Keys with one digest and one hash function share a fingerprint; those of one element move together. What R says of it counts
+    // only if there are fewer fingerprints than keys.
     struct sharing {
-        std::uint64_t keys = 0;
-        bool of_one_element = true;  // which then move together
-        void add(const element& e, const element& first) noexcept {
-            ++keys;
-            of_one_element = of_one_element && e == first;
-        }
+        bool several_keys = false, several_elements = false;
     };
     struct resident {
         std::string key{};
@@ -95,9 +91,11 @@ class core {
         whole_hash h{};  // in the level asked for
         sharing with{};
     };
+    static void note(std::optional<resident>& found, key_view key, const element& e, const whole_hash& h);
     // REVLOOKUP: whose fingerprint is it? An error unless R names one hash whose prefix it is.
     [[nodiscard]] result<resident> owner_of(const state& in, where which, const level::place& at, index_source& remote);
-    [[nodiscard]] result<sharing> sharing_of(const state& in, const whole_hash& h, index_source& remote);
+    // Who has this hash in the backyard.
+    [[nodiscard]] result<std::optional<sharing>> sharing_of(const state& in, const whole_hash& h, index_source& remote);
     struct order_record {
         std::string key{};
         element e{};

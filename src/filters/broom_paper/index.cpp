@@ -35,6 +35,13 @@ whole_hash core::hash_in(const state& in, where which, const element& e) const n
     return functions_(e.d, which == where::second ? mine.second_salt : mine.primary_salt);
 }
 
+// One more who has this hash.
+void core::note(std::optional<resident>& found, key_view key, const element& e, const whole_hash& h) {
+    if (!found) found = resident{std::string{key.text()}, e, h};
+    found->with.several_keys = found->with.several_keys || key.text() != found->key;
+    found->with.several_elements = found->with.several_elements || e != found->e;
+}
+
 result<core::resident> core::owner_of(const state& in, where which, const level::place& at, index_source& remote) {
     const level& from = level_of(in, which);
     const std::uint64_t baseline = from.baseline_of(at);
@@ -48,8 +55,7 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
             const whole_hash h = hash_in(in, which, e);
             if (reverse_place(h) != place || from.baseline(h) != baseline || !at.bits.is_prefix_of(h.second))
                 return true;
-            if (!found) found = resident{std::string{key.text()}, e, h};
-            found->with.add(e, found->e);
+            note(found, key, e, h);
             several = several || found->h != h;
             return !several;
         }));
@@ -112,20 +118,20 @@ result<bool> core::is_resident(const element& e, key_view key, index_source& rem
                                [&](const order_record& each) { return each.is_resident() && each.key == key.text(); });
 }
 
-result<core::sharing> core::sharing_of(const state& in, const whole_hash& h, index_source& remote) {
-    sharing with;
-    element first{};
+result<std::optional<core::sharing>> core::sharing_of(const state& in, const whole_hash& h, index_source& remote) {
+    std::optional<resident> found;
+    bool starved = false;
     const digest place = reverse_place(h);
     ++remote_reads_;
-    const auto read = remote.each({place.position, place.position}, [&](const digest& at, key_view key) {
-        const element e = element_of(key);
-        if (at != place || hash_in(in, where::behind, e) != h) return true;
-        if (with.keys == 0) first = e;
-        with.add(e, first);
-        return true;
-    });
+    const auto read =
+        remote.each({place.position, place.position}, guarded(starved, [&](const digest& at, key_view key) {
+                        const element e = element_of(key);
+                        if (at == place && hash_in(in, where::behind, e) == h) note(found, key, e, h);
+                        return true;
+                    }));
+    if (starved) throw std::bad_alloc{};
     if (!read) return read.error();
-    return with;
+    return found ? std::optional{found->with} : std::nullopt;
 }
 
 }  // namespace genista::broom_paper

@@ -33,7 +33,7 @@ result<core::joining> core::plan_to_join(const state& in, const newcomer& who, c
         if (!here) return here.error();
         plan.says = *here ? verdict::already_present : verdict::shares;
         plan.goes_to = in_first ? where::primary : in_second ? where::second : where::behind;
-        plan.h = in_second ? other : h;
+        plan.h = in_second && !in_first ? other : h;
         return plan;
     }
 

@@ -80,7 +80,13 @@ result<void> level::check() const {
                            static_cast<unsigned long long>(where));
     };
     for (std::uint64_t q = table_.next_occupied(0); q < table_.quotients(); q = table_.next_occupied(q + 1)) {
-        if (table_.run_of(q).size() > groups::most_run) return bad("a run that is too long", q);
+        const quotient_table::run run = table_.run_of(q);
+        if (run.size() > groups::most_run) return bad("a run that is too long", q);
+        for (std::uint64_t slot = run.first; table_.shape().more_bits != 0 && slot < run.last; ++slot) {
+            for (std::uint64_t other = run.first; other < slot; ++other) {
+                if (table_[other] == table_[slot]) return bad("two signatures alike", q);
+            }
+        }
     }
     std::optional<std::uint64_t> ownerless;
     for (std::uint64_t group = 0; group < strings_.count() && !ownerless; ++group) {

@@ -51,7 +51,7 @@ class level {
     [[nodiscard]] bool extend(const place& at, std::uint64_t stream, unsigned length);
     void erase(const place& at);
 
-    // The table is one, no run is longer than indices reach, and every string that is no ghost has an owner.
+    // The table is one, no run is longer than indices reach or has a signature twice, and every string that is no ghost has an owner.
     [[nodiscard]] result<void> check() const;
 
     [[nodiscard]] groups& strings() noexcept { return strings_; }
