@@ -11,6 +11,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/invariant_control.hpp"
+#include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/invariant_run.hpp"
 
@@ -79,7 +80,8 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_broom_invariant(const run_options& options) {
-    return run_on_broom("broom-invariant", options, [&] { return measure(options); });
+    return run_on_either(
+        "broom-invariant", options, [&] { return measure(options); }, [&] { return measure_paper_invariant(options); });
 }
 
 }  // namespace genista::lab

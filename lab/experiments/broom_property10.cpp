@@ -12,6 +12,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/property10_control.hpp"
+#include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/property10_run.hpp"
@@ -122,7 +123,9 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_broom_property10(const run_options& options) {
-    return run_on_broom("broom-property10", options, [&] { return measure(options); });
+    return run_on_either(
+        "broom-property10", options, [&] { return measure(options); },
+        [&] { return measure_paper_property10(options); });
 }
 
 }  // namespace genista::lab

@@ -1,5 +1,5 @@
-// invariant_run: chance drives a small broom filter and an exact set side by side, with an audit of every bin after every
-// operation. What broom-invariant measures, and what its control must fail.
+// invariant_run: chance drives a small filter and an exact set side by side, with an audit of all of it after every operation. What
+// broom-invariant measures, of our layout and of the text's, and what its control must fail.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,14 @@ struct invariant_seen {
     [[nodiscard]] bool kept() const { return audits_failed == 0 && false_negatives == 0; }
 };
 
-// Phases that fill, churn and empty the filter; keys from a universe somewhat larger than it can hold in its lines. Ends at
-// the first broken audit, because a broken bin stays broken.
-template <class Filter, class Options>
-[[nodiscard]] invariant_seen drive_and_audit(const Options& options, std::uint64_t steps, std::uint64_t seed) {
-    broom_workload<Filter> w{options};
+// Phases that fill, churn and empty the filter, with keys below `universe`. Ends at the first broken audit, because what is broken
+// stays broken.
+template <class Workload>
+[[nodiscard]] invariant_seen drive_and_audit(Workload& w, std::uint64_t universe, std::uint64_t steps,
+                                             std::uint64_t seed) {
     std::mt19937_64 chance{seed};
     std::set<std::uint64_t> truth;
     std::vector<std::uint64_t> found;  // false positives, asked again now and then
-    const std::uint64_t universe = w.filter().details().bins * (options.grows ? 150 : 55);
     invariant_seen seen;
     for (std::uint64_t step = 0; step < steps && seen.kept(); ++step) {
         const std::uint64_t phase = step * 3 / steps;
@@ -79,6 +78,15 @@ template <class Filter, class Options>
         }
     }
     seen.renewals = w.filter().stats().renewals;
+    return seen;
+}
+
+// The broom filter: a universe somewhat larger than it can hold in its lines.
+template <class Filter, class Options>
+[[nodiscard]] invariant_seen drive_and_audit(const Options& options, std::uint64_t steps, std::uint64_t seed) {
+    broom_workload<Filter> w{options};
+    const std::uint64_t universe = w.filter().details().bins * (options.grows ? 150 : 55);
+    invariant_seen seen = drive_and_audit(w, universe, steps, seed);
     seen.growths = w.filter().details().growths;
     return seen;
 }
