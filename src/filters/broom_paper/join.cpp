@@ -28,8 +28,11 @@ result<core::joining> core::plan_to_join(const state& in, const newcomer& who, c
     // The very same hash: this key itself, or one with its digest. Nobody can tell the two apart, they share a fingerprint.
     const bool in_first = *first && (*first)->h == h, in_second = *second && (*second)->h == other;
     if (in_first || in_second || (in.behind && in.behind->contains(h))) {
-        result<bool> here = false;
-        if (!who.moving) here = is_resident(who.e, who.key, remote);
+        const auto names_it = [&](const std::optional<resident>& found) {
+            return found && found->key == who.key.text();
+        };
+        result<bool> here = (in_first && names_it(*first)) || (in_second && names_it(*second));
+        if (!who.moving && !*here) here = is_resident(who.e, who.key, remote);
         if (!here) return here.error();
         plan.says = *here ? verdict::already_present : verdict::shares;
         plan.goes_to = in_first ? where::primary : in_second ? where::second : where::behind;
