@@ -27,7 +27,7 @@ result<level> load_level(const quotient_shape& shape, std::span<const std::byte>
     if (!slots) return slots.error();
     const auto words = words_in(strings);
     if (!words) return words.error();
-    auto bits = groups::load(shape.quotients, *words);
+    auto bits = groups::load(shape.quotients, shape.bits + shape.more_bits, *words);
     if (!bits) return bits.error();
     level made{*std::move(slots), *std::move(bits)};
     if (const auto checked = made.check(); !checked) return checked.error();
