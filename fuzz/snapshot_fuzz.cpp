@@ -23,6 +23,7 @@
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
+#include "support/paper_snapshot_exercise.hpp"
 #include "support/snapshot_exercise.hpp"
 
 namespace {
@@ -79,6 +80,12 @@ bool exercise_broom(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+bool exercise_paper(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_paper_snapshot(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
 bool is_of_cuckoo_family(snapshot_kind kind) {
     return kind == snapshot_kind::cuckoo || kind == snapshot_kind::cuckooing || kind == snapshot_kind::cyclic ||
            kind == snapshot_kind::swapping;
@@ -97,7 +104,7 @@ void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise_broom(bytes)} +
-                       exercise_cuckoo_family<cuckoo_filter>(bytes);
+                       int{exercise_paper(bytes)} + exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)
                              ? exercise_cuckoo_family<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,

@@ -346,6 +346,19 @@ TEST(broom_paper, bits_are_reclaimed_under_endless_repairs) {
     }
 }
 
+// Groups of 64 quotients were full all the time where remainders have one bit or two, and every insert laid all keys anew.
+TEST(broom_paper, no_group_is_full_however_short_the_remainders) {
+    for (const double rate : {0.5, 0.25, 0.125, 0x1p-4}) {
+        constexpr std::uint64_t keys = 1'500;
+        test::paper_world w{{.capacity = keys, .false_positive_rate = rate, .repeatable = 12}};
+        for (std::uint64_t key = 0; key < keys; ++key) ASSERT_TRUE(w.insert(key));
+        for (std::uint64_t i = 0; i < 2 * keys; ++i) ASSERT_TRUE(w.filter.adapt(*w.find_false_positive(), w.truth));
+        EXPECT_EQ(w.filter.details().rebuilds, 0u) << rate;
+        EXPECT_GE(w.filter.details().phases, 5u) << rate;
+        expect_sound(w);
+    }
+}
+
 // ---- R ------------------------------------------------------------------------------------------------------------------
 
 TEST(broom_paper, remote_work_is_what_the_header_says) {

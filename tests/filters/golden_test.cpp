@@ -12,6 +12,7 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -19,6 +20,7 @@
 #include "genista/filters/swapping.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/snapshot.hpp"
+#include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
 
@@ -67,9 +69,14 @@ void fill_golden(Filter& filter) {
 // Those that know their keys through R have also learnt from some mistakes.
 template <class Filter>
 void fill_golden(Filter& filter) {
-    memory_map map;
+    memory_map map, index;
     memory_slots slots;
-    with_slots remote{map, slots};
+    auto remote = [&] {
+        if constexpr (adaptive_filter<Filter, with_index<memory_map, memory_map>>)
+            return with_index{map, index};
+        else
+            return with_slots{map, slots};
+    }();
     for (std::uint64_t i = 0; i < members; ++i) {
         for (const std::string& key : {std::string{integer_key{i}.view().text()}, text_key(i)}) {
             ASSERT_TRUE(map.put(filter.hash()(key), key));
@@ -160,6 +167,12 @@ TEST(golden, cyclic_keyed_with_two_selector_bits) {
 }
 TEST(golden, swapping_keyed) {
     check_golden<swapping_filter>("swapping-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {138, 1'492'298});
+}
+TEST(golden, broom_paper_small) {
+    check_golden<broom_paper_filter>("broom_paper-v1-small.snapshot", hash_kind::keyed, 1.0 / 16, {1'694, 17'588'774});
+}
+TEST(golden, broom_paper_large) {
+    check_golden<broom_paper_filter>("broom_paper-v1-large.snapshot", hash_kind::keyed, 1.0 / 256, {109, 1'105'742});
 }
 
 }  // namespace

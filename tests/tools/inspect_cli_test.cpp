@@ -6,6 +6,7 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -37,6 +38,15 @@ void save_cuckoo(const std::string& path) {
     memory_map records;
     memory_slots slots;
     with_slots remote{records, slots};
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_TRUE(filter->insert(key, remote));
+    ASSERT_TRUE(save_file(path, [&](sink& out) { return filter->save(out); }));
+}
+
+void save_paper(const std::string& path) {
+    auto filter = broom_paper_filter::make({.capacity = 1000, .false_positive_rate = 0.01, .hash = hasher{secret}});
+    ASSERT_TRUE(filter) << filter.error().message();
+    memory_map records, index;
+    with_index remote{records, index};
     for (std::uint64_t key = 0; key < 500; ++key) ASSERT_TRUE(filter->insert(key, remote));
     ASSERT_TRUE(save_file(path, [&](sink& out) { return filter->save(out); }));
 }
@@ -79,7 +89,7 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
     }
 }
 
-TEST(inspect_cli, tells_the_members_of_the_cuckoo_family_apart) {
+TEST(inspect_cli, tells_the_filters_over_slots_and_over_an_index_apart) {
     const scratch_folder scratch;
     save_cuckoo<cuckoo_filter>(scratch / "cuckoo");
     save_cuckoo<cuckooing_filter>(scratch / "cuckooing");
@@ -87,7 +97,8 @@ TEST(inspect_cli, tells_the_members_of_the_cuckoo_family_apart) {
     save_cuckoo<cyclic_filter<2>>(scratch / "cyclic2");
     save_cuckoo<cyclic_filter<3>>(scratch / "cyclic3");
     save_cuckoo<swapping_filter>(scratch / "swapping");
-    for (const std::string name : {"cuckoo", "cuckooing", "cyclic1", "cyclic2", "cyclic3", "swapping"}) {
+    save_paper(scratch / "broom_paper");
+    for (const std::string name : {"cuckoo", "cuckooing", "cyclic1", "cyclic2", "cyclic3", "swapping", "broom_paper"}) {
         const tool_run run = run_tool({"inspect", scratch / name, "--json"});
         ASSERT_EQ(run.status, 0) << name << run.err;
         const nlohmann::json document = run.json();

@@ -10,6 +10,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -33,6 +34,19 @@ result<std::unique_ptr<bench::subject>> make_broom_subject(const filter_options&
                       .hash = options.hash,
                       .key_is_new = true,
                       .grows = false});
+    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
+    return std::unique_ptr<bench::subject>{std::move(made)};
+}
+
+// The filters of the papers, over records and an index.
+template <class Filter, class Options>
+result<std::unique_ptr<bench::subject>> make_indexed_subject(const filter_options& options) {
+    Options with;
+    with.capacity = options.capacity;
+    with.false_positive_rate = options.false_positive_rate;
+    with.hash = options.hash;
+    if (options.hash) with.repeatable = options.hash->key().id();
+    auto made = std::make_unique<bench::adaptive_subject<Filter, Options>>(with);
     if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
@@ -87,6 +101,8 @@ constexpr filter_entry entries[] = {
     cuckoo_entry<cyclic_filter<3>>(snapshot_kind::cyclic),
     cuckoo_entry<swapping_filter>(snapshot_kind::swapping),
     {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
+    {broom_paper_filter::name, snapshot_kind::broom_paper,
+     &make_indexed_subject<broom_paper_filter, broom_paper_options>, &load_filter<broom_paper_filter>},
 };
 
 template <class Member, class Value>

@@ -77,10 +77,11 @@ struct broom_paper_details {
     std::uint64_t overflow_keys = 0, overflow_slots = 0;  // in the second level or the backyard
     std::uint64_t extended = 0, extension_bits = 0;       // fingerprints with adaptivity bits, and those bits
     std::uint64_t ghosts = 0, ghost_bits = 0;
-    std::uint64_t phases = 0;                 // hash functions that have timed out
-    std::uint64_t rehashed = 0;               // keys, by frontier
-    std::uint64_t rebuilds = 0;               // all keys at once
-    std::vector<std::uint32_t> group_bits{};  // adaptivity bits, ghosts included, of every group of 64 quotients
+    std::uint64_t phases = 0;    // hash functions that have timed out
+    std::uint64_t rehashed = 0;  // keys, by frontier
+    std::uint64_t rebuilds = 0;  // all keys at once
+    // Adaptivity bits, ghosts included, of every group of 64 quotients (16 for rates of 1/8 and more).
+    std::vector<std::uint32_t> group_bits{};
     std::uint64_t table_bytes = 0, string_bytes = 0, overflow_bytes = 0;
 };
 

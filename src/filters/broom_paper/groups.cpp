@@ -7,7 +7,8 @@
 
 namespace genista::broom_paper {
 
-groups::groups(std::uint64_t quotients) : handles_((quotients + quotients_in_group - 1) / quotients_in_group, none) {}
+groups::groups(std::uint64_t quotients, unsigned remainder_bits)
+    : in_group_{quotients_in_group(remainder_bits)}, handles_((quotients + in_group_ - 1) / in_group_, none) {}
 
 // ---- strings ----------------------------------------------------------------------------------------------------------
 
@@ -109,22 +110,22 @@ std::uint64_t groups::allocated_bytes() const noexcept {
 }
 
 bool groups::has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t more_strings) const noexcept {
-    const strings all = load_group(quotient / quotients_in_group);
+    const strings all = load_group(quotient / in_group_);
     return more_bits + more_strings * (tag_bits + 1) <= all.free_slots();
 }
 
 // ---- fingerprints -----------------------------------------------------------------------------------------------------
 
 adaptivity groups::bits_of(const owner& who) const noexcept {
-    if (handles_[who.quotient / quotients_in_group] == none) return {};
-    const strings all = load_group(who.quotient / quotients_in_group);
+    if (handles_[who.quotient / in_group_] == none) return {};
+    const strings all = load_group(who.quotient / in_group_);
     const std::uint64_t tag = tag_of(who.quotient, false, who.index);
     const std::size_t rank = lower_bound(all, tag);
     return rank < all.count() && tag_at(all, rank) == tag ? bits_at(all, rank) : adaptivity{};
 }
 
 bool groups::set_bits(const owner& who, const adaptivity& bits) {
-    const std::uint64_t group = who.quotient / quotients_in_group, tag = tag_of(who.quotient, false, who.index);
+    const std::uint64_t group = who.quotient / in_group_, tag = tag_of(who.quotient, false, who.index);
     strings all = load_group(group);
     const std::size_t rank = lower_bound(all, tag);
     if (rank < all.count() && tag_at(all, rank) == tag) all.erase(rank);
@@ -134,7 +135,7 @@ bool groups::set_bits(const owner& who, const adaptivity& bits) {
 }
 
 void groups::forget(const owner& who) {
-    const std::uint64_t group = who.quotient / quotients_in_group;
+    const std::uint64_t group = who.quotient / in_group_;
     if (handles_[group] == none) return;
     strings all = load_group(group);
     const std::uint64_t tag = tag_of(who.quotient, false, who.index), past = tag_of(who.quotient, true, 0);
@@ -153,7 +154,7 @@ void groups::forget(const owner& who) {
 
 bool groups::add_ghost(std::uint64_t quotient, const adaptivity& bits) {
     assert(bits.length > 0);
-    const std::uint64_t group = quotient / quotients_in_group, tag = tag_of(quotient, true, 0);
+    const std::uint64_t group = quotient / in_group_, tag = tag_of(quotient, true, 0);
     strings all = load_group(group);
     if (all.insert(lower_bound(all, tag), tagged(tag, bits)) == bits::edit::full) return false;
     store_group(group, all);
@@ -161,7 +162,7 @@ bool groups::add_ghost(std::uint64_t quotient, const adaptivity& bits) {
 }
 
 bool groups::remove_ghost(std::uint64_t quotient, const adaptivity& bits) {
-    const std::uint64_t group = quotient / quotients_in_group, tag = tag_of(quotient, true, 0);
+    const std::uint64_t group = quotient / in_group_, tag = tag_of(quotient, true, 0);
     strings all = load_group(group);
     for (std::size_t rank = lower_bound(all, tag); rank < all.count() && tag_at(all, rank) == tag; ++rank) {
         if (bits_at(all, rank) != bits) continue;
@@ -173,8 +174,8 @@ bool groups::remove_ghost(std::uint64_t quotient, const adaptivity& bits) {
 }
 
 unsigned groups::longest_ghost(std::uint64_t quotient, std::uint64_t stream) const noexcept {
-    if (handles_[quotient / quotients_in_group] == none) return 0;
-    const strings all = load_group(quotient / quotients_in_group);
+    if (handles_[quotient / in_group_] == none) return 0;
+    const strings all = load_group(quotient / in_group_);
     const string query = tagged(tag_of(quotient, true, 0), {stream, most_adaptivity_bits});
     unsigned longest = 0;
     wide matches = all.prefix_match(query);
@@ -186,8 +187,8 @@ unsigned groups::longest_ghost(std::uint64_t quotient, std::uint64_t stream) con
 }
 
 unsigned groups::past_all_strings(std::uint64_t quotient, std::uint64_t stream) const noexcept {
-    if (handles_[quotient / quotients_in_group] == none) return 0;
-    const strings all = load_group(quotient / quotients_in_group);
+    if (handles_[quotient / in_group_] == none) return 0;
+    const strings all = load_group(quotient / in_group_);
     const std::uint64_t end = tag_of(quotient, true, 0) + 1;
     unsigned longest = 0;
     for (std::size_t rank = lower_bound(all, tag_of(quotient, false, 0)); rank < all.count() && tag_at(all, rank) < end;
@@ -221,12 +222,12 @@ void groups::save(std::vector<std::uint64_t>& out) const {
     }
 }
 
-result<groups> groups::load(std::uint64_t quotients, std::span<const std::uint64_t> words) {
+result<groups> groups::load(std::uint64_t quotients, unsigned remainder_bits, std::span<const std::uint64_t> words) {
     const auto bad = [](const char* what, std::uint64_t where) {
         return error::make(error_code::corrupt, "adaptivity bits: %s in group %llu", what,
                            static_cast<unsigned long long>(where));
     };
-    groups made{quotients};
+    groups made{quotients, remainder_bits};
     for (std::uint64_t group = 0; group < made.count(); ++group) {
         if (words.empty()) return bad("nothing", group);
         const std::uint64_t used = words.front();
@@ -249,7 +250,8 @@ result<groups> groups::load(std::uint64_t quotients, std::span<const std::uint64
             const std::uint64_t tag = tag_at(*all, rank), before = rank == 0 ? 0 : tag_at(*all, rank - 1);
             const bool ghost = (tag >> 4 & 1) != 0;
             if (rank > 0 && (tag < before || (tag == before && !ghost))) return bad("strings out of order", group);
-            if ((ghost && (tag & 15) != 0) || group * quotients_in_group + (tag >> 5) >= quotients)
+            if ((ghost && (tag & 15) != 0) || tag >> 5 >= made.in_group_ ||
+                group * made.in_group_ + (tag >> 5) >= quotients)
                 return bad("a string of nobody", group);
         }
         made.store_group(group, *all);

@@ -1,4 +1,5 @@
-// groups: the adaptivity bits, apart from the remainders, for every group of 64 quotients [broom18 §5.1].
+// groups: the adaptivity bits, apart from the remainders, for every group of Θ(log n) quotients [broom18 §5.1]: 64, or 16 where
+// remainders are so short that every third key collides.
 //
 // A group is a bit_strings of App. A: strings in a constant number of words, matched against a query all at once. Only what has
 // adaptivity bits has a string there, most fingerprints have none:
@@ -25,11 +26,15 @@ namespace genista::broom_paper {
 
 class groups {
   public:
-    static constexpr std::uint64_t quotients_in_group = 64;
+    // Measured with 20,000 keys and twice as many repairs: with 64 and remainders of two bits a group was full eleven times, and
+    // with one bit all the time; with four bits never.
+    [[nodiscard]] static constexpr std::uint64_t quotients_in_group(unsigned remainder_bits) noexcept {
+        return remainder_bits < 4 ? 16 : 64;
+    }
     static constexpr unsigned most_run = 16;  // indices of four bits
 
     // May throw std::bad_alloc, as everything may that adds bits.
-    explicit groups(std::uint64_t quotients);
+    groups(std::uint64_t quotients, unsigned remainder_bits);
 
     // ---- fingerprints in the table ------------------------------------------------------------------------------------
     struct owner {
@@ -66,7 +71,7 @@ class groups {
         const strings all = load_group(group);
         for (std::size_t rank = 0; rank < all.count(); ++rank) {
             const std::uint64_t tag = tag_at(all, rank);
-            visit(group * quotients_in_group + (tag >> 5), (tag >> 4 & 1) != 0, static_cast<unsigned>(tag & 15),
+            visit(group * in_group_ + (tag >> 5), (tag >> 4 & 1) != 0, static_cast<unsigned>(tag & 15),
                   bits_at(all, rank));
         }
     }
@@ -74,7 +79,8 @@ class groups {
 
     // ---- snapshots: for every group its slots, then data and ends -----------------------------------------------------
     void save(std::vector<std::uint64_t>& out) const;
-    [[nodiscard]] static result<groups> load(std::uint64_t quotients, std::span<const std::uint64_t> words);
+    [[nodiscard]] static result<groups> load(std::uint64_t quotients, unsigned remainder_bits,
+                                             std::span<const std::uint64_t> words);
 
   private:
     static constexpr std::size_t wide_words = 8;
@@ -83,8 +89,8 @@ class groups {
     using string = strings::string;
     using wide = strings::wide;
 
-    [[nodiscard]] static std::uint64_t tag_of(std::uint64_t quotient, bool ghost, unsigned index) noexcept {
-        return index | std::uint64_t{ghost} << 4 | quotient % quotients_in_group << 5;
+    [[nodiscard]] std::uint64_t tag_of(std::uint64_t quotient, bool ghost, unsigned index) const noexcept {
+        return index | std::uint64_t{ghost} << 4 | quotient % in_group_ << 5;
     }
     [[nodiscard]] static string tagged(std::uint64_t tag, const adaptivity& bits) noexcept;
     [[nodiscard]] static std::uint64_t tag_at(const strings& all, std::size_t rank) noexcept;
@@ -107,6 +113,7 @@ class groups {
     [[nodiscard]] std::uint32_t take_block(unsigned size_class);
     void give_block(std::uint32_t handle) noexcept;
 
+    std::uint64_t in_group_;              // quotients
     std::vector<std::uint32_t> handles_;  // block · 4 + class, or none
     std::array<pool, classes> pools_{};
 };

@@ -27,7 +27,7 @@ result<level> load_level(const quotient_shape& shape, std::span<const std::byte>
     if (!slots) return slots.error();
     const auto words = words_in(strings);
     if (!words) return words.error();
-    auto bits = groups::load(shape.quotients, *words);
+    auto bits = groups::load(shape.quotients, shape.bits + shape.more_bits, *words);
     if (!bits) return bits.error();
     level made{*std::move(slots), *std::move(bits)};
     if (const auto checked = made.check(); !checked) return checked.error();
@@ -84,6 +84,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
         return bad("impossible rules", moved);
     if (behind_frontier > common->keys || (has == 0 && behind_frontier != common->keys))
         return bad("more keys behind the frontier than there are", behind_frontier);
+    if (has == 0 && frontier != digest{}) return bad("the position of a frontier that there is not", frontier.position);
     const auto seed = seed_of_chance(std::nullopt);
     if (!seed) return seed.error();
     beginnings from{.sizes = design_for(common->options.capacity, common->options.false_positive_rate),

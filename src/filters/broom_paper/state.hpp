@@ -62,11 +62,12 @@ inline result<std::unique_ptr<state>> state::make(const design& sizes) {
     if (!first) return first.error();
     auto other = quotient_table::make(sizes.is_large ? sizes.backyard : sizes.second);
     if (!other) return other.error();
-    auto made = std::make_unique<state>(state{.primary = level{*std::move(first), groups{sizes.primary.quotients}}});
+    auto made = std::make_unique<state>(
+        state{.primary = level{*std::move(first), groups{sizes.primary.quotients, sizes.remainder_bits}}});
     if (sizes.is_large) {
         made->behind.emplace(*std::move(other));
     } else {
-        made->second.emplace(*std::move(other), groups{sizes.second.quotients});
+        made->second.emplace(*std::move(other), groups{sizes.second.quotients, sizes.remainder_bits});
     }
     return made;
 }

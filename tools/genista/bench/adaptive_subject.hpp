@@ -36,6 +36,9 @@ class adaptive_subject final : public subject {
         if (!made) return made.error();
         filter_.emplace(*std::move(made));
         if (remote_) remote_->store().clear();
+        if constexpr (needs_index<Filter>) {
+            if (remote_) remote_->clear_index();
+        }
         return {};
     }
 

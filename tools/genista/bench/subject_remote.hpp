@@ -1,13 +1,16 @@
-// R as a subject of the bench sees it: the records of a run in a flat_map, with slots beside them where the filter asks for such,
-// and all of it on R's clock.
+// R as a subject of the bench sees it: the records of a run in a flat_map, with slots or an index beside them where the filter asks
+// for such, and all of it on R's clock.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 
 #include "bench/clocked_map.hpp"
 #include "bench/flat_map.hpp"
 #include "genista/filters/filter.hpp"
+#include "genista/remote/indexed.hpp"
+#include "genista/remote/memory_map.hpp"
 #include "lab/workloads/flat_slots.hpp"
 
 namespace genista::tool::bench {
@@ -44,10 +47,38 @@ class slotted_remote {
     with_slots<clocked_map<flat_map>, clocked_slots<lab::flat_slots>> remote_;
 };
 
-template <class Filter>
-inline constexpr bool needs_slots = !adaptive_filter<Filter, clocked_map<flat_map>>;
+// What the index will hold nobody knows beforehand: a tree.
+class indexed_remote {
+  public:
+    using both = with_index<clocked_map<flat_map>, clocked_map<memory_map>>;
+
+    explicit indexed_remote(const std::shared_ptr<const flat_records>& all)
+        : store_{all}, records_{store_}, timed_index_{index_.emplace()}, remote_{records_, timed_index_} {}
+    indexed_remote(const indexed_remote&) = delete;
+    indexed_remote& operator=(const indexed_remote&) = delete;
+    ~indexed_remote() = default;
+
+    [[nodiscard]] flat_map& store() noexcept { return store_; }
+    [[nodiscard]] both& remote() noexcept { return remote_; }
+    [[nodiscard]] const remote_clock& clock() const noexcept { return records_.clock(); }
+    void clear_index() noexcept { index_.emplace(); }  // at the same place
+
+  private:
+    flat_map store_;
+    clocked_map<flat_map> records_;
+    std::optional<memory_map> index_;
+    clocked_map<memory_map> timed_index_;
+    both remote_;
+};
 
 template <class Filter>
-using remote_for = std::conditional_t<needs_slots<Filter>, slotted_remote, records_remote>;
+inline constexpr bool needs_index =
+    adaptive_filter<Filter, indexed_remote::both> && !adaptive_filter<Filter, clocked_map<flat_map>>;
+template <class Filter>
+inline constexpr bool needs_slots = !needs_index<Filter> && !adaptive_filter<Filter, clocked_map<flat_map>>;
+
+template <class Filter>
+using remote_for = std::conditional_t<needs_index<Filter>, indexed_remote,
+                                      std::conditional_t<needs_slots<Filter>, slotted_remote, records_remote>>;
 
 }  // namespace genista::tool::bench

@@ -1,0 +1,158 @@
+// Snapshots of broom_paper: equal after a round trip, refused where parameters and sections contradict each other; damaged and
+// forged in bulk.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "support/paper_snapshot_exercise.hpp"
+#include "support/paper_world.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using bytes = std::vector<std::byte>;
+
+// Full to the last key but one in eight, in the middle of a phase, with extensions and ghosts.
+bytes lived_in(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_rule::whole_match) {
+    test::paper_world w{{.capacity = capacity, .false_positive_rate = rate, .repeatable = capacity, .ghosts = ghosts}};
+    for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
+    const std::uint64_t repairs = rate < 0x1p-9 ? 2 : capacity / 2 + 1;
+    for (std::uint64_t i = 0; i < repairs; ++i) {
+        if (const auto stranger = w.find_false_positive(20'000)) w.adapt(*stranger);
+    }
+    for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
+    w.audit();
+    EXPECT_TRUE(w.wrong.empty()) << w.text();
+    return w.saved();
+}
+
+TEST(broom_paper_snapshot, a_round_trip_gives_equal_bytes_and_answers_in_every_shape) {
+    for (const double rate : {0.5, 0x1p-3, 0x1p-8, 0x1p-13, 0x1p-26}) {
+        for (const std::uint64_t capacity : {1u, 64u, 500u}) {
+            const bytes file = lived_in(capacity, rate);
+            const auto loaded = broom_paper_filter::load(file);
+            ASSERT_TRUE(loaded) << loaded.error().message();
+            vector_sink again;
+            ASSERT_TRUE(loaded->save(again));
+            ASSERT_TRUE(std::ranges::equal(again.bytes(), file));
+            for (std::uint64_t key = 0; key < capacity; ++key) {
+                if (key % 8 != 0) {
+                    ASSERT_TRUE(loaded->may_contain(key)) << key;
+                }
+            }
+            EXPECT_EQ(loaded->rate(), rate);
+            for (std::size_t shift = 1; shift < 9; ++shift) {  // from any address
+                bytes moved(shift + file.size());
+                std::ranges::copy(file, moved.begin() + static_cast<std::ptrdiff_t>(shift));
+                ASSERT_TRUE(broom_paper_filter::load(std::span{moved}.subspan(shift)));
+            }
+        }
+    }
+}
+
+TEST(broom_paper_snapshot, every_truncation_and_every_bit_flip_is_refused) {
+    for (const double rate : {0x1p-3, 0x1p-8}) {
+        bytes file = lived_in(700, rate);
+        ASSERT_TRUE(broom_paper_filter::load(file));
+        for (std::size_t length = 0; length < file.size(); ++length) {
+            ASSERT_FALSE(broom_paper_filter::load(std::span{file}.first(length))) << length;
+        }
+        for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+            const auto mask = static_cast<std::byte>(1u << bit % 8);
+            file[bit / 8] ^= mask;
+            ASSERT_FALSE(broom_paper_filter::load(file)) << bit;
+            file[bit / 8] ^= mask;
+        }
+    }
+}
+
+// docs/format.md: after the common 56 bytes c, ghosts, rehashing, has a frontier (u32 each), the frontier (2 × u64), keys behind it
+// (u64) and four salts.
+constexpr std::size_t own_fields_at = 192 + 56;
+
+TEST(broom_paper_snapshot, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {
+    for (const double rate : {0x1p-3, 0x1p-8}) {
+        const bytes file = lived_in(200, rate);
+        const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
+            bytes changed = file;
+            test::put_little_endian(changed, at, width, value);
+            test::fix_checksums(changed);
+            const auto loaded = broom_paper_filter::load(changed);
+            return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+        };
+        const auto now = [&](std::size_t at) { return load_little_endian<std::uint64_t>(&file[at]); };
+        for (const std::uint64_t c : {0u, 2u, 65u, 0xffff'ffffu}) EXPECT_EQ(with(own_fields_at, 4, c), "corrupt");
+        EXPECT_EQ(with(own_fields_at, 4, 64), "loaded");
+        EXPECT_EQ(with(own_fields_at + 4, 4, 2), "loaded");
+        for (const std::uint64_t rule : {3u, 0xffff'ffffu}) EXPECT_EQ(with(own_fields_at + 4, 4, rule), "corrupt");
+        for (const std::uint64_t rule : {2u, 0xffff'ffffu}) EXPECT_EQ(with(own_fields_at + 8, 4, rule), "corrupt");
+        for (const std::uint64_t has : {2u, 0xffff'ffffu}) EXPECT_EQ(with(own_fields_at + 12, 4, has), "corrupt");
+        EXPECT_EQ(with(own_fields_at + 12, 4, 0), "corrupt") << "without a frontier all keys are behind it";
+        const std::uint64_t keys = now(192 + 16);
+        EXPECT_EQ(with(own_fields_at + 32, 8, keys + 1), "corrupt") << "keys behind the frontier";
+        for (const std::uint64_t few : {std::uint64_t{0}, keys - 1}) EXPECT_EQ(with(192 + 16, 8, few), "corrupt");
+        for (const std::uint64_t capacity : {std::uint64_t{0}, std::uint64_t{1'000}, (std::uint64_t{1} << 36) + 1,
+                                             std::uint64_t{1} << 36, ~std::uint64_t{0}})
+            EXPECT_EQ(with(192, 8, capacity), "corrupt") << capacity;
+        for (const double other : {0.0, -1.0, 0.01, 0x1p-26, 0x1p-27, std::numeric_limits<double>::quiet_NaN()})
+            EXPECT_EQ(with(192 + 8, 8, std::bit_cast<std::uint64_t>(other)), "corrupt") << other;
+        const auto own_kind = std::to_integer<std::uint64_t>(file[10]);
+        EXPECT_EQ(own_kind, 9u);
+        for (std::uint64_t kind = 0; kind < 32; ++kind) {
+            EXPECT_EQ(with(10, 2, kind), kind == own_kind ? "loaded" : "mismatch") << kind;
+        }
+        for (const std::uint64_t version : {0u, 2u, 65'535u}) EXPECT_EQ(with(12, 2, version), "unsupported");
+    }
+}
+
+TEST(broom_paper_snapshot, a_custom_hash_cannot_be_saved) {
+    const auto function = [](const void*, key_view key) noexcept { return digest{key.size, 1}; };
+    const auto made = broom_paper_filter::make({.capacity = 10, .hash = hasher::custom(function, nullptr)});
+    vector_sink out;
+    const auto saved = made->save(out);
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().code(), error_code::unsupported);
+}
+
+TEST(broom_paper_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
+    test::splitmix chance{13};
+    std::vector<bytes> originals;
+    for (const double rate : {0.5, 0x1p-3, 0x1p-8, 0x1p-26}) {
+        originals.push_back(lived_in(1, rate));
+        originals.push_back(lived_in(70, rate));
+    }
+    const auto rounds = test::scaled<std::uint64_t>(8'000, 1'000'000);
+    std::uint64_t accepted = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        bytes forged = originals[chance.below(originals.size())];
+        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
+            // Parameters, the header's lengths, or anywhere.
+            const std::size_t at =
+                chance.below(3) == 0 ? 192 + chance.below(130) : 56 + chance.below(forged.size() - 64);
+            const std::size_t width = std::size_t{1} << chance.below(4);
+            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
+            if (chance.below(2) == 0) {
+                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
+            } else {
+                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
+            }
+        }
+        test::fit_lengths(forged);
+        test::fix_key_id(forged);
+        test::fix_envelope(forged);
+        const test::exercise_outcome outcome = test::exercise_paper_snapshot(forged);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
+        accepted += outcome.loaded ? 1 : 0;
+    }
+    EXPECT_GT(accepted, rounds / 50);
+    EXPECT_LT(accepted, rounds * 49 / 50);
+}
+
+}  // namespace
+}  // namespace genista
