@@ -324,6 +324,8 @@ TEST(whitelist_snapshot, a_forged_one_is_refused_or_a_sound_filter) {
         }
         test::fix_key_id(forged);
         test::fix_envelope(forged);
+        const test::exercise_outcome exercised = test::exercise_snapshot<whitelist_filter>(forged);
+        ASSERT_EQ(exercised.broken, nullptr) << exercised.broken;
         auto filter = whitelist_filter::load(forged);
         if (!filter) {
             EXPECT_FALSE(filter.error().message().empty());
