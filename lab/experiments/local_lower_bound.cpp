@@ -10,7 +10,8 @@
 //   2  the least size that keeps ε = 1/4 is at most twice that, for every u: the bound is of the right order, and log log u is what
 //      drives it where log(1/ε) is small;
 //   3  the way around: broom and broom_paper, which ask R whom a stranger collided with, keep every ε. What broom takes does not depend on
-//      u: at n = 10^5 it has fewer bits than the least local filter that keeps any of these ε at u = 2^1024;
+//      u: at n = 10^5 it has fewer bits a key than the least local filter that keeps any of these ε at u = 2^1024 (measured
+//      at n = 10^4, where broom's fixed costs would show; what a local filter needs a key does not depend on n);
 //   4  the way through: a whitelist with room for its list keeps every ε.
 //
 // 3 and 4 are the controls of the attack: it must not break what is not small and local. Bloom filters that remember nothing are among
