@@ -19,6 +19,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
 #include "genista/filters/swapping.hpp"
+#include "genista/filters/whitelist.hpp"
 #include "genista/format/snapshot.hpp"
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
@@ -103,7 +104,8 @@ int exercise_cuckoo_family(std::span<const std::byte> bytes) {
 void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
-                       int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise_broom(bytes)} +
+                       int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise<whitelist_filter>(bytes)} +
+                       int{exercise_broom(bytes)} +
                        int{exercise_paper(bytes)} + exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)

@@ -9,7 +9,7 @@ namespace genista::lab {
 void ask_fresh(arena& at, const budget& may_spend);                  // fresh.cpp
 void repeat_one(arena& at, const budget& may_spend);                 // replay.cpp
 void replay_pool(arena& at, const budget& may_spend);                // replay.cpp
-void play_rounds(arena& at, const budget& may_spend);                // replay.cpp
+void play_rounds(arena& at, const budget& may_spend);                // rounds.cpp
 void exhaust_adapts(arena& at, const budget& may_spend);             // replay.cpp
 void swap_with_members(arena& at, const budget& may_spend);          // crosses.cpp
 void cross_pool(arena& at, const budget& may_spend);                 // crosses.cpp

@@ -1,6 +1,5 @@
 // Asking again: what a filter that does not learn, or forgets what it has learnt, loses to. No member moves.
 #include <deque>
-#include <utility>
 
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
@@ -23,27 +22,6 @@ void replay_pool(arena& at, const budget& may_spend) {
         const auto pool = me.catch_some(pool_size, may_spend.queries / 4 + 1);
         for (int pass = 0; pass < passes; ++pass) {
             for (const std::uint64_t x : pool) at.guess(x);
-        }
-    }
-}
-
-// [broom18 §6.1]: a set Q of n strangers; then in each round the false positives of the round before, until there are
-// none. The lower bound for local filters rests on it: what a filter cannot fix comes through in every round.
-void play_rounds(arena& at, const budget& may_spend) {
-    constexpr int most_rounds = 64;  // a filter that never learns would play for ever
-    hunter me{at, may_spend};
-    while (!me.spent()) {
-        std::vector<std::uint64_t> asked;
-        for (std::uint64_t i = 0; i < at.size() && !me.spent(); ++i) {
-            const std::uint64_t x = me.stranger();
-            if (at.query(x).false_positive()) asked.push_back(x);
-        }
-        for (int round = 2; round <= most_rounds && !asked.empty(); ++round) {
-            std::vector<std::uint64_t> through;
-            for (const std::uint64_t x : asked) {
-                if (at.guess(x).false_positive()) through.push_back(x);
-            }
-            asked = std::move(through);
         }
     }
 }

@@ -12,10 +12,12 @@
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
 #include "genista/filters/swapping.hpp"
+#include "genista/filters/whitelist.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/cuckoo_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/games/local_arena.hpp"
+#include "lab/games/remembering_bloom.hpp"
 
 namespace genista::lab {
 namespace {
@@ -59,6 +61,23 @@ std::unique_ptr<arena> make_indexed(const contender_plan& plan) {
     return std::make_unique<index_arena<Filter>>(options);
 }
 
+std::unique_ptr<arena> make_whitelist(const contender_plan& plan) {
+    return std::make_unique<learning_arena<whitelist_filter, records_in_memory>>(whitelist_options{
+        .capacity = plan.keys, .false_positive_rate = plan.rate, .hash = hasher{hash_key::from_seed(plan.seed)}});
+}
+
+// A bit a key for what it remembers.
+std::unique_ptr<arena> make_bloom_cache(const contender_plan& plan) {
+    const std::uint64_t bloom_bits = must(bloom_filter::bits_for(plan.keys, plan.rate));
+    const std::uint64_t bits = bloom_bits + plan.keys;
+    return std::make_unique<remembering_arena>(
+        remembering_options{.keys = plan.keys,
+                            .total_bits = bits,
+                            .bloom_share = static_cast<double>(bloom_bits) / static_cast<double>(bits),
+                            .seed = plan.seed},
+        plan.rate);
+}
+
 struct known {
     std::string_view name;
     std::unique_ptr<arena> (*make)(const contender_plan&);
@@ -75,6 +94,8 @@ constexpr std::array all{
     known{bloom_filter::name, make_local<bloom_filter>},
     known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
     known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},
+    known{whitelist_filter::name, make_whitelist},
+    known{"bloom_cache", make_bloom_cache},
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class learning_arena final : public arena {
     [[nodiscard]] std::string_view filter_name() const noexcept override { return Filter::name; }
     [[nodiscard]] double rate() const noexcept override { return filter_.rate(); }
     [[nodiscard]] std::uint64_t bins() const noexcept override {
-        if constexpr (requires { filter_.details(); }) {
+        if constexpr (requires { filter_.details().bins; }) {
             return filter_.details().bins;
         } else if constexpr (requires { filter_.shape().bins; }) {
             return filter_.shape().bins;

@@ -10,6 +10,7 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
+#include "genista/filters/whitelist.hpp"
 #include "support/broom_world.hpp"
 #include "support/cuckoo_world.hpp"
 #include "support/fail_each_allocation.hpp"
@@ -451,6 +452,48 @@ TEST(broom_paper_allocations, queries_allocate_nothing) {
         w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
         EXPECT_EQ(test::this_thread_allocations.allocations, before);
     }
+
+// ---- whitelist ----------------------------------------------------------------------------------------------------------
+
+TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
+    memory_map remote;
+    const whitelist_options options{300, 0.5, hasher{hash_key::from_seed(8)}, 64};
+    auto filter = *whitelist_filter::make(options);
+    for (std::uint64_t key = 0; key < 300; ++key) {
+        ASSERT_TRUE(remote.put(filter.hash()(key), integer_key{key}.view()));
+        ASSERT_TRUE(filter.insert(key, remote));
+    }
+    EXPECT_GE(test::fail_each_allocation([&] { return whitelist_filter::make(options); }), 2u);
+    EXPECT_GE(test::fail_each_allocation([&] { return whitelist_filter::build(options, remote); }), 2u);
+    std::uint64_t needed = 0;
+    for (std::uint64_t x = 1'000; x < 6'000; ++x) {
+        if (!filter.may_contain(x)) continue;
+        const std::uint64_t entries = filter.details().list_entries;
+        needed += test::fail_each_allocation([&]() -> result<void> {
+            const auto outcome = filter.adapt(x, remote);
+            if (outcome) return {};
+            EXPECT_TRUE(filter.may_contain(x));
+            EXPECT_EQ(filter.details().list_entries, entries);
+            return outcome.error();
+        });
+        ASSERT_FALSE(filter.may_contain(x));
+    }
+    EXPECT_GE(needed, 5u) << "the list has grown several times";
+    EXPECT_TRUE(filter.audit(remote));
+    vector_sink file;
+    ASSERT_TRUE(filter.save(file));
+    EXPECT_GE(test::fail_each_allocation([&] {
+                  vector_sink out;
+                  return filter.save(out);
+              }),
+              2u);
+    EXPECT_GE(test::fail_each_allocation([&] { return whitelist_filter::load(file.bytes()); }), 3u);
+    const std::uint64_t before = test::this_thread_allocations.allocations;
+    for (std::uint64_t key = 0; key < 2'000; ++key) {
+        (void)filter.may_contain(key);
+        (void)filter.insert(key);
+    }
+    EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
 }
 
 }  // namespace

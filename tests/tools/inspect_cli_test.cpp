@@ -12,6 +12,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
 #include "genista/filters/swapping.hpp"
+#include "genista/filters/whitelist.hpp"
 #include "genista/format/snapshot.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
@@ -69,7 +70,8 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
     save_sample<bloom_filter>(scratch / "bloom");
     save_sample<blocked_bloom_filter>(scratch / "blocked_bloom");
     save_sample<cuckoo_partial_filter>(scratch / "cuckoo_partial");
-    for (const std::string kind : {"bloom", "blocked_bloom", "cuckoo_partial"}) {
+    save_sample<whitelist_filter>(scratch / "whitelist");
+    for (const std::string kind : {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist"}) {
         const tool_run run = run_tool({"inspect", scratch / kind, "--json"});
         ASSERT_EQ(run.status, 0) << kind << run.err;
         const nlohmann::json document = run.json();

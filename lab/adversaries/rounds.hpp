@@ -1,0 +1,38 @@
+// The attack in rounds, on which the lower bound for local filters rests [broom18 §6.1].
+//
+// S, n keys uniformly from the universe, are the members. Q, as many strangers uniformly from the rest, are asked for in lexicographic
+// order. Then in each round those that got through in the round before, in the same order, until nobody does or O(n) queries are used
+// up. What a filter cannot fix comes through in every round: FP_i, who got through in round i, is what a filter has to remember
+// something about, or be wrong again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lab/games/arena.hpp"
+
+namespace genista::lab {
+
+struct rounds_plan {
+    std::uint64_t strangers = 0;     // |Q|; 0: as many as there are members
+    std::uint64_t most_queries = 0;  // of all rounds; one that would exceed it is not begun. 0: 8 |Q|
+    std::uint64_t seed = 1;
+};
+
+struct rounds_played {
+    std::uint64_t strangers = 0;
+    std::vector<std::uint64_t> through{};  // |FP_1|, |FP_2|, …; the last is 0 if the attack ended by itself
+
+    [[nodiscard]] bool ended() const noexcept { return !through.empty() && through.back() == 0; }
+    // Queries of the rounds after the first, and those of them that got through: what "sustained" is about.
+    [[nodiscard]] std::uint64_t repeated() const noexcept;
+    [[nodiscard]] std::uint64_t repeated_through() const noexcept;
+};
+
+// n distinct keys, uniformly from all 64-bit integers, become members in lexicographic order.
+void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed);
+
+// Later rounds are guesses; the first is not.
+[[nodiscard]] rounds_played attack_in_rounds(arena& at, const rounds_plan& plan);
+
+}  // namespace genista::lab

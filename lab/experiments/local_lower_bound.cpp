@@ -1,0 +1,386 @@
+// local-lower-bound: what a filter needs that never asks R [broom18 Thm 5, §6.1].
+//
+// *Promised*: with u > n^4, a filter that learns of each false positive only that it was one, and keeps a constant sustained rate, has
+// Ω(min(n log n, n log log u)) bits. The theorem names no constant, and it speaks of all filters, which no experiment can. So what is
+// measured is the best local filter that we know how to make, a Bloom filter that remembers its mistakes (remembering_bloom.hpp), in every
+// size, with its bits split in ten ways between the two and two ways to forget, counted in its favour; and the attack in rounds
+// (rounds.hpp) for O(n) queries. *Judged*, where u > n^4:
+//
+//   1  with up to 1 · min(log n, log log u) bits a key no such filter keeps ε, for ε = 1/4, 1/8, 1/16 and 2^-8;
+//   2  the least size that keeps ε = 1/4 is at most twice that, for every u: the bound is of the right order, and log log u is what
+//      drives it where log(1/ε) is small;
+//   3  the way around: broom and broom_paper, which ask R whom a stranger collided with, keep every ε. What broom takes does not depend on
+//      u: at n = 10^5 it has fewer bits a key than the least local filter that keeps any of these ε at u = 2^1024 (measured
+//      at n = 10^4, where broom's fixed costs would show; what a local filter needs a key does not depend on n);
+//   4  the way through: a whitelist with room for its list keeps every ε.
+//
+// 3 and 4 are the controls of the attack: it must not break what is not small and local. Bloom filters that remember nothing are among
+// 1, and no size of them keeps a rate.
+//
+// What this does not show: that asking R is cheaper at these sizes whatever u is. At u = 2^64 the local filter is smaller than broom, for
+// O(n) queries. And broom_paper, whose tables have 5.4 bits a key at ε = 1/4, keeps so many adaptivity bits there that it is larger than the
+// least local filter in every universe measured. Its bits are reported, not judged.
+//
+// Sample: n queries in the first round of each game, then what got through. "Keeps" and "does not" are decided by the rule for rates, in the
+// first round and in the later ones; false alarm at most 10^-9 for each. Later rounds have few queries where a filter does well, so that a
+// size just below the threshold may pass for one that keeps ε: thresholds are printed with the rate that was seen.
+#include "lab/experiments/local_lower_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "genista/filters/broom.hpp"
+#include "genista/filters/broom_paper.hpp"
+#include "genista/filters/whitelist.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/games/broom_arena.hpp"
+#include "lab/games/index_arena.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/parallel.hpp"
+
+namespace genista::lab {
+
+bool bound_setting::universe_is_large() const noexcept {
+    return universe_bits > 4 * log_n();
+}
+double bound_setting::log_log_u() const noexcept {
+    return std::log2(static_cast<double>(universe_bits));
+}
+double bound_setting::log_n() const noexcept {
+    return std::log2(static_cast<double>(keys));
+}
+double bound_setting::bound_bits_per_key() const noexcept {
+    return std::min(log_n(), log_log_u());
+}
+
+void rounds_sample::add(const rounds_played& game) {
+    first += game.strangers;
+    first_through += game.through.empty() ? 0 : game.through.front();
+    repeated += game.repeated();
+    repeated_through += game.repeated_through();
+    if (through.empty()) through = game.through;
+}
+double rounds_sample::first_rate() const noexcept {
+    return first == 0 ? 0 : static_cast<double>(first_through) / static_cast<double>(first);
+}
+double rounds_sample::sustained_rate() const noexcept {
+    return repeated == 0 ? 0 : static_cast<double>(repeated_through) / static_cast<double>(repeated);
+}
+bool rounds_sample::keeps(double rate) const noexcept {
+    return first_through <= most_plausible_hits(first, rate) &&
+           repeated_through <= most_plausible_hits(repeated, rate) && false_negatives == 0;
+}
+
+const remembering_point* bound_data::best(double asked_bits, double rate) const noexcept {
+    const auto worse_of = [](const rounds_sample& seen) { return std::max(seen.first_rate(), seen.sustained_rate()); };
+    const remembering_point* found = nullptr;
+    for (const remembering_point& each : remembering) {
+        if (each.asked_bits != asked_bits) continue;
+        if (found == nullptr) found = &each;
+        const bool keeps = each.seen.keeps(rate), kept = found->seen.keeps(rate);
+        if (keeps != kept ? keeps : worse_of(each.seen) < worse_of(found->seen)) found = &each;
+    }
+    return found;
+}
+
+std::optional<double> bound_data::threshold(double rate) const noexcept {
+    std::optional<double> least;
+    for (const double bits : sizes()) {
+        if (!best(bits, rate)->seen.keeps(rate)) {
+            least.reset();
+        } else if (!least) {
+            least = bits;
+        }
+    }
+    return least;
+}
+
+std::vector<double> bound_data::sizes() const {
+    std::set<double> all;
+    for (const remembering_point& each : remembering) all.insert(each.asked_bits);
+    return {all.begin(), all.end()};
+}
+
+std::string bound_data::name() const {
+    return "n = " + std::to_string(setting.keys) + ", u = 2^" + std::to_string(setting.universe_bits);
+}
+
+namespace {
+
+constexpr double bound_constant = 1;
+constexpr double most_over_bound = 2;  // of the threshold at ε = 1/4
+constexpr double most_of_broom = 0.02;
+constexpr unsigned broom_is_smaller_from = 1024;  // log u
+constexpr std::uint64_t broom_keys = 100'000;
+constexpr std::array shares{1.0, 0.95, 0.9, 0.85, 0.8, 0.775, 0.75, 0.7, 0.6, 0.5};
+
+// The attack on an arena that holds nobody yet.
+template <class BitsOf>
+void play(arena& at, std::uint64_t keys, std::uint64_t seed, rounds_sample& into, BitsOf bits_of) {
+    insert_uniformly(at, keys, 2 * seed);
+    into.add(attack_in_rounds(at, {.seed = 2 * seed + 1}));
+    into.false_negatives += at.counted().false_negatives;
+    into.bits_per_key = bits_of() / static_cast<double>(keys);
+}
+
+void play_remembering(const bound_setting& setting, std::uint64_t seed, remembering_point& point) {
+    for (std::uint64_t game = 0; game < setting.games; ++game) {
+        remembering_arena at{
+            {.keys = setting.keys,
+             .total_bits = static_cast<std::uint64_t>(point.asked_bits * static_cast<double>(setting.keys)),
+             .bloom_share = point.bloom_share,
+             .universe_bits = setting.universe_bits,
+             .replaces = point.replaces,
+             .seed = seed + game},
+            0.5};
+        play(at, setting.keys, seed + game, point.seen, [&] { return static_cast<double>(at.filter().bits()); });
+    }
+}
+
+template <class Arena, class Options>
+void play_rival(const bound_setting& setting, std::uint64_t seed, Options options, rival_point& point) {
+    for (std::uint64_t game = 0; game < setting.games; ++game) {
+        options.capacity = setting.keys;
+        options.false_positive_rate = point.rate;
+        options.hash = hasher{hash_key::from_seed(seed + game)};
+        if constexpr (requires { options.repeatable; }) options.repeatable = seed + game;
+        Arena at{options};
+        play(at, setting.keys, seed + game, point.seen,
+             [&] { return 8 * static_cast<double>(at.filter().stats().local_bytes); });
+    }
+}
+
+void play_rival(const bound_setting& setting, std::uint64_t seed, rival_point& point) {
+    if (point.filter == whitelist_filter::name) {
+        whitelist_options options;
+        options.universe_bits = setting.universe_bits;
+        play_rival<learning_arena<whitelist_filter, records_in_memory>>(setting, seed, options, point);
+    } else if (point.filter == broom_filter::name) {
+        // It has eight bits for a key at the least, and takes no rate that they would be too many for.
+        rival_point made{point.filter, std::min(point.rate, most_of_broom)};
+        play_rival<broom_arena<broom_filter>>(setting, seed, broom_options{}, made);
+        point.seen = made.seen;
+    } else {
+        play_rival<index_arena<broom_paper_filter>>(setting, seed, broom_paper_options{}, point);
+    }
+}
+
+bound_data measure(const bound_setting& setting, std::uint64_t seed, const std::function<void(double)>& progress) {
+    bound_data data{.setting = setting};
+    const auto steps = static_cast<int>((setting.bits_to - setting.bits_from) / setting.bits_step);
+    for (int step = 0; step <= steps; ++step) {
+        for (const double share : shares) {
+            for (const replacement way : {replacement::oldest, replacement::any}) {
+                if (share == 1 && way == replacement::any) continue;  // nothing to replace
+                data.remembering.push_back({setting.bits_from + setting.bits_step * step, share, way});
+            }
+        }
+    }
+    for (const double rate : lower_bound_rates) {
+        for (const std::string_view filter : {whitelist_filter::name, broom_paper_filter::name, broom_filter::name})
+            data.rivals.push_back({std::string{filter}, rate});
+    }
+    parallel(
+        data.rivals.size() + data.remembering.size(),
+        [&](std::size_t i) {
+            if (i < data.rivals.size()) return play_rival(setting, seed + 1000 * i, data.rivals[i]);
+            play_remembering(setting, seed + 1000 * i, data.remembering[i - data.rivals.size()]);
+        },
+        progress);
+    return data;
+}
+
+// The broom filter by itself, large enough for its fixed costs not to show; the bits it takes know nothing of u.
+std::vector<rival_point> play_broom(std::uint64_t seed) {
+    std::vector<rival_point> all;
+    for (const double rate : lower_bound_rates) {
+        all.push_back({std::string{broom_filter::name}, rate});
+        play_rival({.keys = broom_keys, .games = 1}, seed + all.size(), all.back());
+    }
+    return all;
+}
+
+struct verdict {
+    bool small_break = true, threshold_fits = true, whitelist_keeps = true, askers_keep = true, broom_is_smaller = true;
+    std::size_t small = 0;       // filters below the bound
+    double least_sustained = 1;  // the least rate that one of those had
+    std::vector<std::string> thresholds{};
+};
+
+void judge(const bound_data& data, const std::vector<rival_point>& brooms, verdict& so_far) {
+    const bound_setting& setting = data.setting;
+    const double bound = bound_constant * setting.bound_bits_per_key();
+    if (setting.universe_is_large()) {
+        for (const remembering_point& each : data.remembering) {
+            if (each.seen.bits_per_key > bound) continue;
+            ++so_far.small;
+            so_far.least_sustained =
+                std::min(so_far.least_sustained, std::max(each.seen.sustained_rate(), each.seen.first_rate()));
+            for (const double rate : lower_bound_rates)
+                so_far.small_break = so_far.small_break && !each.seen.keeps(rate);
+        }
+        const auto needed = data.threshold(lower_bound_rates.front());
+        so_far.threshold_fits =
+            so_far.threshold_fits && needed && *needed > bound && *needed <= most_over_bound * bound;
+    }
+    for (const rival_point& each : data.rivals) {
+        bool& kept = each.filter == whitelist_filter::name ? so_far.whitelist_keeps : so_far.askers_keep;
+        kept = kept && each.seen.keeps(each.rate);
+    }
+    for (const rival_point& each : brooms) {
+        so_far.askers_keep = so_far.askers_keep && each.seen.keeps(each.rate);
+        const auto needed = data.threshold(each.rate);
+        so_far.broom_is_smaller = so_far.broom_is_smaller && (setting.universe_bits < broom_is_smaller_from ||
+                                                              !needed || each.seen.bits_per_key < *needed);
+    }
+    std::string told = data.name() + ":";
+    for (const double rate : lower_bound_rates) {
+        const auto needed = data.threshold(rate);
+        told += " " + (needed ? shown(*needed) : "more than " + shown(setting.bits_to)) + " at " + shown_rate(rate);
+    }
+    so_far.thresholds.push_back(told + " (log log u = " + shown(setting.log_log_u()) +
+                                ", log n = " + shown(setting.log_n()) + ")");
+}
+
+nlohmann::json common_row(const bound_setting& setting, const rounds_sample& seen) {
+    return {{"keys", setting.keys},
+            {"universe_bits", setting.universe_bits},
+            {"universe_above_n^4", setting.universe_is_large()},
+            {"bits_per_key", seen.bits_per_key},
+            {"first_queries", seen.first},
+            {"first_rate", seen.first_rate()},
+            {"repeated_queries", seen.repeated},
+            {"sustained_rate", seen.sustained_rate()},
+            {"false_negatives", seen.false_negatives},
+            {"through",
+             std::vector<std::uint64_t>(
+                 seen.through.begin(),
+                 seen.through.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(seen.through.size(), 12)))}};
+}
+
+void add_rows(const bound_data& data, nlohmann::json& series) {
+    const bound_setting& setting = data.setting;
+    for (const double rate : lower_bound_rates) {
+        const auto needed = data.threshold(rate);
+        nlohmann::json row{{"what", "threshold"},
+                           {"keys", setting.keys},
+                           {"universe_bits", setting.universe_bits},
+                           {"universe_above_n^4", setting.universe_is_large()},
+                           {"rate", rate},
+                           {"n_log_log_u_bits_per_key", setting.log_log_u()},
+                           {"n_log_n_bits_per_key", setting.log_n()},
+                           {"rate_n_log_u_bits_per_key", rate * setting.universe_bits},
+                           {"n_log_1/rate_bits_per_key", std::log2(1 / rate)}};
+        row["least_bits_per_key_that_keep_it"] = needed ? nlohmann::json{*needed} : nlohmann::json{};
+        if (needed) row["its_sustained_rate"] = data.best(*needed, rate)->seen.sustained_rate();
+        series.push_back(std::move(row));
+        for (const double bits : data.sizes()) {
+            const remembering_point& best = *data.best(bits, rate);
+            nlohmann::json made = common_row(setting, best.seen);
+            made["what"] = "bloom_cache, the best of its size";
+            made["rate"] = rate;
+            made["bloom_share"] = best.bloom_share;
+            made["replaces"] = best.replaces == replacement::oldest ? "oldest" : "any";
+            made["keeps"] = best.seen.keeps(rate);
+            series.push_back(std::move(made));
+        }
+    }
+    for (const rival_point& each : data.rivals) {
+        nlohmann::json made = common_row(setting, each.seen);
+        made["what"] = each.filter;
+        made["rate"] = each.rate;
+        made["keeps"] = each.seen.keeps(each.rate);
+        series.push_back(std::move(made));
+    }
+}
+
+outcome run_all(const run_options& options) {
+    std::vector<bound_setting> settings;
+    for (const unsigned universe_bits : {64u, 256u, 1024u})
+        settings.push_back({.universe_bits = universe_bits, .bits_from = 3, .bits_to = 17, .bits_step = 1});
+    if (!options.quick) {
+        settings.clear();
+        for (const unsigned universe_bits : {64u, 256u, 1024u, 4096u})
+            settings.push_back({.universe_bits = universe_bits, .games = 8});
+        settings.push_back({.keys = 100'000, .universe_bits = 64, .games = 1, .bits_from = 5, .bits_to = 15});
+        settings.push_back({.keys = 100'000, .universe_bits = 256, .games = 1, .bits_from = 7, .bits_to = 15});
+        settings.push_back(
+            {.keys = 1'000'000, .universe_bits = 256, .games = 1, .bits_from = 8, .bits_to = 15, .bits_step = 1});
+    }
+    std::vector<bound_data> all;
+    const std::vector<rival_point> brooms = play_broom(options.seed);
+    verdict seen;
+    outcome out;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+        const double share = 1 / static_cast<double>(settings.size());
+        all.push_back(measure(settings[i], options.seed + (i << 40),
+                              [&](double done) { options.progress(share * (static_cast<double>(i) + done)); }));
+        judge(all.back(), brooms, seen);
+        add_rows(all.back(), out.series);
+    }
+    out.promised =
+        "a filter that never asks R needs on the order of min(n log n, n log log u) bits to keep a sustained ε: up "
+        "to " +
+        shown(bound_constant) +
+        " times that, no Bloom filter that remembers its mistakes keeps 1/4, 1/8, 1/16 or 2^-8 against the attack in "
+        "rounds";
+    out.measured = std::to_string(seen.small) + " filters below the bound, " +
+                   (seen.small_break ? "none of which keeps any of the rates" : "of which some keep a rate") +
+                   " (the least rate that one had: " + shown(seen.least_sustained) +
+                   "). Bits a key from which on the best one keeps its rate:";
+    for (const std::string& each : seen.thresholds) out.measured += " " + each + ".";
+    for (const rival_point& each : brooms) {
+        out.series.push_back({{"what", "broom, whatever u is"},
+                              {"keys", broom_keys},
+                              {"rate", each.rate},
+                              {"bits_per_key", each.seen.bits_per_key},
+                              {"sustained_rate", each.seen.sustained_rate()},
+                              {"repeated_queries", each.seen.repeated},
+                              {"keeps", each.seen.keeps(each.rate)}});
+    }
+    out.measured += " broom_paper, reported:";
+    for (const rival_point& each : all.front().rivals) {
+        if (each.filter == broom_paper_filter::name)
+            out.measured += " " + shown(each.seen.bits_per_key) + " at " + shown_rate(each.rate);
+    }
+    out.measured += " at n = " + std::to_string(all.front().setting.keys) + ".";
+    out.measured += " broom: " + shown(brooms.front().seen.bits_per_key) + " at n = " + std::to_string(broom_keys) +
+                    ", whatever u is.";
+    out.control = {{"what",
+                    "the same attack must not break filters that ask R whom a stranger collided with, broom with fewer "
+                    "bits than the "
+                    "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
+                   {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
+                   {"broom_bits_per_key", brooms.front().seen.bits_per_key},
+                   {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},
+                   {"whitelist_keeps_every_rate", seen.whitelist_keeps},
+                   {"threshold_at_1/4_within_twice_the_bound", seen.threshold_fits}};
+    out.kept = seen.small > 0 && seen.small_break && seen.threshold_fits && seen.askers_keep && seen.broom_is_smaller &&
+               seen.whitelist_keeps;
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"rates", lower_bound_rates},
+                      {"bound_constant", bound_constant},
+                      {"bloom_shares", shares}};
+    for (const bound_setting& each : settings)
+        out.parameters["settings"].push_back({{"keys", each.keys},
+                                              {"universe_bits", each.universe_bits},
+                                              {"games", each.games},
+                                              {"universe_above_n^4", each.universe_is_large()}});
+    out.figures = draw_bounds(all);
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_local_lower_bound(const run_options& options) {
+    if (const auto refused = refuse_filter("local-lower-bound", options); !refused) return refused.error();
+    return run_experiment("local-lower-bound", options, [&] { return run_all(options); });
+}
+
+}  // namespace genista::lab

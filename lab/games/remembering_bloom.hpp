@@ -1,0 +1,155 @@
+// remembering_bloom: a Bloom filter and a cache of some of its mistakes, in a given number of bits; and its arena, "bloom_cache".
+//
+// What a local filter can do about its false positives is to remember them [broom18 §6]: it is told of each that it was one, and nothing
+// else. With room for all of them it is a whitelist; with less it has to choose, and this one has the two plain ways: the oldest goes,
+// or any. It is there to be attacked: how many bits does it take until the attack in rounds (rounds.hpp) does it no harm?
+//
+// Bits are counted in its favour: those of the Bloom filter, and log u for each key remembered, as if a set of keys in memory cost no
+// more than the keys. (Fewer would not do. What is kept of a key must not be shared by any member, and it cannot look those up.) The
+// keys of the lab are integers of 64 bits. In a larger universe only the price of remembering one changes, which is all that a filter
+// with good hash functions sees of it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "genista/filters/bloom.hpp"
+#include "lab/games/arena.hpp"
+#include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/random.hpp"
+
+namespace genista::lab {
+
+enum class replacement : unsigned char { oldest, any };
+
+struct remembering_options {
+    std::uint64_t keys = 10'000;
+    std::uint64_t total_bits = 100'000;
+    double bloom_share = 0.8;  // of the bits; the rest is the cache
+    unsigned universe_bits = 64;
+    replacement replaces = replacement::oldest;
+    std::uint64_t seed = 1;
+};
+
+class remembering_bloom {
+  public:
+    explicit remembering_bloom(const remembering_options& options)
+        : bloom_{make_bloom(options)}, replaces_{options.replaces}, chance_{options.seed} {
+        const std::uint64_t left = options.total_bits - std::min(options.total_bits, bloom_bits());
+        room_ = options.bloom_share >= 1 ? 0 : left / options.universe_bits;
+        bits_ = bloom_bits() + room_ * options.universe_bits;
+    }
+
+    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept {
+        return bloom_.may_contain(key) && !places_.contains(key);
+    }
+    void insert(std::uint64_t key) {
+        (void)bloom_.insert(key);
+        const auto known = places_.find(key);
+        if (known == places_.end()) return;
+        remembered_[known->second].reset();
+        places_.erase(known);
+    }
+    // It was a false positive.
+    void remember(std::uint64_t key) {
+        if (room_ == 0 || places_.contains(key)) return;
+        if (remembered_.size() < room_) {
+            places_[key] = remembered_.size();
+            remembered_.emplace_back(key);
+            return;
+        }
+        const std::uint64_t place = replaces_ == replacement::oldest ? next_++ % room_ : chance_.below(room_);
+        if (const auto old = remembered_[place]; old) places_.erase(*old);
+        remembered_[place] = key;
+        places_[key] = place;
+    }
+
+    [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
+    [[nodiscard]] std::uint64_t room() const noexcept { return room_; }  // keys it can remember
+    [[nodiscard]] std::uint64_t remembered() const noexcept { return places_.size(); }
+    [[nodiscard]] double bloom_rate() const noexcept { return bloom_.stats().false_positive_rate; }
+
+  private:
+    // The best Bloom filter for its share.
+    [[nodiscard]] static bloom_filter make_bloom(const remembering_options& options) {
+        const auto share = static_cast<std::uint64_t>(options.bloom_share * static_cast<double>(options.total_bits));
+        const double rate = std::min(max_false_positive_rate, bloom_filter::fpr_for(options.keys, share));
+        return must(bloom_filter::make({options.keys, rate, hasher{hash_key::from_seed(options.seed)}}));
+    }
+    [[nodiscard]] std::uint64_t bloom_bits() const noexcept {
+        return 8 * (bloom_.stats().local_bytes - sizeof(bloom_filter));
+    }
+
+    bloom_filter bloom_;
+    replacement replaces_;
+    random_stream chance_;
+    std::uint64_t room_ = 0, bits_ = 0, next_ = 0;
+    std::vector<std::optional<std::uint64_t>> remembered_;
+    std::unordered_map<std::uint64_t, std::uint64_t> places_;  // where in `remembered_`
+};
+
+class remembering_arena final : public arena {
+  public:
+    // `rate`: what it is asked to keep. Whether it does is the question.
+    remembering_arena(const remembering_options& options, double rate) : filter_{options}, rate_{rate} {}
+
+    [[nodiscard]] std::string_view filter_name() const noexcept override { return "bloom_cache"; }
+    [[nodiscard]] double rate() const noexcept override { return rate_; }
+    [[nodiscard]] std::uint64_t bins() const noexcept override { return 0; }
+
+    reply query(std::uint64_t key) override {
+        const reply seen{.maybe = filter_.may_contain(key), .member = members_.contains(key), .reads = 0};
+        ++score_.operations;
+        if (seen.member) {
+            score_.false_negatives += seen.maybe ? 0u : 1u;
+            return seen;
+        }
+        ++score_.negatives;
+        if (seen.maybe) {
+            ++score_.false_positives;
+            filter_.remember(key);
+        }
+        return seen;
+    }
+    reply guess(std::uint64_t key) override {
+        const reply seen = query(key);
+        if (!seen.member) {
+            ++score_.guesses;
+            score_.right_guesses += seen.maybe ? 1u : 0u;
+        }
+        return seen;
+    }
+    unsigned insert(std::uint64_t key) override {
+        ++score_.operations;
+        if (members_.insert(key).second) filter_.insert(key);
+        return 0;
+    }
+    unsigned erase(std::uint64_t key) override {  // the filter is not told, as in a store
+        ++score_.operations;
+        members_.erase(key);
+        return 0;
+    }
+    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
+    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
+
+    void grow() override { throw std::runtime_error{"bloom_cache does not grow"}; }
+    void save() override { throw std::runtime_error{"bloom_cache cannot be saved"}; }
+    void restart() override { throw std::runtime_error{"bloom_cache cannot be saved"}; }
+
+    [[nodiscard]] const score& counted() const noexcept override { return score_; }
+    [[nodiscard]] const remembering_bloom& filter() const noexcept { return filter_; }
+
+  private:
+    remembering_bloom filter_;
+    double rate_;
+    std::unordered_set<std::uint64_t> members_;
+    score score_;
+};
+
+}  // namespace genista::lab
