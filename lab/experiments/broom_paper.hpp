@@ -1,0 +1,19 @@
+// The halves of the broom experiments that measure broom_paper, the structure of the text: `--filter broom_paper`.
+//
+// Each in a file of its own, broom_paper_X.cpp beside broom_X.cpp. They judge by what the text promises, not by what our own layout
+// reaches. All take rates for which the design is the same for every n they look at.
+#pragma once
+
+#include "lab/experiment.hpp"
+
+namespace genista::lab {
+
+inline constexpr double paper_small_rate = 0x1p-7;   // r ≤ 2 log log n from n = 2500 on [broom18 §5.3]
+inline constexpr double paper_large_rate = 0x1p-10;  // r > 2 log log n up to n = 2^32 [§5.4]
+
+[[nodiscard]] outcome measure_paper_remote(const run_options& options);
+[[nodiscard]] outcome measure_paper_space(const run_options& options);
+[[nodiscard]] outcome measure_paper_time(const run_options& options);
+[[nodiscard]] outcome measure_paper_overflow(const run_options& options);
+
+}  // namespace genista::lab
