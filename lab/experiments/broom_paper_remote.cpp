@@ -1,16 +1,17 @@
 // broom-remote for the structure of the text: what it asks of R [broom18 Thm 6], counted call by call on records and index.
 //
-//     call             point reads   range reads                                   writes of the index
-//     a negative       0             0                                             0
-//     false positive   1             2: REVLOOKUP and the frontier; at most        2 c, one for a ghost
-//                                    3 + 3 c (small design), 2 + c (large)
-//     erase            0             1, at most 2 (small)                          at most 3
-//     new key          0             none, or with probability ≤ ε as many as a    at most 2, and as many as a false positive
-//                                    false positive without its point read
+//     call             point reads   range reads                                      writes of the index
+//     a negative       0             0                                                0
+//     false positive   1             2 + c: REVLOOKUP, the frontier, and one that     2 c, one for a ghost
+//                                    says where each key lies that it moves; at
+//                                    most 3 + 4 c (small design), 2 + 2 c (large)
+//     erase            0             2, at most 3 (small)                             at most 3
+//     new key          0             none, or with probability ≤ ε as many as a       2, and as many as a false positive
+//                                    false positive
 //
-// The rare ones: each of c keys that are rehashed may collide where it goes (REVLOOKUP in two levels), and where two levels match
-// it takes one more to say whose fingerprint is whose. (Should the frontier bring the false positive back, with probability ε, two
-// more.) So the *maximum* depends on c = 3 alone. It is checked as such for
+// The rare ones: each of the c keys that are rehashed may collide where it goes, and where two levels match it takes one more to say
+// whose fingerprint is whose. (Should the frontier bring the false positive back, with probability ε, two more.) So the *maximum*
+// depends on c = 3 alone. It is checked as such for
 // n = 10^4, 10^5 (and 10^6), in a filter just built and in one that saw 3 n replacements; the mean must not grow with n either.
 //
 // Controls: a Bloom filter reads for a known false positive every time it is asked; inserts judged by ε/4 must fail.
@@ -73,10 +74,10 @@ struct tallies {
         return inserts.reading <= most_plausible_hits(inserts.calls, judged_as);
     }
     [[nodiscard]] bool kept(double rate, bool large) const {
-        const cost moved{0, large ? 1 + rehashed : 1 + 3 * rehashed, 2 * rehashed + ghosts_of_one_key};
+        const cost moved{0, large ? 1 + 2 * rehashed : 1 + 4 * rehashed, 2 * rehashed + ghosts_of_one_key};
         const std::uint64_t lookups = large ? 1 : 2;
         return negatives.within({}) && adapts.within({1, lookups + moved.range_reads, moved.index_writes}) &&
-               erases.within({0, lookups, 3}) && strangers_erased.within({}) &&
+               erases.within({0, 1 + lookups, 3}) && strangers_erased.within({}) &&
                inserts.within({0, lookups + moved.range_reads, 2 + moved.index_writes}) && inserts_within(rate);
     }
     [[nodiscard]] nlohmann::json row(const char* when, std::uint64_t n, double rate, bool large) const {
@@ -172,7 +173,7 @@ outcome measure_paper_remote(const run_options& options) {
                 out.series.push_back(each->row(when, n, rate, large));
                 const double mean = each->adapts.mean_reads();
                 kept = kept && each->kept(rate, large) && each->adapts.calls >= judged_means &&
-                       mean <= mean_may_grow_by * std::max(least_mean, 2.0);
+                       mean <= mean_may_grow_by * std::max(least_mean, 2.0 + rehashed);
                 least_mean = std::min(least_mean, mean);
                 most_mean = std::max(most_mean, mean);
                 most_reads = std::max(most_reads, each->adapts.most.range_reads);
@@ -187,11 +188,9 @@ outcome measure_paper_remote(const run_options& options) {
     const double bloom = bloom_asked_again(sizes.front(), options.seed);
     const bool controls_failed = bloom == 1 && judged_by_less_fails;
     out.promised =
-        "no access on a negative; one point read, 2 range reads and 2 c writes of the index for a false positive (c = "
-        "3), "
-        "never "
-        "more than 12 reads (small) or 5 (large), for every n; 1 or 2 reads for an erase; none for an insert but with "
-        "probability ε";
+        "no access on a negative; one point read, 2 + c range reads and 2 c writes of the index for a false positive "
+        "(c = 3), never more than 15 reads (small) or 8 (large), for every n; 2 or 3 reads for an erase; none for an "
+        "insert but with probability ε";
     out.measured = std::string{kept ? "so" : "NOT so"} + "; a false positive takes " + shown(most_mean, 3) +
                    " range reads in the mean at worst, never more than " + std::to_string(most_reads) +
                    ", and at most " + std::to_string(most_writes) + " writes; " + std::to_string(reading) + " of " +
