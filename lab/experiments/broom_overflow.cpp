@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
+#include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/broom_workload.hpp"
 
@@ -193,7 +194,8 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_broom_overflow(const run_options& options) {
-    return run_on_broom("broom-overflow", options, [&] { return measure(options); });
+    return run_on_either(
+        "broom-overflow", options, [&] { return measure(options); }, [&] { return measure_paper_overflow(options); });
 }
 
 }  // namespace genista::lab

@@ -8,7 +8,14 @@
 
 namespace genista::lab {
 
+inline constexpr double paper_small_rate = 0x1p-7;   // r ≤ 2 log log n from n = 2600 on [broom18 §5.3]
+inline constexpr double paper_large_rate = 0x1p-10;  // r > 2 log log n below n = 2^32 [§5.4]
+
 [[nodiscard]] outcome measure_paper_invariant(const run_options& options);
 [[nodiscard]] outcome measure_paper_property10(const run_options& options);
+[[nodiscard]] outcome measure_paper_remote(const run_options& options);
+[[nodiscard]] outcome measure_paper_space(const run_options& options);
+[[nodiscard]] outcome measure_paper_time(const run_options& options);
+[[nodiscard]] outcome measure_paper_overflow(const run_options& options);
 
 }  // namespace genista::lab

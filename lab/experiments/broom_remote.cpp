@@ -17,6 +17,7 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
@@ -191,7 +192,8 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_broom_remote(const run_options& options) {
-    return run_on_broom("broom-remote", options, [&] { return measure(options); });
+    return run_on_either(
+        "broom-remote", options, [&] { return measure(options); }, [&] { return measure_paper_remote(options); });
 }
 
 }  // namespace genista::lab

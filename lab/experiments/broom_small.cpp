@@ -1,6 +1,8 @@
 // broom-small: for ε of 2^-8 and above the broom filter takes the design for short remainders [broom18 §5.3]: 14 bits of base
 // in the bin's line, nothing beside it. ε alone decides; the rate is kept at every load.
 //
+// broom_paper: r ≤ 2 log log n leads to two levels, and every such ε keeps its rate.
+//
 // Control: the full 2^-8 filter judged by 2^-9 must fail. (Its true rate is about 0.75 · 2^-8: a bin is not always full.)
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/broom_rates.hpp"
@@ -9,14 +11,24 @@
 namespace genista::lab {
 
 result<outcome> run_broom_small(const run_options& options) {
-    return run_on_broom("broom-small", options, [&] {
+    const auto ours = [&] {
         const rate_plan plan{.rates = {0.02, 0x1p-7, 0x1p-8},
                              .tails = false,
                              .control_rate = 0x1p-8,
                              .control_judged_as = 0x1p-9,
                              .capacity = options.quick ? 100'000u : 1'000'000u};
         return rate_outcome(plan, options, "the design without tails");
-    });
+    };
+    const auto papers = [&] {
+        const rate_plan plan{.rates = {0.02, 0x1p-7, 0x1p-8},
+                             .tails = false,
+                             .control_rate = 0x1p-8,
+                             .control_judged_as = 0x1p-9,
+                             .capacity = options.quick ? 100'000u : 1'000'000u,
+                             .of_paper = true};
+        return rate_outcome(plan, options, "two levels");
+    };
+    return run_on_either("broom-small", options, ours, papers);
 }
 
 }  // namespace genista::lab

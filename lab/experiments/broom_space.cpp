@@ -16,6 +16,7 @@
 #include "genista/base/buffer.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
@@ -185,7 +186,8 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_broom_space(const run_options& options) {
-    return run_on_broom("broom-space", options, [&] { return measure(options); });
+    return run_on_either(
+        "broom-space", options, [&] { return measure(options); }, [&] { return measure_paper_space(options); });
 }
 
 }  // namespace genista::lab

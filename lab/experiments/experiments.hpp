@@ -12,6 +12,7 @@ result<outcome> run_broom_property10(const run_options& options);
 result<outcome> run_broom_remote(const run_options& options);
 result<outcome> run_broom_space(const run_options& options);
 result<outcome> run_broom_time(const run_options& options);
+result<outcome> run_broom_rotation(const run_options& options);
 result<outcome> run_broom_overflow(const run_options& options);
 result<outcome> run_broom_small(const run_options& options);
 result<outcome> run_broom_large(const run_options& options);

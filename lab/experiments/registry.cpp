@@ -15,6 +15,7 @@ constexpr std::array experiments{
     experiment{"broom-remote", run_broom_remote},
     experiment{"broom-space", run_broom_space},
     experiment{"broom-time", run_broom_time},
+    experiment{"broom-rotation", run_broom_rotation},
     experiment{"broom-overflow", run_broom_overflow},
     experiment{"broom-small", run_broom_small},
     experiment{"broom-large", run_broom_large},

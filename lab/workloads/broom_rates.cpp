@@ -2,15 +2,26 @@
 #include "lab/workloads/broom_rates.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "genista/filters/broom.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/paper_workload.hpp"
 
 namespace genista::lab {
 namespace {
 
-using workload = broom_workload<broom_filter>;
+struct rate_result {
+    bool kept = true;           // every rate, by the rule
+    bool designs_right = true;  // tails where they must be, and nowhere else
+    bool control_failed = false;
+    double worst_share = 0;  // of the promised rate
+    std::uint64_t queries = 0;
+    nlohmann::json series = nlohmann::json::array();
+    nlohmann::json control;
+};
 
 struct asked {
     std::uint64_t queries = 0, hits = 0, allowed = 0;
@@ -18,7 +29,8 @@ struct asked {
     [[nodiscard]] double rate() const { return static_cast<double>(hits) / static_cast<double>(queries); }
 };
 
-asked ask(const broom_filter& filter, double judged_as, const std::function<void(double)>& progress) {
+template <class Filter>
+asked ask(const Filter& filter, double judged_as, const std::function<void(double)>& progress) {
     asked seen;
     seen.queries = trials_for(judged_as);
     seen.allowed = most_plausible_hits(seen.queries, judged_as);
@@ -30,16 +42,43 @@ asked ask(const broom_filter& filter, double judged_as, const std::function<void
     return seen;
 }
 
-// Tails exist, have the length that ε asks for, and are read: or none of it.
-bool design_is(const broom_filter& filter, bool tails) {
-    const line_use seen = trace_strangers(filter, first_stranger, 200'000);
-    const bool read = seen.left_the_line > seen.read_side;
-    const broom_details parts = filter.details();
-    return tails ? parts.tail_bytes > 0 && read : parts.tail_bytes == 0 && !read;
-}
+// What the two filters call their designs.
+struct our_layout {
+    using workload = broom_workload<broom_filter>;
+    using options = broom_options;
+    // Tails exist, have the length that ε asks for, and are read: or none of it.
+    static bool design_is(const broom_filter& filter, bool tails) {
+        const line_use seen = trace_strangers(filter, first_stranger, 200'000);
+        const bool read = seen.left_the_line > seen.read_side;
+        const broom_details parts = filter.details();
+        return tails ? parts.tail_bytes > 0 && read : parts.tail_bytes == 0 && !read;
+    }
+    static void tell(nlohmann::json& row, const broom_filter& filter) {
+        row["tail_bytes"] = filter.details().tail_bytes;
+    }
+};
 
-}  // namespace
+struct papers_structure {
+    using workload = paper_workload;
+    using options = broom_paper_options;
+    // Large iff r > 2 log log n, and then signatures of that length [broom18 §5.4].
+    static bool design_is(const broom_paper_filter& filter, bool large) {
+        const broom_paper_details parts = filter.details();
+        const double log_log = std::log2(std::log2(static_cast<double>(filter.stats().capacity)));
+        const bool must_be_large = parts.remainder_bits > 2 * log_log;
+        const auto signature =
+            large ? std::min(static_cast<unsigned>(std::ceil(2 * log_log)), parts.remainder_bits - 1) : 0;
+        return parts.is_large == large && large == must_be_large && parts.signature_bits == signature;
+    }
+    static void tell(nlohmann::json& row, const broom_paper_filter& filter) {
+        const broom_paper_details parts = filter.details();
+        row["remainder_bits"] = parts.remainder_bits;
+        row["signature_bits"] = parts.signature_bits;
+        row["overflow_keys"] = parts.overflow_keys;
+    }
+};
 
+template <class Kind>
 rate_result measure_rates(const rate_plan& plan, const run_options& options) {
     rate_result out;
     double all_work = 0;
@@ -47,22 +86,18 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
     double done_work = 0;
     for (const double rate : plan.rates) {
         for (const unsigned load_percent : {50u, 90u, 100u}) {
-            workload w{seeded<broom_options>(plan.capacity, rate, options.seed)};
+            typename Kind::workload w{seeded<typename Kind::options>(plan.capacity, rate, options.seed)};
             w.load(0, plan.capacity * load_percent / 100);
             const asked seen = ask(w.filter(), rate, [&](double share) {
                 options.progress(0.95 * (done_work + share / rate) / all_work);
             });
-            const bool design = load_percent < 100 || design_is(w.filter(), plan.tails);
-            out.series.push_back({{"rate_promised", rate},
-                                  {"rate_served", w.filter().rate()},
-                                  {"load_percent", load_percent},
-                                  {"keys", w.filter().stats().keys},
-                                  {"tail_bytes", w.filter().details().tail_bytes},
-                                  {"queries", seen.queries},
-                                  {"false_positives", seen.hits},
-                                  {"allowed", seen.allowed},
-                                  {"rate_measured", seen.rate()},
-                                  {"kept", seen.kept()}});
+            const bool design = load_percent < 100 || Kind::design_is(w.filter(), plan.tails);
+            nlohmann::json row{
+                {"rate_promised", rate},           {"rate_served", w.filter().rate()}, {"load_percent", load_percent},
+                {"keys", w.filter().stats().keys}, {"queries", seen.queries},          {"false_positives", seen.hits},
+                {"allowed", seen.allowed},         {"rate_measured", seen.rate()},     {"kept", seen.kept()}};
+            Kind::tell(row, w.filter());
+            out.series.push_back(std::move(row));
             out.kept = out.kept && seen.kept();
             out.designs_right = out.designs_right && design;
             out.worst_share = std::max(out.worst_share, seen.rate() / rate);
@@ -70,7 +105,7 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
             done_work += 1 / rate;
         }
     }
-    workload coarse{seeded<broom_options>(plan.capacity, plan.control_rate, options.seed)};
+    typename Kind::workload coarse{seeded<typename Kind::options>(plan.capacity, plan.control_rate, options.seed)};
     coarse.load(0, plan.capacity);
     const asked control = ask(coarse.filter(), plan.control_judged_as, [](double) {});
     out.control_failed = !control.kept();
@@ -83,8 +118,11 @@ rate_result measure_rates(const rate_plan& plan, const run_options& options) {
     return out;
 }
 
+}  // namespace
+
 outcome rate_outcome(const rate_plan& plan, const run_options& options, const std::string& design) {
-    rate_result seen = measure_rates(plan, options);
+    rate_result seen =
+        plan.of_paper ? measure_rates<papers_structure>(plan, options) : measure_rates<our_layout>(plan, options);
     std::string rates;
     for (const double rate : plan.rates) rates += (rates.empty() ? "" : ", ") + shown_rate(rate);
     outcome out;

@@ -12,23 +12,12 @@ namespace genista::lab {
 
 struct rate_plan {
     std::vector<double> rates;     // asked for, with nothing else said about the design
-    bool tails = false;            // the design that each of them must lead to
+    bool tails = false;            // the design that each of them must lead to: tails, or the text's large remainders
     double control_rate = 0;       // a filter of this rate …
     double control_judged_as = 0;  // … must fail when it is judged by this one
     std::uint64_t capacity = 0;
+    bool of_paper = false;  // broom_paper's, not ours
 };
-
-struct rate_result {
-    bool kept = true;           // every rate, by the rule
-    bool designs_right = true;  // tails where they must be, and nowhere else
-    bool control_failed = false;
-    double worst_share = 0;  // of the promised rate
-    std::uint64_t queries = 0;
-    nlohmann::json series = nlohmann::json::array();
-    nlohmann::json control;
-};
-
-[[nodiscard]] rate_result measure_rates(const rate_plan& plan, const run_options& options);
 
 // The outcome of broom-small or broom-large, from its plan.
 [[nodiscard]] outcome rate_outcome(const rate_plan& plan, const run_options& options, const std::string& design);

@@ -16,8 +16,9 @@ namespace genista::lab {
 namespace {
 
 TEST(broom_experiments, refuse_every_filter_but_broom) {
-    for (const char* id : {"broom-invariant", "broom-property10", "broom-remote", "broom-space", "broom-time",
-                           "broom-overflow", "broom-small", "broom-large", "broom-replay", "one-line", "growth"}) {
+    for (const char* id :
+         {"broom-invariant", "broom-property10", "broom-remote", "broom-space", "broom-time", "broom-rotation",
+          "broom-overflow", "broom-small", "broom-large", "broom-replay", "one-line", "growth"}) {
         const experiment* const found = find_experiment(id);
         ASSERT_NE(found, nullptr) << id;
         run_options options;
@@ -28,6 +29,14 @@ TEST(broom_experiments, refuse_every_filter_but_broom) {
         EXPECT_NE(made.error().message().find("bloom"), std::string_view::npos) << made.error().message();
         EXPECT_NE(made.error().message().find(id), std::string_view::npos) << made.error().message();
     }
+}
+
+TEST(broom_experiments, rotation_is_about_the_filter_of_the_paper_alone) {
+    run_options options;
+    options.filter = "broom";
+    const auto made = find_experiment("broom-rotation")->run(options);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().code(), error_code::invalid_argument);
 }
 
 TEST(broom_experiments, audits_find_two_slots_with_one_base) {

@@ -1,0 +1,210 @@
+// broom-time for the structure of the text: a constant amount of local work, whatever n and ε are [broom18 Thm 6].
+//
+// Instructions, counted one by one (workloads/instruction_counter.hpp), in full filters. R's own work is left out; what the
+// filter does with the records that R gives is in.
+//
+//     negative, positive   look-ups of strangers and of members: mean
+//     erase, insert        a key out, a new key in: median
+//     repair               of a false positive, with the frontier's c = 3 keys: median
+//
+// The two designs are judged apart. From any n to a larger one a figure may grow by `flat_over_sizes`; from any r to a larger one, in
+// the large design, by `flat_over_rates`. No write of the sample may take more than `most_of_a_write`, for any n and ε: an insert
+// that collides repairs, too. *Believed* constant: remainders slide within a window of 6 log n slots, O(1) words of log n
+// bits, while ours have 64 bits for every n.
+//
+// Controls: binary search in a sorted array grows with n, inserts into a Bloom filter with log(1/ε).
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "genista/filters/bloom.hpp"
+#include "lab/experiments/broom_paper.hpp"
+#include "lab/workloads/instruction_counter.hpp"
+#include "lab/workloads/paper_workload.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double flat_over_sizes = 1.25;
+constexpr double flat_over_rates = 1.5;
+constexpr double most_of_a_write = 100'000;
+
+struct samples {
+    std::uint64_t lookups, writes, repairs;
+};
+
+struct figures {
+    double negative = 0, positive = 0, insert = 0, erase = 0, repair = 0;
+    double dearest = 0;  // insert or erase of the sample
+    double control_search = 0, control_bloom_insert = 0;
+};
+
+struct quantity {
+    const char* name;
+    double figures::*value;
+};
+constexpr std::array judged = {quantity{"negative", &figures::negative}, quantity{"positive", &figures::positive},
+                               quantity{"insert", &figures::insert}, quantity{"erase", &figures::erase},
+                               quantity{"repair", &figures::repair}};
+
+struct cell {
+    std::uint64_t keys = 0;
+    double rate = 0;
+    bool large = false;
+    figures seen{};
+};
+
+double mean_of(const std::vector<double>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
+}
+
+double median_of(std::vector<double> counts) {
+    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2);
+    std::nth_element(counts.begin(), middle, counts.end());
+    return *middle;
+}
+
+template <class Operation>
+std::vector<double> count_each(instruction_counter& counter, std::uint64_t first, std::uint64_t count,
+                               Operation operation) {
+    std::vector<double> counts;
+    for (std::uint64_t key = first; key < first + count; ++key)
+        counts.push_back(static_cast<double>(counter.of([&] { operation(key); })));
+    return counts;
+}
+
+void measure_one(cell& at, const samples& sample, std::uint64_t seed) {
+    const std::uint64_t n = at.keys;
+    paper_workload w{seeded_paper(n, at.rate, seed)};
+    w.load(0, n);
+    broom_paper_filter& filter = w.filter();
+    at.large = filter.details().is_large;
+    uncounted_map<memory_map> records{w.store().map()}, index{w.store().index()};
+    with_index<uncounted_map<memory_map>, uncounted_map<memory_map>> remote{records, index};
+    instruction_counter counter;
+    volatile bool sink = false;
+    const auto ask = [&](std::uint64_t key) { sink = filter.may_contain(key); };
+    at.seen.negative = mean_of(count_each(counter, first_stranger, sample.lookups, ask));
+    at.seen.positive = mean_of(count_each(counter, 0, sample.lookups, ask));
+    const auto erases =
+        count_each(counter, 0, sample.writes, [&](std::uint64_t key) { sink = filter.erase(key, remote).has_value(); });
+    for (std::uint64_t key = n; key < n + sample.writes; ++key)
+        (void)must(w.store().put(filter.hash()(key), integer_key{key}.view()));
+    const auto inserts = count_each(counter, n, sample.writes,
+                                    [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
+    at.seen.erase = median_of(erases);
+    at.seen.insert = median_of(inserts);
+    for (const auto* counts : {&erases, &inserts})
+        at.seen.dearest = std::max(at.seen.dearest, *std::max_element(counts->begin(), counts->end()));
+    std::vector<double> repairs;
+    scan(filter, first_stranger, std::uint64_t{1} << 60, [&](std::uint64_t key) {
+        if (!filter.may_contain(key)) return true;  // repaired since the batch
+        repairs.push_back(static_cast<double>(counter.of([&] { sink = filter.adapt(key, remote).has_value(); })));
+        return repairs.size() < sample.repairs;
+    });
+    at.seen.repair = median_of(repairs);
+
+    std::vector<std::uint64_t> sorted(n);
+    for (std::uint64_t i = 0; i < n; ++i) sorted[i] = filter.hash()(i).position;
+    std::sort(sorted.begin(), sorted.end());
+    at.seen.control_search = mean_of(count_each(counter, first_stranger, sample.writes, [&](std::uint64_t key) {
+        sink = std::binary_search(sorted.begin(), sorted.end(), filter.hash()(key).position);
+    }));
+    bloom_filter bloom =
+        must(bloom_filter::make({.capacity = n, .false_positive_rate = at.rate, .hash = filter.hash()}));
+    at.seen.control_bloom_insert = mean_of(count_each(
+        counter, 0, sample.writes, [&](std::uint64_t key) { sink = bloom.insert(key) == insert_outcome::full; }));
+}
+
+// By what factor a figure grows at most between two cells of one design that `compared` says are to be compared.
+template <class Compared>
+double growth(const std::vector<cell>& cells, double figures::*value, Compared compared) {
+    double worst = 0;
+    for (const cell& a : cells) {
+        for (const cell& b : cells) {
+            if (a.large == b.large && compared(a, b)) worst = std::max(worst, b.seen.*value / (a.seen.*value));
+        }
+    }
+    return worst;
+}
+double growth_over_sizes(const std::vector<cell>& cells, double figures::*value) {
+    return growth(cells, value, [](const cell& a, const cell& b) { return a.rate == b.rate && a.keys < b.keys; });
+}
+double growth_over_rates(const std::vector<cell>& cells, double figures::*value) {
+    return growth(cells, value, [](const cell& a, const cell& b) { return a.keys == b.keys && a.rate > b.rate; });
+}
+
+std::vector<cell> cells_of(bool quick) {
+    std::vector<cell> cells;
+    const std::uint64_t largest = quick ? 1'000'000 : 10'000'000;
+    for (const double rate : {paper_small_rate, 0x1p-12, 0x1p-16, 0x1p-24}) {
+        for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
+            const bool crosses = rate >= 0x1p-12 || (n == 100'000 && rate == 0x1p-24);
+            if (!quick || crosses) cells.push_back({n, rate});
+        }
+    }
+    return cells;
+}
+
+}  // namespace
+
+outcome measure_paper_time(const run_options& options) {
+    if (!instruction_counter::available())
+        throw workload_error{"broom-time counts instructions by single steps: Linux on x86-64, without a debugger"};
+    const samples sample = options.quick ? samples{40, 7, 1} : samples{400, 41, 3};
+    outcome out;
+    std::vector<cell> cells = cells_of(options.quick);
+    double dearest = 0;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        // A repair needs a false positive: where they are rarer than look-ups can find them in a moment, one is enough.
+        samples mine = sample;
+        if (cells[i].rate < 0x1p-12) mine.repairs = 1;
+        measure_one(cells[i], mine, options.seed);
+        nlohmann::json row{
+            {"keys", cells[i].keys}, {"rate", cells[i].rate}, {"design", cells[i].large ? "large" : "small"}};
+        for (const quantity& each : judged) row[each.name] = cells[i].seen.*each.value;
+        row["dearest_write"] = cells[i].seen.dearest;
+        row["control_binary_search"] = cells[i].seen.control_search;
+        row["control_bloom_insert"] = cells[i].seen.control_bloom_insert;
+        out.series.push_back(std::move(row));
+        dearest = std::max(dearest, cells[i].seen.dearest);
+        options.progress(static_cast<double>(i + 1) / static_cast<double>(cells.size()));
+    }
+    bool flat = dearest <= most_of_a_write;
+    std::string told;
+    nlohmann::json factors;
+    for (const quantity& each : judged) {
+        const double by_size = growth_over_sizes(cells, each.value), by_rate = growth_over_rates(cells, each.value);
+        flat = flat && by_size <= flat_over_sizes && by_rate <= flat_over_rates;
+        factors[each.name] = {{"over_sizes", by_size}, {"over_rates", by_rate}};
+        told += (told.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) + " (" +
+                shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
+    }
+    const double search = growth_over_sizes(cells, &figures::control_search);
+    const double bloom = growth_over_rates(cells, &figures::control_bloom_insert);
+    const bool controls_failed = search > flat_over_sizes && bloom > flat_over_rates;
+    out.promised = "look-ups (mean) and writes (median) take the same number of instructions for every n (within " +
+                   shown(flat_over_sizes) + "×) and, in the large design, every ε (within " + shown(flat_over_rates) +
+                   "×); no write takes more than " + shown(most_of_a_write, 6);
+    out.measured = "instructions at n = 10^4 and ε = " + shown_rate(cells[0].rate) + ": " + told +
+                   "; the dearest write " + shown(dearest);
+    out.control = {{"what", "binary search over n; inserts into a Bloom filter over ε"},
+                   {"binary_search_over_sizes", search},
+                   {"bloom_insert_over_rates", bloom},
+                   {"failed_as_they_must", controls_failed}};
+    out.kept = flat && controls_failed;
+    out.parameters = {{"filter", broom_paper_filter::name},
+                      {"seed", options.seed},
+                      {"quick", options.quick},
+                      {"lookups_each", sample.lookups},
+                      {"writes_each", sample.writes},
+                      {"repairs_each", sample.repairs},
+                      {"flat_over_sizes", flat_over_sizes},
+                      {"flat_over_rates", flat_over_rates},
+                      {"factors", factors}};
+    return out;
+}
+
+}  // namespace genista::lab

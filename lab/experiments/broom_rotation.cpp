@@ -1,0 +1,277 @@
+// broom-rotation: the frontier [broom18 §4.2], in broom_paper alone: our own layout renews bins instead.
+//
+//     (1) Every element is rehashed after Θ(n) calls of ADAPT [Obs. 8]: without deletions a phase takes exactly ⌊n/c⌋ + 1 calls and
+//         moves n keys, for c = 3, 4, 8. With deletions ghosts are rehashed, too. Those that a phase meets are up to twice as many as
+//         there are at a time, for the ones ahead of the frontier are the oldest: at most 1.05 (n + 2 ghosts)/c + 1 calls.
+//     (2) A phase leaves O(n) adaptivity bits [Lemmas 9, 14]: at most `most_bits` · 3/c a key.
+//     (3) Those of a group of 64 quotients are O(log n) [Lemmas 15, 16]: the fullest group, divided by log n, stays below
+//         `most_of_log` and does not grow with n by more than `may_grow_by`; no group ever runs full.
+//
+// Under an attack by fresh false positives over several phases, and under one with a replacement (one key out, one in) for every repair,
+// which leaves ghosts. Keys are random numbers: the frontier passes them in their order. Told, not judged, is what four
+// replacements for every repair do. Of random keys: ghosts are so many that a group runs full now and then; its strings have tags, and
+// room for about 35. In ascending order, each new key above all others: where they come faster than c for a repair the frontier
+// never arrives, and Observation 8 does not hold, for the text counts calls of ADAPT, not insertions.
+//
+// Control: the same number of repairs over the same groups if nothing were ever rehashed. Repairs find random fingerprints and add i
+// bits with probability 2^-i, as they do, but the bits stay. It must break (2) and (3).
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/experiments/experiments.hpp"
+#include "lab/workloads/paper_workload.hpp"
+#include "lab/workloads/random.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double rate = 0x1p-5;    // bits of a repair do not depend on ε, and such false positives are found soon
+constexpr double most_bits = 1;    // adaptivity bits a key where c = 3
+constexpr double most_of_log = 6;  // of log n: the fullest group
+constexpr double may_grow_by = 1.2;
+constexpr std::uint64_t phases_played = 4;
+constexpr std::uint64_t many_replacements = 4;  // for a repair
+constexpr std::size_t bar_width = 8;            // adaptivity bits
+
+struct rotation_seen {
+    std::uint64_t keys = 0;
+    unsigned rehashed_by_adapt = 3;
+    bool replaces = false;
+    std::uint64_t longest_phase = 0, least_moved = 0;  // calls of ADAPT; keys
+    std::uint64_t adapts = 0, most_ghosts = 0, phases = 0, rebuilds = 0;
+    double bits_per_key = 0;  // the most at the end of a phase
+    std::uint64_t fullest = 0;
+    std::vector<std::uint64_t> histogram{};  // of groups, by their bits / bar_width
+
+    [[nodiscard]] double log() const { return std::log2(static_cast<double>(keys)); }
+    [[nodiscard]] double share_of_log() const { return static_cast<double>(fullest) / log(); }
+    // Keys come and go at random: a twentieth more.
+    [[nodiscard]] std::uint64_t most_calls() const {
+        return 21 * (keys + 2 * most_ghosts) / (20 * rehashed_by_adapt) + 1;
+    }
+    [[nodiscard]] bool kept() const {
+        const bool rotates = replaces ? longest_phase <= most_calls()
+                                      : longest_phase == keys / rehashed_by_adapt + 1 && least_moved == keys;
+        return rotates && bits_per_key <= most_bits * 3 / rehashed_by_adapt && share_of_log() <= most_of_log &&
+               phases == phases_played && rebuilds == 0;
+    }
+    [[nodiscard]] nlohmann::json row() const {
+        return {{"what", replaces ? "attack with replacements" : "attack"},
+                {"keys", keys},
+                {"rehashed_by_adapt", rehashed_by_adapt},
+                {"repairs", adapts},
+                {"phases", phases},
+                {"longest_phase", longest_phase},
+                {"longest_phase_allowed", most_calls()},
+                {"least_keys_moved", least_moved},
+                {"ghosts", most_ghosts},
+                {"adaptivity_bits_per_key", bits_per_key},
+                {"fullest_group_bits", fullest},
+                {"fullest_group_over_log_n", share_of_log()},
+                {"histogram", histogram},
+                {"rebuilds", rebuilds},
+                {"kept", kept()}};
+    }
+};
+
+void look(rotation_seen& seen, const broom_paper_details& parts) {
+    seen.bits_per_key = std::max(seen.bits_per_key, static_cast<double>(parts.extension_bits + parts.ghost_bits) /
+                                                        static_cast<double>(seen.keys));
+    seen.most_ghosts = std::max(seen.most_ghosts, parts.ghosts);
+    seen.fullest = std::max<std::uint64_t>(seen.fullest, *std::ranges::max_element(parts.group_bits));
+    seen.histogram.clear();
+    for (const std::uint32_t bits : parts.group_bits) {
+        seen.histogram.resize(std::max<std::size_t>(seen.histogram.size(), bits / bar_width + 1));
+        ++seen.histogram[bits / bar_width];
+    }
+}
+
+struct replaced {
+    std::uint64_t for_a_repair = 0;
+    bool ascending = false;
+};
+
+// Until so many phases are over, or many times as many repairs as they should take.
+rotation_seen rotate(std::uint64_t n, unsigned c, const replaced& by, std::uint64_t seed) {
+    broom_paper_options with = seeded_paper(n, rate, seed);
+    with.rehashed_by_adapt = c;
+    paper_workload w{with};
+    random_stream chance{seed};
+    std::deque<std::uint64_t> members;
+    const auto draw = [&](bool above_all) {
+        members.push_back(above_all ? members.back() + 1 : chance.below(first_stranger / 2));
+        return members.back();
+    };
+    for (std::uint64_t i = 0; i < n; ++i) {
+        const std::uint64_t key = draw(false);
+        (void)must(w.remote().put(w.filter().hash()(key), integer_key{key}.view()));
+    }
+    if (by.ascending) std::ranges::sort(members);
+    must(w.filter().rebuild(w.remote()));
+    rotation_seen seen{.keys = n, .rehashed_by_adapt = c, .replaces = by.for_a_repair > 0, .least_moved = n};
+    broom_paper_details before = w.filter().details();
+    std::uint64_t stranger = first_stranger;
+    const std::uint64_t looked_at = std::max<std::uint64_t>(n / c / 4, 1);  // four times a phase
+    const std::uint64_t most = 2 * phases_played * n / c;
+    while (seen.phases < phases_played && w.filter().stats().adapts < most && seen.rebuilds == 0) {
+        const std::uint64_t renewals = w.filter().stats().renewals, adapts = w.filter().stats().adapts;
+        stranger += scan(w.filter(), stranger, std::uint64_t{1} << 60, [&](std::uint64_t key) {
+            if (must(w.filter().adapt(key, w.remote())) != adapt_outcome::fixed) return true;
+            for (std::uint64_t i = 0; i < by.for_a_repair; ++i) {
+                w.erase(members.front());
+                members.pop_front();
+                w.insert(draw(by.ascending));
+            }
+            const filter_stats now = w.filter().stats();
+            if (now.adapts % looked_at == 0) look(seen, w.filter().details());
+            return now.renewals == renewals && now.adapts < most;
+        });
+        const broom_paper_details now = w.filter().details();
+        look(seen, now);
+        seen.longest_phase = std::max(seen.longest_phase, w.filter().stats().adapts - adapts);
+        seen.least_moved = std::min(seen.least_moved, now.rehashed - before.rehashed);
+        seen.phases = now.phases;
+        seen.rebuilds = now.rebuilds - 1;  // one is the load
+        before = now;
+    }
+    seen.adapts = w.filter().stats().adapts;
+    if (!w.sound()) throw workload_error{"the filter fails its audit after the attack"};
+    return seen;
+}
+
+struct control_seen {
+    double bits_per_key = 0;
+    std::uint64_t fullest = 0;
+};
+
+// Nothing is ever rehashed: each repair adds bits to a random fingerprint.
+control_seen never_rehashed(std::uint64_t n, std::uint64_t groups, std::uint64_t repairs, std::uint64_t seed) {
+    std::vector<std::uint64_t> bits(groups);
+    random_stream chance{seed};
+    std::uint64_t all = 0;
+    for (std::uint64_t i = 0; i < repairs; ++i) {
+        const auto added = static_cast<std::uint64_t>(std::countr_zero(chance() | std::uint64_t{1} << 63)) + 1;
+        bits[chance.below(groups)] += added;
+        all += added;
+    }
+    return {static_cast<double>(all) / static_cast<double>(n), *std::ranges::max_element(bits)};
+}
+
+report::section drawn(const std::vector<rotation_seen>& all) {
+    report::line_chart curve{"The fullest group of 64 quotients",
+                             "Adaptivity bits, ghosts included, divided by log n: a constant.",
+                             {"keys, n", true, report::unit::number},
+                             {"bits / log n", false, report::unit::number},
+                             {},
+                             {{"attack", {}}, {"attack with replacements", {}}}};
+    report::bar_chart bars{"Groups by their adaptivity bits",
+                           "The largest n, at the end of the last phase.",
+                           {"share of the groups", false, report::unit::percent},
+                           {},
+                           {},
+                           false};
+    for (const rotation_seen& each : all) {
+        if (each.rehashed_by_adapt != 3) continue;
+        const auto n = static_cast<double>(each.keys);
+        if (curve.at.empty() || curve.at.back() != n) curve.at.push_back(n);
+        curve.lines[each.replaces ? 1 : 0].y.push_back(each.share_of_log());
+        if (each.keys != all.back().keys) continue;
+        report::series one{each.replaces ? "attack with replacements" : "attack", {}};
+        std::uint64_t groups = 0;
+        for (const std::uint64_t count : each.histogram) groups += count;
+        for (const std::uint64_t count : each.histogram)
+            one.y.push_back(static_cast<double>(count) / static_cast<double>(groups));
+        while (bars.categories.size() < each.histogram.size()) {
+            const std::size_t first = bars.categories.size() * bar_width;
+            bars.categories.push_back(std::to_string(first) + " to " + std::to_string(first + bar_width - 1));
+        }
+        bars.bars.push_back(std::move(one));
+    }
+    return {"Rotation", "", {std::move(curve), std::move(bars)}};
+}
+
+outcome measure(const run_options& options) {
+    outcome out;
+    std::vector<rotation_seen> all;
+    for (const unsigned c : {4u, 8u}) all.push_back(rotate(10'000, c, {}, options.seed));
+    std::vector<std::uint64_t> sizes = {10'000, 100'000};
+    if (!options.quick) sizes.push_back(1'000'000);
+    for (const std::uint64_t n : sizes) {
+        for (const std::uint64_t replacements : {0u, 1u}) {
+            all.push_back(rotate(n, 3, {.for_a_repair = replacements}, options.seed));
+            options.progress(0.95 * static_cast<double>(all.size() - 2) / static_cast<double>(2 * sizes.size()));
+        }
+    }
+    bool kept = true;
+    double most_share = 0, most_growth = 0, least_share_plain = 1e9, least_share_mixed = 1e9, most_a_key = 0;
+    for (const rotation_seen& each : all) {
+        kept = kept && each.kept();
+        out.series.push_back(each.row());
+        most_share = std::max(most_share, each.share_of_log());
+        most_a_key = std::max(most_a_key, each.bits_per_key);
+        if (each.rehashed_by_adapt != 3) continue;
+        double& least = each.replaces ? least_share_mixed : least_share_plain;
+        most_growth = std::max(most_growth, each.share_of_log() / least);
+        least = std::min(least, each.share_of_log());
+    }
+    kept = kept && most_growth <= may_grow_by;
+    const rotation_seen crowded = rotate(10'000, 3, {.for_a_repair = many_replacements}, options.seed);
+    const rotation_seen outrun =
+        rotate(10'000, 3, {.for_a_repair = many_replacements, .ascending = true}, options.seed);
+    for (const rotation_seen* each : {&crowded, &outrun}) {
+        out.series.push_back(each->row());
+        out.series.back()["what"] =
+            each == &crowded ? "told only: four replacements for a repair" : "told only: four, by ascending keys";
+    }
+    const rotation_seen& last = all.back();
+    std::uint64_t groups = 0;
+    for (const std::uint64_t count : last.histogram) groups += count;
+    const control_seen control = never_rehashed(last.keys, groups, last.adapts, options.seed);
+    const bool control_failed =
+        control.bits_per_key > most_bits && static_cast<double>(control.fullest) > most_of_log * last.log();
+    out.promised =
+        "a phase takes ⌊n/c⌋ + 1 repairs and moves every key (with ghosts at most 1.05 (n + 2 ghosts)/c + 1), leaves "
+        "at "
+        "most " +
+        shown(most_bits) + " adaptivity bits a key at c = 3, and the fullest group of 64 quotients has at most " +
+        shown(most_of_log) + " log n of them, for every n";
+    out.measured = std::string{kept ? "so" : "NOT so"} + ": the longest phase at n = " + std::to_string(last.keys) +
+                   " took " + std::to_string(all[all.size() - 2].longest_phase) + " repairs, " +
+                   std::to_string(last.longest_phase) + " with " + std::to_string(last.most_ghosts) +
+                   " ghosts; at most " + shown(most_a_key, 3) + " adaptivity bits a key; the fullest group " +
+                   shown(most_share, 3) + " log n, from one n to a larger one " + shown(most_growth, 3) +
+                   " times as much at worst; told: with four replacements for a repair a group ran full after " +
+                   std::to_string(crowded.adapts) + " repairs and " + std::to_string(crowded.phases) +
+                   " phases at n = 10000, by ascending keys after " + std::to_string(outrun.adapts) + " and " +
+                   std::to_string(outrun.phases);
+    out.control = {{"what", "the same repairs if nothing were ever rehashed (simulated)"},
+                   {"adaptivity_bits_per_key", control.bits_per_key},
+                   {"fullest_group_over_log_n", static_cast<double>(control.fullest) / last.log()},
+                   {"failed_as_it_must", control_failed}};
+    out.kept = kept && control_failed;
+    out.parameters = {{"filter", broom_paper_filter::name},
+                      {"seed", options.seed},
+                      {"quick", options.quick},
+                      {"rate", rate},
+                      {"sizes", sizes},
+                      {"phases", phases_played},
+                      {"replacements_for_a_repair", {0, 1, many_replacements}}};
+    out.figures.push_back(drawn(all));
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_broom_rotation(const run_options& options) {
+    if (!options.filter.empty() && options.filter != broom_paper_filter::name)
+        return error::make(error_code::invalid_argument, "filter %s: broom-rotation knows broom_paper",
+                           options.filter.c_str());
+    return run_experiment("broom-rotation", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab
