@@ -2,6 +2,7 @@
 #include "filters/index_book.hpp"
 
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace genista {
@@ -46,10 +47,22 @@ result<void> index_book::write(std::span<const index_change> changes, index_sour
     return {};
 }
 
+result<bool> index_book::put_again(const index_change& record, index_source& remote) {
+    if (auto settled = settle(remote); !settled) return settled.error();
+    std::vector<index_change> forward{record};
+    const auto is_new = remote.add(record.place, key_view{record.key});
+    if (!is_new) owed_ = std::move(forward);
+    return is_new;
+}
+
 result<void> index_book::clear(index_source& remote) {
     constexpr std::size_t at_once = 1024;
+    constexpr int most_vain = 16;
     std::vector<index_change> found;
     found.reserve(at_once);
+    // Until a read finds nothing: a record that R gave in another's place is still there after the first round.
+    std::optional<digest> first;
+    int vain = 0;
     do {
         found.clear();
         bool starved = false;
@@ -63,10 +76,15 @@ result<void> index_book::clear(index_source& remote) {
         });
         if (!read) return read;
         if (starved) throw std::bad_alloc{};
+        vain = !found.empty() && first == found.front().place ? vain + 1 : 0;
+        if (vain > most_vain)
+            return error::make(error_code::corrupt, "the index does not let go of a record that was erased %d times",
+                               vain);
+        if (!found.empty()) first = found.front().place;
         for (const index_change& each : found) {
             if (auto gone = apply(each, remote); !gone) return gone;
         }
-    } while (found.size() == at_once);
+    } while (!found.empty());
     owed_.clear();
     return {};
 }
