@@ -10,6 +10,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "genista/filters/cascade.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -88,6 +89,10 @@ constexpr filter_entry entries[] = {
     cuckoo_entry<swapping_filter>(snapshot_kind::swapping),
     {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
 };
+// Known to `inspect` alone.
+constexpr filter_entry only_inspected[] = {
+    {cascade_filter::name, snapshot_kind::cascade, nullptr, &load_filter<cascade_filter>},
+};
 
 template <class Member, class Value>
 const filter_entry* find_by(Member member, const Value& value) noexcept {
@@ -106,7 +111,8 @@ const filter_entry* find_filter(std::string_view name) noexcept {
 }
 
 const filter_entry* find_filter(snapshot_kind kind) noexcept {
-    return find_by(&filter_entry::kind, kind);
+    const auto* const found = std::ranges::find(only_inspected, kind, &filter_entry::kind);
+    return found == std::end(only_inspected) ? find_by(&filter_entry::kind, kind) : found;
 }
 
 std::string filter_names() {

@@ -56,7 +56,11 @@ result<void> core::begin(index_source& remote) {
 }
 
 void core::finish(index_source& remote) {
-    if (queries_.load(std::memory_order_relaxed) >= capacity_) (void)start_afresh(remote);
+    if (queries_.load(std::memory_order_relaxed) < capacity_) return;
+    try {
+        (void)start_afresh(remote);
+    } catch (const std::bad_alloc&) {  // the change itself is done; this stays due
+    }
 }
 
 result<std::vector<core::resident>> core::residents_of(const place& at, index_source& remote) {
