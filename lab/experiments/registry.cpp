@@ -22,6 +22,8 @@ constexpr std::array experiments{
     experiment{"broom-words", run_broom_words},
     experiment{"local-lower-bound", run_local_lower_bound},
     experiment{"whitelist", run_whitelist},
+
+    experiment{"adaptive-cascade", run_adaptive_cascade},
     experiment{"ppr-reduction", run_ppr_reduction},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},

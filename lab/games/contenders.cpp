@@ -7,6 +7,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom_paper.hpp"
+#include "genista/filters/cascade.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -91,6 +92,7 @@ constexpr std::array all{
     known{swapping_filter::name, make_cuckoo<swapping_filter>},
     known{broom_filter::name, make_broom},
     known{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
+    known{cascade_filter::name, make_indexed<cascade_filter, cascade_options>},
     known{bloom_filter::name, make_local<bloom_filter>},
     known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
     known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},

@@ -47,12 +47,23 @@ result<void> index_book::write(std::span<const index_change> changes, index_sour
     return {};
 }
 
+result<bool> index_book::put_again(const index_change& record, index_source& remote) {
+    if (auto settled = settle(remote); !settled) return settled.error();
+    std::vector<index_change> forward{record};
+    const auto is_new = remote.add(record.place, key_view{record.key});
+    if (!is_new) owed_ = std::move(forward);
+    return is_new;
+}
+
 result<void> index_book::clear(index_source& remote) {
     constexpr std::size_t at_once = 1024;
+    constexpr int most_vain = 16;
     std::vector<index_change> found;
     found.reserve(at_once);
-    std::optional<index_change> before;  // what the last read began with
-    for (;;) {
+    // Until a read finds nothing: a record that R gave in another's place is still there after the first round.
+    std::optional<digest> first;
+    int vain = 0;
+    do {
         found.clear();
         bool starved = false;
         const auto read = remote.each({}, [&](const digest& place, key_view key) {
@@ -65,14 +76,15 @@ result<void> index_book::clear(index_source& remote) {
         });
         if (!read) return read;
         if (starved) throw std::bad_alloc{};
-        if (found.empty()) break;  // not before: a record that R named wrongly is still there
-        if (before && before->place == found.front().place && before->key == found.front().key)
-            return error::make(error_code::corrupt, "the index keeps a record that was erased");
+        vain = !found.empty() && first == found.front().place ? vain + 1 : 0;
+        if (vain > most_vain)
+            return error::make(error_code::corrupt, "the index does not let go of a record that was erased %d times",
+                               vain);
+        if (!found.empty()) first = found.front().place;
         for (const index_change& each : found) {
             if (auto gone = apply(each, remote); !gone) return gone;
         }
-        before = std::move(found.front());
-    }
+    } while (!found.empty());
     owed_.clear();
     return {};
 }

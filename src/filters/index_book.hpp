@@ -31,7 +31,11 @@ class index_book {
     [[nodiscard]] result<void> write(std::span<const index_change> changes, index_source& remote,
                                      const std::function<void()>& apply_locally = {});
 
-    // Everything in the index goes, debts included: the filter is made anew. It is read until nothing is left.
+    // A record that may be there already; true if it was not. What fails is owed forward, for to take it back might take what was
+    // there before.
+    [[nodiscard]] result<bool> put_again(const index_change& record, index_source& remote);
+
+    // Everything in the index goes, debts included: the filter is made anew.
     [[nodiscard]] result<void> clear(index_source& remote);
 
     [[nodiscard]] bool owes() const noexcept { return !owed_.empty(); }

@@ -1,6 +1,9 @@
 // No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
 // And every allocation of every operation of broom, broom_paper and the cuckoo family: an error, or a success without it, and
 // never a lost key.
+
+// And every allocation of every operation of the broom filter, of the cuckoo family and of the cascade: an error, or a success
+// without it, and never a lost key.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,6 +15,7 @@
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "support/broom_world.hpp"
+#include "support/cascade_world.hpp"
 #include "support/cuckoo_world.hpp"
 #include "support/fail_each_allocation.hpp"
 #include "support/paper_world.hpp"
@@ -364,11 +368,28 @@ std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsig
         paper_short_of_memory w{rate, repairs};
         w.put(100);  // the store has committed the next one
         const auto before = w.saved();
+
+// ---- the cascade --------------------------------------------------------------------------------------------------------
+
+// `call` on a fresh filter with the keys 0 .. 59, for each allocation it makes: R's own too, which reports them.
+template <class Call>
+std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Call&& call) {
+    for (std::uint64_t n = 0;; ++n) {
+        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
+        test::cascade_world w{test::cascade_made(400, 0.25, 3)};
+        for (std::uint64_t key = 0; key < 60; ++key) EXPECT_TRUE(w.insert(key)) << when;
+        const std::uint64_t stranger = w.find_false_positive().value_or(0);
+        w.put(60);  // the store has committed the next one
+        // New hash functions are due, and come with the call or after it.
+        for (std::uint64_t i = 0; is_old && i < 400; ++i) (void)w.filter.may_contain(i);
         std::optional<error_code> code;
         bool failed = false;
         {
             const test::failing_allocations armed{n};
             if (const auto outcome = call(w); !outcome) code = outcome.error().code();
+
+            const auto outcome = call(w, stranger);
+            if (!outcome) code = outcome.error().code();
             failed = armed.failed();
         }
         if (code) {
@@ -384,6 +405,14 @@ std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsig
         w.take_out(100);
         EXPECT_TRUE(w.filter.forget(genista::integer_key{100}.view(), w.truth)) << when;
         EXPECT_TRUE(w.filter.forget(genista::integer_key{7}.view(), w.truth)) << when;
+
+        }
+        for (std::uint64_t key = 0; key < 60; ++key) {
+            if (*w.plain.contains(w.filter.hash()(key), integer_key{key}.view())) {
+                EXPECT_TRUE(w.filter.may_contain(key)) << when << ": a false negative";
+            }
+        }
+        EXPECT_TRUE(w.filter.insert(std::uint64_t{60}, w.truth)) << when << ": with memory";
         const auto sound = w.filter.audit(w.truth);
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
         if (!failed || testing::Test::HasFailure()) return n;
@@ -494,6 +523,31 @@ TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
         (void)filter.insert(key);
     }
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
+
+TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_index_right) {
+    using world = test::cascade_world;
+    for (const bool is_old : {false, true}) {
+        const auto insert = [](world& w, std::uint64_t) { return w.filter.insert(std::uint64_t{60}, w.truth); };
+        const auto erase = [](world& w, std::uint64_t) { return w.filter.erase(std::uint64_t{7}, w.truth); };
+        const auto adapt = [](world& w, std::uint64_t stranger) { return w.filter.adapt(stranger, w.truth); };
+        const auto rebuild = [](world& w, std::uint64_t) { return w.filter.rebuild(w.truth); };
+        EXPECT_GE(fail_each_allocation_of_cascade("an insert", is_old, insert), 1u);
+        EXPECT_GE(fail_each_allocation_of_cascade("an erase", is_old, erase), 1u);
+        EXPECT_GE(fail_each_allocation_of_cascade("an adapt", is_old, adapt), 5u);
+        EXPECT_GE(fail_each_allocation_of_cascade("a rebuild", is_old, rebuild), 5u);
+    }
+    EXPECT_GE(test::fail_each_allocation([] { return cascade_filter::make({.capacity = 1000}); }), 3u);
+    world w{test::cascade_made(100, 0.25)};
+    for (std::uint64_t key = 0; key < 100; ++key) (void)w.insert(key);
+    const auto file = w.saved();
+    EXPECT_GE(test::fail_each_allocation([&] { return cascade_filter::load(file); }), 3u);
+    EXPECT_GE(test::fail_each_allocation([&] { return w.filter.audit(w.truth); }), 3u);
+    const std::uint64_t before = test::this_thread_allocations.allocations;
+    std::array<std::uint64_t, 100> keys{};
+    std::array<std::uint64_t, 2> answers{};
+    w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
+    EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
+    EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
 }
 
 }  // namespace

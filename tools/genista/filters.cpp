@@ -11,6 +11,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/filters/broom_paper.hpp"
+#include "genista/filters/cascade.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -104,6 +105,8 @@ constexpr filter_entry entries[] = {
     {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
     {broom_paper_filter::name, snapshot_kind::broom_paper,
      &make_indexed_subject<broom_paper_filter, broom_paper_options>, &load_filter<broom_paper_filter>},
+    {cascade_filter::name, snapshot_kind::cascade, &make_indexed_subject<cascade_filter, cascade_options>,
+     &load_filter<cascade_filter>},
 };
 
 // There to be understood, and not raced: `inspect` knows their snapshots, `bench` does not measure them.

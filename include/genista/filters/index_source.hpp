@@ -24,6 +24,7 @@ class index_source {
 
     // The index, which is the filter's own.
     virtual result<void> put(const digest& place, key_view key) = 0;
+    virtual result<bool> add(const digest& place, key_view key) = 0;  // as put, and was it new?
     virtual result<void> erase(const digest& place, key_view key) = 0;
     virtual result<void> each(position_range range, const take_record& take) = 0;
 
@@ -51,6 +52,9 @@ class remote_index final : public index_source {
     }
     result<void> put(const digest& place, key_view key) override {
         return caught([&] { return changed(remote_.index().put(place, key)); });
+    }
+    result<bool> add(const digest& place, key_view key) override {
+        return caught([&]() -> result<bool> { return remote_.index().put(place, key); });
     }
     result<void> erase(const digest& place, key_view key) override {
         return caught([&] { return changed(remote_.index().erase(place, key)); });

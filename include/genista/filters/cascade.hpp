@@ -1,0 +1,207 @@
+// cascade_filter: any single-hash filter, made adaptive by a cascade of them [broom17 §5 "Extending to other AMQs", Thm 20].
+//
+// A single-hash filter stores h(S): n hash values among n/ε, without loss. Here level 0 is one. When a false positive x is found,
+// its value h_0(x) is marked dead, and the keys that have it move to level 1, a smaller filter with another hash function and a
+// lower rate; dead there, to level 2; and so on:
+//
+//     level 0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒   n keys         rate ε
+//     level 1   ▒▒▒▒▒▒                     n ε            rate ε^(1/√ε)
+//     level 2   ▒                          n ε ε_1        rate ε^(1/ε_1): a tower, so that O(log* n) levels do
+//
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads, new
+//       hash functions, failing stores and failing memory.
+//   I2  A call that reports `full` or an error has changed nothing that anybody could see.
+//   I3  A key is answered by the first level where its value is not dead.
+//   I4  What died stays dead until all hash functions are new, even if the keys that had it leave and come back: x, once a false
+//       positive, is one again with probability at most ε_1 < ε, whatever happens to the set.
+//
+// **Take it** where an insert must not read R: it never does. An erase and a false positive read one range of the index for each
+// level that they touch. It keeps its rate against every adversary of the lab (`genista lab run adaptive-cascade`). What it cannot
+// do is last: it is made for n queries, then all n keys get new hash functions in one go. broom.hpp does not need that.
+//
+// R needs an index (remote/indexed.hpp): one record for each key, at its level and value. Everything local is allocated when the
+// filter is made, n log(1/ε) + O(n) bits. docs/filters/cascade.md has the formulas.
+//
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
+// included; look-ups wait for the local part of a change.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "genista/filters/filter.hpp"
+#include "genista/filters/index_source.hpp"
+#include "genista/filters/plain_surface.hpp"
+
+namespace genista {
+
+// How the rates fall from level to level.
+enum class cascade_rates : unsigned char {
+    tower,  // ε_1 = ε^(1/√ε), ε_i = ε^(1/ε_(i-1)): the text
+    equal,  // all are ε: a control, which needs log n levels
+};
+
+struct cascade_options {
+    std::uint64_t capacity = 1'000'000;
+    double false_positive_rate = 1.0 / 256;
+    std::optional<hasher> hash = std::nullopt;               // none: keyed, with a random key of the filter's own
+    std::optional<std::uint64_t> repeatable = std::nullopt;  // all chance from this seed: tests and experiments only
+    cascade_rates rates = cascade_rates::tower;
+};
+
+// What it is made of at the moment.
+struct cascade_details {
+    struct level {
+        double rate = 0;              // ε_i
+        std::uint64_t most_keys = 0;  // what it is made for: more, and the filter starts afresh
+        std::uint64_t come = 0;       // n_i: keys that have come here, those that went on included
+        std::uint64_t values = 0;     // the range of h_i
+        std::uint64_t stored = 0, dead = 0;
+        std::uint64_t bytes = 0;
+    };
+    std::vector<level> levels{};
+    std::uint64_t bins = 0;     // quotients of level 0
+    std::uint64_t queries = 0;  // look-ups since the hash functions were new
+    std::uint64_t rebuilds = 0;
+    std::uint64_t in_doubt = 0;  // inserts of which a failing R left open whether they were the first of their key
+};
+
+namespace cascade {
+class core;
+}
+
+class cascade_filter : public plain_surface<cascade_filter> {
+  public:
+    static constexpr std::string_view name = "cascade";
+
+    [[nodiscard]] static result<cascade_filter> make(const cascade_options& options = {}) noexcept;
+    // A filter of everything R holds.
+    template <indexed_map R>
+    [[nodiscard]] static result<cascade_filter> build(const cascade_options& options, R& remote) noexcept {
+        auto made = make(options);
+        if (!made) return made;
+        if (const auto done = made->rebuild(remote); !done) return done.error();
+        return made;
+    }
+    cascade_filter(cascade_filter&&) noexcept;
+    cascade_filter& operator=(cascade_filter&&) noexcept;
+    ~cascade_filter();
+
+    // Look-ups are counted, for the filter is made for n of them; a batch is counted at once.
+    using plain_surface::may_contain;
+    void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each_batch(keys, out_bits);
+    }
+    void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each_batch(keys, out_bits);
+    }
+    void may_contain(std::span<const digest> digests, std::span<std::uint64_t> out_bits) const noexcept {
+        each_batch(digests, out_bits);
+    }
+    // The level that answers for a key [I3]; not counted.
+    [[nodiscard]] unsigned level_of(const digest& d) const noexcept;
+
+    // R holds the key already: the store commits first. `full` beyond the capacity. Reads nothing of R.
+    template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return insert_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        return insert(integer_key{key}.view(), remote);
+    }
+    // Takes the key out of R's records, then out of index and filter. A stranger is `absent`, and no member is hurt.
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return erase_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
+        return erase(integer_key{key}.view(), remote);
+    }
+    // The second half of an erase, for a store that has committed it already. `absent`: there was nothing to forget, or the key
+    // is back.
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return forget_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return adapt_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
+        return adapt(integer_key{key}.view(), remote);
+    }
+
+    // All keys of R anew under new hash functions, index and all. After loading, before the first change.
+    template <indexed_map R>
+    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
+        remote_index<R> source{remote};
+        return rebuild_from(source);
+    }
+    // Every member is answered "maybe", the index has each key at its place, and no value is stored that nobody has. Nobody may
+    // write meanwhile.
+    template <indexed_map R>
+    [[nodiscard]] result<void> audit(R& remote) const noexcept {
+        remote_index<R> source{remote};
+        return audit_from(source);
+    }
+
+    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert,
+    // erase and adapt are errors.
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] static result<cascade_filter> load(std::span<const std::byte> bytes) noexcept;
+
+    [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] cascade_details details() const;
+    [[nodiscard]] const hasher& hash() const noexcept;
+
+    // Bits of all levels, which adapting does not change.
+    [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
+
+  private:
+    friend plain_surface;
+    explicit cascade_filter(std::unique_ptr<cascade::core> core) noexcept;
+
+    [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] std::uint64_t contains(std::span<const digest> digests) const noexcept;  // up to 64
+    [[nodiscard]] digest digest_of(const digest& d) const noexcept { return d; }
+    template <class Key>
+    [[nodiscard]] digest digest_of(const Key& key) const noexcept {
+        return hash()(key);
+    }
+    template <class Key>
+    void each_batch(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        assert(out_bits.size() >= words_for(keys.size()));
+        std::array<digest, 64> digests;
+        for (std::size_t first = 0; first < keys.size(); first += digests.size()) {
+            const std::size_t count = std::min(digests.size(), keys.size() - first);
+            for (std::size_t i = 0; i < count; ++i) digests[i] = digest_of(keys[first + i]);
+            out_bits[first / 64] = contains(std::span<const digest>{digests.data(), count});
+        }
+    }
+    [[nodiscard]] result<insert_outcome> insert_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> erase_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
+    [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
+
+    std::unique_ptr<cascade::core> core_;
+};
+
+}  // namespace genista

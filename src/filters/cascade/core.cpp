@@ -1,0 +1,187 @@
+// Look-ups, insertion and deletion. See core.hpp.
+#include "filters/cascade/core.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "filters/index_read.hpp"
+
+namespace genista::cascade {
+
+core::core(const beginnings& from, std::unique_ptr<state> empty) noexcept
+    : capacity_{from.capacity},
+      rate_{from.rate},
+      hash_{from.hash},
+      falling_{from.falling},
+      state_{std::move(empty)},
+      salts_{from.seed} {}
+
+result<std::unique_ptr<core>> core::make(const beginnings& from) {
+    beginnings after = from;
+    auto empty = state::make(design_for(from.capacity, from.rate, from.falling), from.hash, after.seed);
+    if (!empty) return empty.error();
+    return std::make_unique<core>(after, std::make_unique<state>(*std::move(empty)));
+}
+
+bool core::contains(const digest& d) const noexcept {
+    queries_.fetch_add(1, std::memory_order_relaxed);
+    const std::shared_lock look{looking_};
+    return state_->contains(d);
+}
+
+std::uint64_t core::contains(std::span<const digest> digests) const noexcept {
+    queries_.fetch_add(digests.size(), std::memory_order_relaxed);
+    const std::shared_lock look{looking_};
+    std::uint64_t answers = 0;
+    for (std::size_t i = 0; i < digests.size(); ++i) answers |= std::uint64_t{state_->contains(digests[i])} << i;
+    return answers;
+}
+
+unsigned core::level_of(const digest& d) const noexcept {
+    const std::shared_lock look{looking_};
+    return state_->find(d).level;
+}
+
+result<void> core::begin(index_source& remote) {
+    if (index_ == index_is::foreign)
+        return error::make(error_code::unsupported,
+                           "cascade: the index in R is not this filter's yet; rebuild(R) makes it so");
+    if (index_ == index_is::unknown) {  // just made: R may hold the index of a former filter
+        if (auto cleared = book_.clear(remote); !cleared) return cleared;
+        index_ = index_is::ours;
+    }
+    if (index_ == index_is::broken) return start_afresh(remote);
+    return book_.settle(remote);
+}
+
+void core::finish(index_source& remote) {
+    if (queries_.load(std::memory_order_relaxed) < capacity_) return;
+    try {
+        (void)start_afresh(remote);
+    } catch (const std::bad_alloc&) {  // the change itself is done; this stays due
+    }
+}
+
+result<std::vector<core::resident>> core::residents_of(const place& at, index_source& remote) {
+    std::vector<resident> found;
+    bool starved = false, fits = true;
+    const std::uint64_t position = record_place(at, {}).position;
+    ++remote_reads_;
+    const auto read = remote.each({position, position}, guarded(starved, [&](const digest& where, key_view key) {
+                                      const digest d = hash_(key);
+                                      fits = where == record_place(at, d) && state_->value(at.level, d) == at.value;
+                                      if (!fits) return false;
+                                      const bool again = std::ranges::any_of(
+                                          found, [&](const resident& each) { return each.key == key.text(); });
+                                      if (!again) found.push_back({d, std::string{key.text()}});
+                                      return true;
+                                  }));
+    if (starved) throw std::bad_alloc{};
+    if (!read) return read.error();
+    if (!fits || found.empty())
+        return error::make(error_code::corrupt, "cascade: the index has %s at level %u, value %llu",
+                           fits ? "nobody" : "a record that does not belong there", at.level,
+                           static_cast<unsigned long long>(at.value));
+    return found;
+}
+
+// ---- insertion: R is written, never read ------------------------------------------------------------------------------
+
+result<insert_outcome> core::insert_at(const place& at, const digest& d, key_view key, index_source& remote) {
+    const bool is_full = state_->keys() >= capacity_;
+    index_change record{index_change::kind::put, record_place(at, d), std::string{key.text()}};
+    if (at.state == value_state::absent) {
+        if (is_full) return insert_outcome::full;
+        struct no_room {};
+        try {
+            const auto written = book_.write({&record, 1}, remote, [&] {
+                const std::unique_lock alone{looking_};
+                if (!state_->insert(at)) throw no_room{};  // the record is owed back
+            });
+            if (!written) return written.error();
+        } catch (const no_room&) {
+            return insert_outcome::full;
+        }
+        return insert_outcome::inserted;
+    }
+    // Somebody has this value: the key itself, or one that shares it. Which of them only the index can tell.
+    const auto is_new = book_.put_again(record, remote);
+    if (!is_new) {
+        ++in_doubt_;
+        return is_new.error();
+    }
+    if (!*is_new) return insert_outcome::already_present;
+    if (!is_full) {
+        const std::unique_lock alone{looking_};
+        if (state_->insert(at)) return insert_outcome::inserted;
+    }
+    record.what = index_change::kind::erase;
+    if (const auto undone = book_.write({&record, 1}, remote); !undone) {
+        ++in_doubt_;
+        return undone.error();
+    }
+    return insert_outcome::full;
+}
+
+result<insert_outcome> core::insert(key_view key, index_source& remote) {
+    const std::lock_guard held{changing_};
+    if (const auto begun = begin(remote); !begun) return begun.error();
+    const digest d = hash_(key);
+    const place at = state_->find(d);
+    auto outcome = insert_at(at, d, key, remote);
+    if (!outcome) return outcome;
+    if (*outcome == insert_outcome::full && state_->keys() < capacity_) {
+        // No slot within reach, or more keys in a level than it is made for. New hash functions, which find the key in R.
+        if (const auto done = start_afresh(remote); !done) return done.error();
+        outcome = insert_at(state_->find(d), d, key, remote);
+        if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
+    }
+    if (!outcome || *outcome != insert_outcome::full) finish(remote);
+    return outcome;
+}
+
+// ---- deletion ---------------------------------------------------------------------------------------------------------
+
+result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
+    const place at = state_->find(d);
+    if (at.state != value_state::stored) return erase_outcome::absent;
+    const auto there = residents_of(at, remote);
+    if (!there) return there.error();
+    if (std::ranges::none_of(*there, [&](const resident& each) { return each.key == key.text(); }))
+        return erase_outcome::absent;
+    const index_change record{index_change::kind::erase, record_place(at, d), std::string{key.text()}};
+    const auto written = book_.write({&record, 1}, remote, [&] {
+        const std::unique_lock alone{looking_};
+        state_->leave(at, there->size() == 1);
+    });
+    if (!written) return written.error();
+    return erase_outcome::erased;
+}
+
+result<erase_outcome> core::erase(key_view key, index_source& remote) {
+    const std::lock_guard held{changing_};
+    if (const auto begun = begin(remote); !begun) return begun.error();
+    const digest d = hash_(key);
+    const auto gone = remote.remove_member(d, key);
+    if (!gone) return gone.error();
+    if (!*gone) return erase_outcome::absent;
+    const auto outcome = leave(d, key, remote);
+    if (outcome) finish(remote);
+    return outcome;
+}
+
+result<erase_outcome> core::forget(key_view key, index_source& remote) {
+    const std::lock_guard held{changing_};
+    if (const auto begun = begin(remote); !begun) return begun.error();
+    const digest d = hash_(key);
+    ++remote_reads_;
+    const auto back = remote.is_member(d, key);
+    if (!back) return back.error();
+    if (*back) return erase_outcome::absent;
+    const auto outcome = leave(d, key, remote);
+    if (outcome) finish(remote);
+    return outcome;
+}
+
+}  // namespace genista::cascade

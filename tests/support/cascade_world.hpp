@@ -1,0 +1,266 @@
+// cascade_world: a cascade, R with its index, and the truth, driven one operation at a time.
+//
+// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
+// 0 .. universe-1; keys beyond are strangers. R may fail (set_faults), records and index each by itself: then nothing may be seen
+// of the operation, and it is tried again or given up. An erase that R has committed and the filter has not leaves an orphan:
+// answered "maybe", no member. New hash functions, which may come with any change, know nothing of orphans.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/filters/cascade.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/faulty_map.hpp"
+#include "genista/remote/indexed.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista::test {
+
+[[nodiscard]] inline cascade_options cascade_made(std::uint64_t capacity, double rate, std::uint64_t seed = 1) {
+    return {.capacity = capacity,
+            .false_positive_rate = rate,
+            .hash = hasher{hash_key::from_seed(seed)},
+            .repeatable = seed};
+}
+
+class cascade_world {
+  public:
+    using bytes = std::vector<std::byte>;
+    using faulty_records = faulty_map<memory_map>;
+
+    explicit cascade_world(const cascade_options& options, std::uint64_t universe = 0)
+        : filter{*cascade_filter::make(options)},
+          chance{options.repeatable.value_or(1) ^ 0x63617363},
+          universe_{universe != 0 ? universe : options.capacity + options.capacity / 4 + 2} {}
+    cascade_world(const cascade_world&) = delete;
+    cascade_world& operator=(const cascade_world&) = delete;
+    ~cascade_world() = default;
+
+    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    void set_faults(double share) {
+        struck += faulty.counts().injected() + faulty_index.counts().injected();
+        for (faulty_records* half : {&faulty, &faulty_index}) {
+            fault_plan plan;
+            plan.seed = chance();
+            plan.random_record_below = 2;
+            for (const fault_kind kind : all_fault_kinds) {
+                if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
+            }
+            expect(half->set_plan(plan).has_value(), "the plan of faults is no plan");
+        }
+        faulty_ = share > 0;
+    }
+
+    [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
+    [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
+
+    // ---- operations -------------------------------------------------------------------------------------------------
+
+    // False: the filter has no room, or R failed and the caller gave up.
+    bool insert(std::uint64_t key) {
+        const bool was_member = members_.contains(key);
+        put(key);
+        for (;;) {
+            const bool known = was_member || orphans_.contains(key), unsure = strays_.contains(key);
+            const std::uint64_t held = filter.stats().keys;
+            const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
+            if (!outcome || *outcome == insert_outcome::full) {
+                if (outcome) expect(held + strays_.size() >= filter.stats().capacity, "full below the capacity");
+                if (outcome) expect(!known, "full for a key that is there");
+                if (!outcome && !known) strays_.insert(key);
+                if (!outcome && chance.below(2) == 0) continue;
+                if (!was_member) take_out(key);
+                return was_member;
+            }
+            if (!anew_ && !unsure)
+                expect((*outcome == insert_outcome::inserted) == !known, "an insert with a wrong outcome");
+            orphans_.erase(key);
+            strays_.erase(key);
+            members_.insert(key);
+            expect(filter.may_contain(key), "a false negative right after an insert");
+            return true;
+        }
+    }
+
+    void erase(std::uint64_t key) {
+        for (;;) {
+            const bool was_member = members_.contains(key);
+            const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
+            if (outcome) {
+                expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                if (was_member) strays_.erase(key);
+                members_.erase(key);
+                return;
+            }
+            if (was_member && !*plain.contains(filter.hash()(key), integer_key{key}.view())) orphan(key);
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    void forget(std::uint64_t key) {
+        if (members_.contains(key)) {
+            take_out(key);
+            orphan(key);
+        }
+        for (;;) {
+            const bool known = orphans_.contains(key), unsure = strays_.contains(key);
+            const auto outcome = watched([&] { return filter.forget(integer_key{key}.view(), remote); }, "a forget");
+            if (outcome) {
+                if (!anew_ && !unsure)
+                    expect((*outcome == erase_outcome::erased) == known, "a forget with a wrong outcome");
+                orphans_.erase(key);
+                strays_.erase(key);
+                return;
+            }
+            if (chance.below(2) == 0) return;
+        }
+    }
+
+    void adapt(std::uint64_t key) {
+        const bool maybe = filter.may_contain(key);
+        for (;;) {
+            const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
+            if (!outcome) {
+                expect(filter.may_contain(key) == maybe || anew_, "an adapt that failed, and something is seen of it");
+                if (chance.below(2) == 0) return;
+                continue;
+            }
+            const bool still = filter.may_contain(key);
+            if (members_.contains(key)) {
+                expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+            } else {
+                expect(!still, "a false positive right after an adapt");
+                if (!anew_)
+                    expect(*outcome == (maybe ? adapt_outcome::fixed : adapt_outcome::was_negative),
+                           "an adapt that does not say how it went");
+                fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
+                orphans_.erase(key);
+                strays_.erase(key);
+            }
+            return;
+        }
+    }
+
+    // The next stranger, among `most` at the most, whom the filter lets through.
+    std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
+        for (std::uint64_t asked = 0; asked < most; ++asked) {
+            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
+        }
+        return std::nullopt;
+    }
+
+    bool rebuild() {
+        const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
+        if (outcome) expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+        return outcome.has_value();
+    }
+
+    // The filter is then the loaded one: it answers, and refuses to change until it is rebuilt.
+    void save_and_load() {
+        const bytes file = saved();
+        auto loaded = cascade_filter::load(file);
+        if (!loaded) return wrong.push_back("a snapshot that does not load: " + std::string{loaded.error().message()});
+        filter = *std::move(loaded);
+        rebuilds_ = 0;
+        expect(saved() == file, "a loaded filter that saves otherwise");
+        for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative after loading");
+        const std::uint64_t key = any_key();
+        const auto refused = filter.insert(key, remote);
+        expect(!refused && refused.error().code() == error_code::unsupported, "a loaded filter that takes a key");
+        expect(!filter.erase(key, remote) && !filter.adapt(key, remote), "a loaded filter that changes");
+        expect(saved() == file, "a refused change has changed the filter");
+        for (int tries = 0; !rebuild(); ++tries) {
+            if (!faulty_ || tries == 10'000) return wrong.push_back("a loaded filter that cannot be rebuilt");
+        }
+    }
+
+    // ---- judgement --------------------------------------------------------------------------------------------------
+
+    void scan() {
+        for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
+        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan that is denied");
+        const std::uint64_t keys = filter.stats().keys, known = members_.size() + orphans_.size();
+        expect(known <= keys + filter.details().in_doubt && keys <= known + strays_.size(),
+               "a count of keys that is not the truth's");
+    }
+    // Only where R has not failed in the last change: then something may be owed.
+    void audit() {
+        if (in_doubt_) return;
+        const auto sound = filter.audit(truth);
+        if (!sound && sound.error().code() == error_code::unsupported && faulty_) return;  // new hash functions are due
+        ++audits;
+        if (!sound) wrong.emplace_back(sound.error().message());
+    }
+    [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
+
+    [[nodiscard]] bytes saved() const {
+        vector_sink out;
+        return filter.save(out) ? std::move(out).take() : bytes{};
+    }
+    void expect(bool holds, const char* what) {
+        if (!holds && wrong.size() < 4) wrong.emplace_back(what);
+    }
+    [[nodiscard]] std::string text() const {
+        std::string all;
+        for (const std::string& each : wrong) all += each + "; ";
+        return all;
+    }
+    void put(std::uint64_t key) {
+        expect(plain.put(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot put");
+    }
+    void take_out(std::uint64_t key) {
+        expect(plain.erase(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot erase");
+    }
+
+    memory_map plain, plain_index;  // the truth as R has it, and the filter's index
+    faulty_records faulty{plain, {.sleep = [](std::chrono::nanoseconds) {}}};
+    faulty_records faulty_index{plain_index, {.sleep = [](std::chrono::nanoseconds) {}}};
+    with_index<memory_map, memory_map> truth{plain, plain_index};
+    with_index<faulty_records, faulty_records> remote{faulty, faulty_index};  // what the filter is given
+    cascade_filter filter;
+    splitmix chance;
+    std::vector<std::string> wrong;
+    std::uint64_t failures = 0, audits = 0, fixed = 0, struck = 0, rebuilds = 0;
+
+  private:
+    void orphan(std::uint64_t key) {
+        members_.erase(key);
+        orphans_.insert(key);
+    }
+    // An error is for faults only.
+    template <class Call>
+    auto watched(Call&& call, const char* what) -> decltype(call()) {
+        auto outcome = call();
+        const std::uint64_t now = filter.details().rebuilds;
+        anew_ = now != rebuilds_;
+        rebuilds += now - rebuilds_;
+        rebuilds_ = now;
+        if (anew_) orphans_.clear();
+        if (anew_) strays_.clear();
+        in_doubt_ = !outcome;
+        if (outcome) return outcome;
+        ++failures;
+        if (!faulty_)
+            wrong.push_back(std::string{what} +
+                            " failed although R did not: " + std::string{outcome.error().message()});
+        return outcome;
+    }
+
+    std::uint64_t universe_;
+    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
+    bool faulty_ = false, in_doubt_ = false;
+    bool anew_ = false;  // the last call brought new hash functions
+    std::uint64_t rebuilds_ = 0;
+    // strays: inserts given up after R failed. Whether the index has them only R knows.
+    std::set<std::uint64_t> members_, orphans_, strays_;
+};
+
+}  // namespace genista::test
