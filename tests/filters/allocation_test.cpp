@@ -1,5 +1,5 @@
 // No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
-// And every allocation of every operation of the broom filter and of the cuckoo family: an error, or a success without it, and
+// And every allocation of every operation of the broom filter, of the cuckoo family and of the adaptive Bloom filter: an error, or a success without it, and
 // never a lost key.
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
+#include "support/adaptive_bloom_world.hpp"
 #include "support/broom_world.hpp"
 #include "support/cuckoo_world.hpp"
 #include "support/fail_each_allocation.hpp"
@@ -335,6 +336,75 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
     for (std::uint64_t key = 0; key < keys.size(); ++key) (void)w.filter.may_contain(keys[key] = key);
     w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
+}
+
+// `call` is tried on a fresh filter for each allocation it makes: an error, or a success without it; no member is lost, and the
+// call works when it is repeated.
+template <class Call>
+std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& call) {
+    constexpr std::uint64_t keys = 60;
+    for (std::uint64_t n = 0;; ++n) {
+        test::adaptive_bloom_world w{{.capacity = 100, .rate = 0.5, .seed = 4}};
+        for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key));
+        for (int i = 0; i < 10; ++i) w.adapt(*w.find_false_positive());
+        const std::uint64_t stranger = *w.find_false_positive();
+        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
+        w.put(keys);
+        std::optional<error_code> code;
+        bool failed = false;
+        {
+            const test::failing_allocations armed{n};
+            const auto outcome = call(w, stranger);
+            if (!outcome) code = outcome.error().code();
+            failed = armed.failed();
+        }
+        if (code) {
+            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_EQ(*code, error_code::out_of_memory) << when;
+            w.scan();
+            EXPECT_TRUE(call(w, stranger)) << when << ": failed again with memory";
+        }
+        EXPECT_TRUE(w.insert(keys)) << when;
+        w.scan();
+        w.audit();
+        EXPECT_TRUE(w.wrong.empty()) << when << ": " << w.text();
+        if (!failed || testing::Test::HasFailure()) return n;
+    }
+}
+
+TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
+    using world = test::adaptive_bloom_world;
+    const auto done = [](const auto& outcome) -> result<void> {
+        if (!outcome) return outcome.error();
+        return {};
+    };
+    EXPECT_GE(
+        fail_each_allocation_of_adaptive_bloom(
+            "an adapt", [&](world& w, std::uint64_t stranger) { return done(w.filter.adapt(stranger, w.truth)); }),
+        2u);
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("an adapt of one that has left",
+                                                     [&](world& w, std::uint64_t) {
+                                                         w.erase(5);
+                                                         return done(w.filter.adapt(std::uint64_t{5}, w.truth));
+                                                     }),
+              2u);
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("a rebuild",
+                                                     [](world& w, std::uint64_t) { return w.filter.rebuild(w.truth); }),
+              10u);
+    EXPECT_GE(
+        fail_each_allocation_of_adaptive_bloom(
+            "an insert", [&](world& w, std::uint64_t) { return done(w.filter.insert(std::uint64_t{60}, w.truth)); }),
+        0u);
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("a snapshot",
+                                                     [](world& w, std::uint64_t) -> result<void> {
+                                                         vector_sink out;
+                                                         if (auto saved = w.filter.save(out); !saved) return saved;
+                                                         const auto loaded = adaptive_bloom_filter::load(out.bytes());
+                                                         if (!loaded) return loaded.error();
+                                                         return {};
+                                                     }),
+              5u);
+    EXPECT_GE(test::fail_each_allocation([] { return adaptive_bloom_filter::make({.capacity = 1000}); }), 4u);
 }
 
 }  // namespace

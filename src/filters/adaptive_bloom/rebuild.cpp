@@ -3,6 +3,7 @@
 // Fork: the text moves a few keys with every false positive, from old functions to new ones [broom17 §3.1]; we move all at once,
 // the amortised way of the same section. The old state answers meanwhile, and its half of the index stays until the new one is
 // complete: if R fails on the way, everything is as before.
+#include <new>
 #include <utility>
 
 #include "filters/adaptive_bloom/core.hpp"
@@ -45,7 +46,11 @@ result<void> core::start_afresh(index_source& remote) {
     index_ = index_is::ours;
     ++rebuilds_;
     // What is left of the old half if this fails says nothing to anybody, and goes when its turn comes.
-    (void)clear_half(1 - state_->half, remote);
+    try {
+        (void)clear_half(1 - state_->half, remote);
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
     return {};
 }
 
