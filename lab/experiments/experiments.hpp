@@ -15,6 +15,7 @@ result<outcome> run_broom_overflow(const run_options& options);
 result<outcome> run_broom_small(const run_options& options);
 result<outcome> run_broom_large(const run_options& options);
 result<outcome> run_broom_words(const run_options& options);
+result<outcome> run_adaptive_bloom(const run_options& options);
 result<outcome> run_ppr_reduction(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);

@@ -18,6 +18,7 @@ constexpr std::array experiments{
     experiment{"broom-small", run_broom_small},
     experiment{"broom-large", run_broom_large},
     experiment{"broom-words", run_broom_words},
+    experiment{"adaptive-bloom", run_adaptive_bloom},
     experiment{"ppr-reduction", run_ppr_reduction},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},
