@@ -7,6 +7,7 @@
 
 #include "bench/adaptive_subject.hpp"
 #include "bench/filter_subject.hpp"
+#include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
@@ -89,6 +90,11 @@ constexpr filter_entry entries[] = {
     {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
 };
 
+// Known to `inspect` only: the bench has no index beside its records.
+constexpr filter_entry only_inspected[] = {
+    {adaptive_bloom_filter::name, snapshot_kind::adaptive_bloom, nullptr, &load_filter<adaptive_bloom_filter>},
+};
+
 template <class Member, class Value>
 const filter_entry* find_by(Member member, const Value& value) noexcept {
     const auto found = std::ranges::find(entries, value, member);
@@ -106,7 +112,9 @@ const filter_entry* find_filter(std::string_view name) noexcept {
 }
 
 const filter_entry* find_filter(snapshot_kind kind) noexcept {
-    return find_by(&filter_entry::kind, kind);
+    if (const filter_entry* const found = find_by(&filter_entry::kind, kind)) return found;
+    const auto* const found = std::ranges::find(only_inspected, kind, &filter_entry::kind);
+    return found == std::end(only_inspected) ? nullptr : found;
 }
 
 std::string filter_names() {
