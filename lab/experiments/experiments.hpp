@@ -19,8 +19,8 @@ result<outcome> run_broom_large(const run_options& options);
 result<outcome> run_broom_words(const run_options& options);
 result<outcome> run_local_lower_bound(const run_options& options);
 result<outcome> run_whitelist(const run_options& options);
-
 result<outcome> run_adaptive_cascade(const run_options& options);
+result<outcome> run_adaptive_bloom(const run_options& options);
 result<outcome> run_ppr_reduction(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);

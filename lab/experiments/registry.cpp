@@ -22,7 +22,7 @@ constexpr std::array experiments{
     experiment{"broom-words", run_broom_words},
     experiment{"local-lower-bound", run_local_lower_bound},
     experiment{"whitelist", run_whitelist},
-
+    experiment{"adaptive-bloom", run_adaptive_bloom},
     experiment{"adaptive-cascade", run_adaptive_cascade},
     experiment{"ppr-reduction", run_ppr_reduction},
     experiment{"acf-support", run_acf_support},

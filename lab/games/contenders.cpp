@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom_paper.hpp"
@@ -93,6 +94,7 @@ constexpr std::array all{
     known{broom_filter::name, make_broom},
     known{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
     known{cascade_filter::name, make_indexed<cascade_filter, cascade_options>},
+    known{adaptive_bloom_filter::name, make_indexed<adaptive_bloom_filter, adaptive_bloom_options>},
     known{bloom_filter::name, make_local<bloom_filter>},
     known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
     known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},

@@ -1,5 +1,7 @@
 // No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
 // And every allocation of every operation of broom, broom_paper and the cuckoo family: an error, or a success without it, and
+
+// And every allocation of every operation of the broom filter, of the cuckoo family and of the adaptive Bloom filter: an error, or a success without it, and
 // never a lost key.
 
 // And every allocation of every operation of the broom filter, of the cuckoo family and of the cascade: an error, or a success
@@ -14,6 +16,8 @@
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/whitelist.hpp"
+
+#include "support/adaptive_bloom_world.hpp"
 #include "support/broom_world.hpp"
 #include "support/cascade_world.hpp"
 #include "support/cuckoo_world.hpp"
@@ -382,6 +386,19 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         w.put(60);  // the store has committed the next one
         // New hash functions are due, and come with the call or after it.
         for (std::uint64_t i = 0; is_old && i < 400; ++i) (void)w.filter.may_contain(i);
+
+// `call` is tried on a fresh filter for each allocation it makes: an error, or a success without it; no member is lost, and the
+// call works when it is repeated.
+template <class Call>
+std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& call) {
+    constexpr std::uint64_t keys = 60;
+    for (std::uint64_t n = 0;; ++n) {
+        test::adaptive_bloom_world w{{.capacity = 100, .rate = 0.5, .seed = 4}};
+        for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key));
+        for (int i = 0; i < 10; ++i) w.adapt(*w.find_false_positive());
+        const std::uint64_t stranger = *w.find_false_positive();
+        const std::string when = std::string{what} + ", allocation " + std::to_string(n);
+        w.put(keys);
         std::optional<error_code> code;
         bool failed = false;
         {
@@ -415,6 +432,14 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         EXPECT_TRUE(w.filter.insert(std::uint64_t{60}, w.truth)) << when << ": with memory";
         const auto sound = w.filter.audit(w.truth);
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
+
+            w.scan();
+            EXPECT_TRUE(call(w, stranger)) << when << ": failed again with memory";
+        }
+        EXPECT_TRUE(w.insert(keys)) << when;
+        w.scan();
+        w.audit();
+        EXPECT_TRUE(w.wrong.empty()) << when << ": " << w.text();
         if (!failed || testing::Test::HasFailure()) return n;
     }
 }
@@ -548,6 +573,40 @@ TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_inde
     w.filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
+
+TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
+    using world = test::adaptive_bloom_world;
+    const auto done = [](const auto& outcome) -> result<void> {
+        if (!outcome) return outcome.error();
+        return {};
+    };
+    EXPECT_GE(
+        fail_each_allocation_of_adaptive_bloom(
+            "an adapt", [&](world& w, std::uint64_t stranger) { return done(w.filter.adapt(stranger, w.truth)); }),
+        2u);
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("an adapt of one that has left",
+                                                     [&](world& w, std::uint64_t) {
+                                                         w.erase(5);
+                                                         return done(w.filter.adapt(std::uint64_t{5}, w.truth));
+                                                     }),
+              2u);
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("a rebuild",
+                                                     [](world& w, std::uint64_t) { return w.filter.rebuild(w.truth); }),
+              10u);
+    EXPECT_GE(
+        fail_each_allocation_of_adaptive_bloom(
+            "an insert", [&](world& w, std::uint64_t) { return done(w.filter.insert(std::uint64_t{60}, w.truth)); }),
+        0u);
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("a snapshot",
+                                                     [](world& w, std::uint64_t) -> result<void> {
+                                                         vector_sink out;
+                                                         if (auto saved = w.filter.save(out); !saved) return saved;
+                                                         const auto loaded = adaptive_bloom_filter::load(out.bytes());
+                                                         if (!loaded) return loaded.error();
+                                                         return {};
+                                                     }),
+              5u);
+    EXPECT_GE(test::fail_each_allocation([] { return adaptive_bloom_filter::make({.capacity = 1000}); }), 4u);
 }
 
 }  // namespace

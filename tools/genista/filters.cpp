@@ -7,6 +7,7 @@
 
 #include "bench/adaptive_subject.hpp"
 #include "bench/filter_subject.hpp"
+#include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
@@ -112,6 +113,7 @@ constexpr filter_entry entries[] = {
 // There to be understood, and not raced: `inspect` knows their snapshots, `bench` does not measure them.
 constexpr filter_entry not_measured[] = {
     {whitelist_filter::name, snapshot_kind::whitelist, nullptr, &load_filter<whitelist_filter>},
+    {adaptive_bloom_filter::name, snapshot_kind::adaptive_bloom, nullptr, &load_filter<adaptive_bloom_filter>},
 };
 
 template <class Member, class Value>

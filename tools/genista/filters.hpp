@@ -26,8 +26,8 @@ struct saved_filter {
 struct filter_entry {
     std::string_view name;
     snapshot_kind kind;
-    result<std::unique_ptr<bench::subject>> (*make_subject)(const filter_options&);
-    result<saved_filter> (*load)(std::span<const std::byte> snapshot);  // any snapshot of the kind
+    result<std::unique_ptr<bench::subject>> (*make_subject)(const filter_options&);  // null: known to `inspect` only
+    result<saved_filter> (*load)(std::span<const std::byte> snapshot);               // any snapshot of the kind
 };
 
 [[nodiscard]] std::span<const filter_entry> all_filters() noexcept;

@@ -1,0 +1,171 @@
+// adaptive_bloom_filter: a Bloom filter made adaptive by a cascade of further ones [broom17 §5, Fig. 1, Thm 19].
+//
+// Every cell is alive or dead. A false positive kills one of its cells, and the members that use the cell move up:
+//
+//     level 0      all n keys, ε              0 1 1 † 0 1 ...    † a dead cell: whoever meets it is looked for one level up
+//     level 1      who uses a dead cell, ε²   1 0 † 1 ...
+//     ...
+//     level d      at most n/(3 log n) keys   whole hashes in a compact table: no false positives to speak of
+//
+//   LOOKUP   some cell 0: absent. All 1, none dead: present. All 1 and some dead: ask the next level.
+//   FIX      kill one cell of the false positive, chosen by chance, and insert all members that use it into the next level.
+//
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned for as long as R holds x, under threads, new
+//       hash functions, failing stores and failing memory.
+//   I2  A call that reports `full` or an error has changed nothing that anybody could see.
+//   I3  A member is in level i + 1 exactly if it is in level i and uses a dead cell there.
+//   I4  After adapt(x) said `fixed`, may_contain(x) is false until somebody is inserted, another key is repaired, or all get new
+//       hash functions.
+//
+// The rate is kept for up to n queries [Thm 19]: they are counted, and behind the n-th the next call that has R lays all keys anew
+// under new hash functions. The same happens where a level has taken all the keys it was made for.
+//
+// **There is no erase**: the text gives none, a cell does not know how many use it. A key that has left R is a false positive like
+// any other, and is repaired like one; adapt() then takes its records out of the index, and does not move it up. Whoever puts it
+// back into R calls insert() again.
+//
+// FIX finds "all y in S" through an index in R (remote/indexed.hpp) with a record for each cell a key uses. An insert writes k
+// records and reads nothing; a positive costs one look-up of the record, a repair one range of the index more; an answer "absent"
+// costs nothing. What R says is checked against the hash of the key. That it says *all* cannot be checked, for a cell has no
+// count: an R that leaves out records of the index takes members away.
+//
+// Take broom.hpp for work; take this one to see how far Bloom filters go, or where inserts must not read. docs/filters/
+// adaptive_bloom.md has formulas and figures.
+//
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
+// included; look-ups wait for the local part of a change.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "genista/filters/filter.hpp"
+#include "genista/filters/index_source.hpp"
+#include "genista/filters/plain_surface.hpp"
+
+namespace genista {
+
+struct adaptive_bloom_options {
+    std::uint64_t capacity = 1'000'000;
+    double false_positive_rate = 1.0 / 256;
+    std::optional<hasher> hash = std::nullopt;               // none: keyed, with a random key of the filter's own
+    std::optional<std::uint64_t> repeatable = std::nullopt;  // all chance from this seed: tests and experiments only
+};
+
+// One level, as it is at the moment.
+struct adaptive_bloom_level {
+    unsigned functions = 0;   // the text's k_i; 0 in the last level, which has no cells
+    std::uint64_t cells = 0;  // or slots of the last level
+    std::uint64_t keys = 0;   // the text's n_i: who was ever inserted since the hash functions are new
+    double expected = 0;      // its expectation after n queries, at most
+    std::uint64_t most = 0;   // more than these, and all is laid anew
+    std::uint64_t dead = 0;
+    std::uint64_t cell_bytes = 0, dead_bytes = 0;
+};
+
+struct adaptive_bloom_details {
+    std::vector<adaptive_bloom_level> levels{};  // 0, …, d
+    std::uint64_t bins = 0;                      // cells of level 0
+    std::uint64_t queries = 0;                   // since the hash functions are new
+    std::uint64_t rebuilds = 0;
+};
+
+// How a look-up went.
+struct adaptive_bloom_path {
+    bool maybe = false;
+    unsigned level = 0;         // which had the last word
+    unsigned cells = 0;         // looked at, a hash of the last level counting as one
+    unsigned dead_entries = 0;  // looked at in lists of dead cells
+};
+
+namespace adaptive_bloom {
+class core;
+}
+
+class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter> {
+  public:
+    static constexpr std::string_view name = "adaptive_bloom";
+
+    [[nodiscard]] static result<adaptive_bloom_filter> make(const adaptive_bloom_options& options = {}) noexcept;
+    // A filter of everything R holds.
+    template <indexed_map R>
+    [[nodiscard]] static result<adaptive_bloom_filter> build(const adaptive_bloom_options& options,
+                                                             R& remote) noexcept {
+        auto made = make(options);
+        if (!made) return made;
+        if (const auto done = made->rebuild(remote); !done) return done.error();
+        return made;
+    }
+    adaptive_bloom_filter(adaptive_bloom_filter&&) noexcept;
+    adaptive_bloom_filter& operator=(adaptive_bloom_filter&&) noexcept;
+    ~adaptive_bloom_filter();
+
+    // R holds the key already: the store commits first. Nothing is read, so that nobody knows whether the key was there before: it
+    // is `inserted`, and counts once more until the next rebuild. `full` beyond the capacity.
+    template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return insert_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        return insert(integer_key{key}.view(), remote);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return adapt_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
+        return adapt(integer_key{key}.view(), remote);
+    }
+
+    // All keys of R anew under new hash functions, index and all; memory for both filters meanwhile, and room for both indexes in R.
+    // After loading, before the first change.
+    template <indexed_map R>
+    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
+        remote_index<R> source{remote};
+        return rebuild_from(source);
+    }
+    // Every member is answered "maybe" and has its records in the index, whose records stand where they belong. Nobody may write
+    // meanwhile.
+    template <indexed_map R>
+    [[nodiscard]] result<void> audit(R& remote) const noexcept {
+        remote_index<R> source{remote};
+        return audit_from(source);
+    }
+
+    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert
+    // and adapt are errors.
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] static result<adaptive_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
+
+    [[nodiscard]] double rate() const noexcept;  // the one asked for
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] adaptive_bloom_details details() const;
+    [[nodiscard]] const hasher& hash() const noexcept;
+    // A look-up that tells what it did, and counts as no query.
+    [[nodiscard]] adaptive_bloom_path path_of(const digest& d) const noexcept;
+
+    // Bits of all levels and of the lists of dead cells: it never takes more.
+    [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
+
+  private:
+    friend plain_surface;
+    explicit adaptive_bloom_filter(std::unique_ptr<adaptive_bloom::core> core) noexcept;
+
+    [[nodiscard]] bool contains(const digest& d) const noexcept;
+    [[nodiscard]] result<insert_outcome> insert_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt_from(key_view key, index_source& source) noexcept;
+    [[nodiscard]] result<void> rebuild_from(index_source& source) noexcept;
+    [[nodiscard]] result<void> audit_from(index_source& source) const noexcept;
+
+    std::unique_ptr<adaptive_bloom::core> core_;
+};
+
+}  // namespace genista

@@ -1,0 +1,125 @@
+// Beginnings and insertion. See core.hpp.
+#include "filters/adaptive_bloom/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace genista::adaptive_bloom {
+
+core::core(const beginnings& from, std::unique_ptr<state> first) noexcept
+    : sizes_{from.sizes}, hash_{from.hash}, functions_{from.hash}, state_{std::move(first)}, chance_{from.seed} {}
+
+result<std::unique_ptr<core>> core::make(const beginnings& from) {
+    beginnings then = from;
+    auto empty = state::make(from.sizes, generation::from(then.seed));
+    if (!empty) return empty.error();
+    return std::make_unique<core>(then, *std::move(empty));
+}
+
+bool core::contains(const digest& d) const noexcept {
+    queries_.fetch_add(1, std::memory_order_relaxed);
+    return path_of(d).maybe;
+}
+
+adaptive_bloom_path core::path_of(const digest& d) const noexcept {
+    const std::shared_lock look{looking_};
+    return state_->look(d, functions_);
+}
+
+result<void> core::begin(index_source& remote) {
+    if (index_ == index_is::foreign)
+        return error::make(error_code::unsupported,
+                           "adaptive_bloom: the index in R is not this filter's yet; rebuild(R) makes it so");
+    if (index_ == index_is::unknown) {  // just made: R may hold the index of a former filter
+        if (auto cleared = book_.clear(remote); !cleared) return cleared;
+        index_ = index_is::ours;
+    }
+    if (auto settled = book_.settle(remote); !settled) return settled;
+    // "Up to n queries" are over [broom17 Thm 19].
+    if (queries_.load(std::memory_order_relaxed) < sizes_.capacity) return {};
+    auto done = start_afresh(remote);
+    if (!done && done.error().code() == error_code::mismatch) {
+        // R holds more than this filter was made for: what it has goes on as it is, and asks again after as many queries.
+        queries_.store(0, std::memory_order_relaxed);
+        return {};
+    }
+    return done;
+}
+
+core::way_up core::plan(const state& in, const digest& d, unsigned first) const noexcept {
+    way_up way{d, first, first};
+    while (way.last < in.d() && in.meets_dead(way.last, in.cells_of(way.last, d, functions_))) ++way.last;
+    return way;
+}
+
+result<void> core::put_records(const state& in, const way_up& way, key_view key, index_source& remote) const {
+    result<void> put{};
+    for (unsigned level = way.first; level <= way.last; ++level) {
+        each_place(in, level, way.d, [&](const digest& place) {
+            if (put) put = remote.put(place, key);
+        });
+    }
+    return put;
+}
+
+bool core::has_room(const state& in, std::span<const way_up> ways) const noexcept {
+    std::array<std::uint64_t, most_levels + 1> coming{};
+    for (const way_up& each : ways) {
+        for (unsigned level = each.first; level <= each.last; ++level) ++coming[level];
+    }
+    for (unsigned level = 0; level <= in.d(); ++level) {
+        if (coming[level] != 0 && in.keys[level] + coming[level] > in.most(level)) return false;
+    }
+    return true;
+}
+
+bool core::go(state& in, const way_up& way) const noexcept {
+    if (way.last == in.d()) {
+        if (!in.insert_last(in.last_of(way.d, functions_))) return false;
+        ++in.keys[in.d()];
+    }
+    for (unsigned level = way.first; level <= way.last && level < in.d(); ++level) {
+        for (const std::uint64_t cell : in.cells_of(level, way.d, functions_)) in.set(level, cell);
+        ++in.keys[level];
+    }
+    return true;
+}
+
+result<insert_outcome> core::insert_afresh(const digest& d, key_view key, index_source& remote) {
+    const auto done = start_afresh(remote);
+    if (!done && done.error().code() == error_code::mismatch) return insert_outcome::full;
+    if (!done) return done.error();
+    ++remote_reads_;
+    const auto member = remote.is_member(d, key);
+    if (!member) return member.error();
+    if (!*member)
+        return error::make(error_code::mismatch,
+                           "adaptive_bloom: a key was inserted that the remote map does not hold");
+    return insert_outcome::inserted;
+}
+
+result<insert_outcome> core::insert(key_view key, index_source& remote) {
+    const std::lock_guard held{changing_};
+    if (const auto begun = begin(remote); !begun) return begun.error();
+    state& in = *state_;
+    const digest d = hash_(key);
+    if (in.keys[0] >= sizes_.capacity) {
+        // Keys that came twice, or have left R, count. A rebuild finds out: not for every key that R has no room for.
+        constexpr std::uint64_t share = 16;
+        if (++inserts_since_afresh_ < sizes_.capacity / share) return insert_outcome::full;
+        inserts_since_afresh_ = 0;
+        return insert_afresh(d, key, remote);
+    }
+    const way_up way = plan(in, d, 0);
+    if (!has_room(in, {&way, 1})) return insert_afresh(d, key, remote);
+    if (const auto put = put_records(in, way, key, remote); !put) return put.error();
+    const auto went = [&] {
+        const std::unique_lock alone{looking_};
+        return go(in, way);
+    }();
+    if (!went) return insert_afresh(d, key, remote);
+    ++inserts_since_afresh_;
+    return insert_outcome::inserted;
+}
+
+}  // namespace genista::adaptive_bloom

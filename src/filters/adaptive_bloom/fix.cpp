@@ -1,0 +1,109 @@
+// adapt: FIX-FALSE-POSITIVE [broom17 Fig. 1]. See core.hpp.
+//
+// Fork: the text looks for y with h_{i,j}(y) = h_{i,j}(x), through the very function j that sent x to the cell. All functions of a
+// level share one array, so that y may use the cell through another function, would not be found, and would be denied from then
+// on. The index knows cells, not functions: all who use the cell move up. (A segment for each function would do as well; one
+// array is the Bloom filter as everybody knows it.)
+#include <algorithm>
+#include <utility>
+
+#include "filters/adaptive_bloom/core.hpp"
+
+namespace genista::adaptive_bloom {
+
+result<bool> core::has_twin(std::span<const index_member> users, const digest& d, key_view key, index_source& remote) {
+    for (const index_member& each : users) {
+        if (each.d != d || each.key == key.text()) continue;
+        ++remote_reads_;
+        const auto member = remote.is_member(d, key_view{each.key});
+        if (!member || *member) return member;
+    }
+    return false;
+}
+
+// The false positive passed all levels below, and all its cells here are set and alive.
+result<core::repair> core::fix(unsigned level, const digest& d, key_view key, index_source& remote) {
+    state& in = *state_;
+    const cell_list cells = in.cells_of(level, d, functions_);
+    const std::uint64_t cell = cells.at[scale(next_salt(chance_), cells.count)];
+    auto users = users_of(in, level, cell, remote);
+    if (!users) return users.error();
+    const auto twin = has_twin(*users, d, key, remote);
+    if (!twin) return twin.error();
+    if (*twin) return repair::twin;
+
+    std::vector<way_up> ways;
+    std::vector<index_member> moving, leaving;
+    for (index_member& each : *users) {
+        if (each.d == d) {  // it has left R: it does not move, and nobody finds it through other cells later
+            leaving.push_back(std::move(each));
+        } else if (!in.meets_dead(level, in.cells_of(level, each.d, functions_))) {  // else it has moved already
+            ways.push_back(plan(in, each.d, level + 1));
+            moving.push_back(std::move(each));
+        }
+    }
+    if (!has_room(in, ways) || !in.has_room_for_dead(level, cell)) return repair::no_room;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        if (const auto put = put_records(in, ways[i], key_view{moving[i].key}, remote); !put) return put.error();
+    }
+    bool all_went = false;
+    const auto written = forget_records(in, level, leaving, remote, [&] {
+        const std::unique_lock alone{looking_};
+        // In before out: should one find no room, the others are in both levels, and no cell dies.
+        all_went = std::ranges::all_of(ways, [&](const way_up& each) { return go(in, each); });
+        all_went = all_went && in.kill(level, cell);
+        in.forgotten += leaving.size();
+    });
+    if (!written) return written.error();
+    return all_went ? repair::done : repair::no_room;
+}
+
+// A whole hash that is somebody else's: new hash functions. But one's own, of a key that has left R, can be taken away.
+result<core::repair> core::fix_last(const digest& d, key_view key, index_source& remote) {
+    state& in = *state_;
+    const last_hash h = in.last_of(d, functions_);
+    auto users = users_of(in, in.d(), h.quotient, remote);
+    if (!users) return users.error();
+    std::erase_if(*users, [&](const index_member& each) { return in.last_of(each.d, functions_) != h; });
+    const auto twin = has_twin(*users, d, key, remote);
+    if (!twin) return twin.error();
+    if (*twin) return repair::twin;
+    const bool only_its_own =
+        !users->empty() && std::ranges::all_of(*users, [&](const index_member& each) { return each.d == d; });
+    if (!only_its_own) return repair::no_room;
+    const auto written = forget_records(in, in.d(), *users, remote, [&] {
+        const std::unique_lock alone{looking_};
+        in.erase_last(h);
+        in.forgotten += users->size();
+    });
+    if (!written) return written.error();
+    return repair::done;
+}
+
+result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
+    const std::lock_guard held{changing_};
+    if (const auto begun = begin(remote); !begun) return begun.error();
+    const digest d = hash_(key);
+    adaptive_bloom_path path = state_->look(d, functions_);
+    if (!path.maybe) return adapt_outcome::was_negative;
+    ++remote_reads_;
+    const auto member = remote.is_member(d, key);
+    if (!member) return member.error();
+    if (*member) return adapt_outcome::true_positive;
+    // Level by level, mostly one. New hash functions on the way, and it may begin at the bottom again: then with chance ε.
+    constexpr int most_steps = 256;
+    for (int step = 0; step < most_steps && path.maybe; ++step) {
+        const auto done = path.level < state_->d() ? fix(path.level, d, key, remote) : fix_last(d, key, remote);
+        if (!done) return done.error();
+        if (*done == repair::twin) return adapt_outcome::true_positive;
+        if (*done == repair::no_room) {
+            if (const auto fresh = start_afresh(remote); !fresh) return fresh.error();
+        }
+        path = state_->look(d, functions_);
+    }
+    if (path.maybe) return adapt_outcome::unfixed;
+    ++adapts_;
+    return adapt_outcome::fixed;
+}
+
+}  // namespace genista::adaptive_bloom
