@@ -23,10 +23,13 @@ struct spending {
     std::uint64_t queries;  // of all games of a cell together
     std::uint64_t games;
 };
-constexpr spending quick_spending{400'000, 2};
-constexpr spending full_spending{8'000'000, 4};
+constexpr spending quick_spending{2'000'000, 2};
+constexpr spending full_spending{40'000'000, 4};
 // Adversaries look at their budget between moves, and some moves are long. Past this many times the effort they are stopped.
 constexpr std::uint64_t most_overspending = 4;
+
+// How much larger than the stage a filter may be made that is full before the attack is over.
+constexpr std::uint64_t most_room = 4;
 
 // The budget of this game is gone, whatever the adversary thinks.
 struct effort_spent {};
@@ -111,10 +114,13 @@ std::uint64_t seed_of(std::uint64_t seed, std::string_view adversary, std::uint6
     return mixed;
 }
 
+// Only a filter that promises its rate beyond its capacity can be crowded; the others are made for all the keys.
+std::uint64_t capacity_on(const stage& plays_on, std::string_view filter) {
+    return takes_more_than_capacity(filter) ? plays_on.capacity : std::max(plays_on.capacity, plays_on.keys);
+}
+
 void play_game(matrix_cell& cell, const adversary& by, const spending& may_spend, contender_plan plan) {
-    // Only a filter that promises its rate beyond its capacity can be crowded; the others are made for all the keys.
-    const bool crowded = by.plays_on.keys > by.plays_on.capacity;
-    plan.keys = crowded && !takes_more_than_capacity(cell.filter) ? by.plays_on.keys : by.plays_on.capacity;
+    plan.keys = cell.capacity;
     plan.grows = by.plays_on.capacity > few_bins.capacity;
     const std::unique_ptr<arena> at = make_empty_contender(cell.filter, plan);
     at->fill(by.plays_on.keys);
@@ -157,19 +163,26 @@ void judge(matrix_cell& cell) {
 matrix_cell play_cell(const adversary& by, std::string_view filter, unsigned fingerprint_bits,
                       const matrix_options& options) {
     const spending may_spend = options.quick ? quick_spending : full_spending;
-    matrix_cell cell{.adversary = std::string{by.name}, .filter = std::string{filter}, .keys = by.plays_on.keys};
-    try {
-        for (std::uint64_t game = 0; game < may_spend.games && cell.why.empty(); ++game) {
-            play_game(cell, by, may_spend,
-                      {.fingerprint_bits = fingerprint_bits,
-                       .rate = matrix_rate,
-                       .seed = seed_of(options.seed, by.name, game)});
+    for (std::uint64_t room = 1;; room *= 2) {
+        matrix_cell cell{.adversary = std::string{by.name},
+                         .filter = std::string{filter},
+                         .keys = by.plays_on.keys,
+                         .capacity = room * capacity_on(by.plays_on, filter)};
+        bool stopped = false;  // in the middle of the attack, by the filter
+        try {
+            for (std::uint64_t game = 0; game < may_spend.games && cell.why.empty(); ++game) {
+                play_game(cell, by, may_spend,
+                          {.fingerprint_bits = fingerprint_bits,
+                           .rate = matrix_rate,
+                           .seed = seed_of(options.seed, by.name, game)});
+            }
+        } catch (const std::runtime_error& refused) {
+            cell.why = refused.what();
+            stopped = true;
         }
-    } catch (const std::runtime_error& refused) {
-        cell.why = refused.what();
+        judge(cell);
+        if (!stopped || cell.said != verdict::cannot_play || room >= most_room) return cell;
     }
-    judge(cell);
-    return cell;
 }
 
 }  // namespace
@@ -239,6 +252,7 @@ nlohmann::ordered_json to_json(const std::vector<matrix_cell>& cells) {
                                    {"low", each.within().low},
                                    {"high", each.within().high},
                                    {"keys", each.keys},
+                                   {"capacity", each.capacity},
                                    {"games", each.games},
                                    {"guesses", each.seen.guesses},
                                    {"right", each.seen.right_guesses},
@@ -259,6 +273,7 @@ std::vector<matrix_cell> matrix_from_json(const nlohmann::ordered_json& rows) {
         matrix_cell cell{.adversary = row.at("adversary").get<std::string>(),
                          .filter = row.at("filter").get<std::string>(),
                          .keys = row.at("keys").get<std::uint64_t>(),
+                         .capacity = row.at("capacity").get<std::uint64_t>(),
                          .games = row.at("games").get<std::uint64_t>(),
                          .promised = row.at("promised").get<double>(),
                          .seen = {.negatives = row.at("negatives").get<std::uint64_t>(),

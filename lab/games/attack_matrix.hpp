@@ -7,6 +7,9 @@
 // (docs/papers.md): all queries of absent keys, and by themselves those on which the adversary staked its claim.
 // It is a survey and no proof: a cell that holds has not lost to this adversary within this effort.
 //
+// A stage is as large as the adversary wants it. A filter that is full before the attack is over gets twice the room, and
+// twice again; one that promises its rate beyond its capacity (the broom filter) does without.
+//
 // I1  Outcomes depend on seed, mode and the two names alone: not on the other cells, the number of processors or the time.
 // I2  Every cell ends: an adversary that would go on past several times its effort is stopped, and judged by what it has.
 #pragma once
@@ -47,7 +50,8 @@ enum class verdict : std::uint8_t {
 struct matrix_cell {
     std::string adversary;
     std::string filter;
-    std::uint64_t keys = 0;  // of each game, at its beginning
+    std::uint64_t keys = 0;      // of each game, at its beginning
+    std::uint64_t capacity = 0;  // what the filter was made for
     std::uint64_t games = 0;
     double promised = 0;  // ε of this filter on this stage
     score seen{};

@@ -40,7 +40,9 @@ std::string short_share(double share) {
 std::string short_interval(const interval& within) {
     const auto number = [](double share) {
         const double percent = 100 * share;
-        return percent == 0 ? std::string{"0"} : fixed_text(percent, percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2);
+        if (percent == 0 || percent == 100) return fixed_text(percent, 0);
+        if (percent > 99) return fixed_text(std::floor(10 * percent) / 10, 1);  // not yet all
+        return fixed_text(percent, percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2);
     };
     return number(within.low) + "\xE2\x80\x93" + number(within.high) + no_break + "%";
 }
@@ -104,7 +106,8 @@ std::vector<heat_mark> legend() {
     std::vector<heat_mark> marks{{0, "holds: no more than \xCE\xB5 explains"}};
     for (int step = 1; step <= steps; ++step) {
         const double heat = static_cast<double>(step) / steps;
-        const std::string share = short_share(std::pow(matrix_rate, 1 - heat));
+        const double percent = 100 * std::pow(matrix_rate, 1 - heat);
+        const std::string share = fixed_text(percent, percent < 1.5 || percent > 5 ? 0 : 1) + no_break + "%";
         marks.push_back({heat, step == 1 ? "loses: about " + share : share});
     }
     marks.push_back({std::nan(""), "cannot play"});

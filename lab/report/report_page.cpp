@@ -110,8 +110,8 @@ section matrix_section(const report_content& content) {
         "and erases, sees all answers and what each of them cost, and knows everything but the filter's memory and "
         "its secret hash key. What it lets through is repaired by those filters that learn. A filter that cannot "
         "erase keeps what it has: for it, members that left are false positives.\n\n"
-        "A filter that holds has not lost to this adversary within this effort. A proof is another matter: see the "
-        "promises below.",
+        "A filter that holds has not lost to this adversary within this effort. A proof is another "
+        "matter.",
         {}};
     out.figures.emplace_back(trust_table(content.matrix));
     out.figures.emplace_back(matrix_figure(content.matrix));

@@ -57,6 +57,16 @@ TEST(attack_matrix, a_stage_with_more_keys_than_capacity_is_played_by_all) {
     }
 }
 
+// The broom filter of the paper is full at its capacity, and this attack lets more keys in.
+TEST(attack_matrix, a_filter_that_is_full_before_the_end_gets_more_room) {
+    const auto cells = play({"backyard-probing"}, {"broom_paper", "broom"});
+    ASSERT_EQ(cells.size(), 2u);
+    EXPECT_GT(cells[0].capacity, crowded_bin.keys);
+    EXPECT_NE(cells[0].said, verdict::cannot_play) << cells[0].why;
+    EXPECT_EQ(cells[1].capacity, crowded_bin.capacity);
+    for (const matrix_cell& each : cells) EXPECT_EQ(each.keys, crowded_bin.keys);
+}
+
 TEST(attack_matrix, a_cell_depends_on_nothing_beside_it) {
     const auto together = play({"repeat-one", "swap"}, {"bloom", "cuckooing"});
     const auto alone = play({"swap"}, {"cuckooing"});

@@ -14,7 +14,7 @@ namespace genista::test {
             {"promised", lab::matrix_rate}, {"keys", 45},           {"games", 2},
             {"guesses", guesses},           {"right", right},       {"negatives", 400'000},
             {"false_positives", 1'200},     {"false_negatives", 0}, {"operations", 400'100},
-            {"range_reads", 1'200}};
+            {"range_reads", 1'200},         {"capacity", 45}};
 }
 
 // Three adversaries and three filters: sturdy holds everywhere, middling loses some, frail loses and denies a member if asked to.
