@@ -70,6 +70,8 @@ std::string shown_times(double factor) {
     return text;
 }
 
+constexpr double standard_errors_drawn = 2;
+
 constexpr std::array rivals{"cyclic1", "cyclic2", "cyclic3", "swapping"};
 
 }  // namespace
@@ -141,7 +143,13 @@ std::vector<report::section> draw_figures(const figure_data& data) {
             at.ratio = ratio;
             const figure_point* const point = data.find(at);
             double value = point == nullptr ? std::nan("") : point->mean_rate();
-            if (normal != nullptr) {
+            if (normal == nullptr) {  // a single trial knows no error
+                const double error = point == nullptr || point->trials.size() < 2
+                                         ? std::nan("")
+                                         : standard_errors_drawn * point->standard_error();
+                line.low.push_back(std::max(0.0, value - error));
+                line.high.push_back(value + error);
+            } else {
                 figure_place under = *normal;
                 under.ratio = ratio;
                 const figure_point* const unit = data.find(under);
@@ -164,7 +172,8 @@ std::vector<report::section> draw_figures(const figure_data& data) {
         for (const unsigned bits : slot_bits) {
             report::line_chart chart;
             chart.title = trace + ", " + std::to_string(bits) + " bits a slot";
-            chart.caption = "False positives among the queries, mean over the trials.";
+            chart.caption =
+                "False positives among the queries, mean over the trials, with two standard errors each way.";
             chart.x = {"|A|/|S|", false, report::unit::number};
             chart.y = {"false positive rate", true, report::unit::percent};
             chart.at.assign(ratios.begin(), ratios.end());

@@ -49,6 +49,7 @@ std::unique_ptr<arena> make_broom(const contender_plan& plan) {
     options.false_positive_rate = plan.rate;
     options.hash = hasher{hash_key::from_seed(plan.seed)};
     options.repeatable = plan.seed;
+    options.grows = plan.grows;
     return std::make_unique<broom_arena<broom_filter>>(options);
 }
 
@@ -83,6 +84,7 @@ std::unique_ptr<arena> make_bloom_cache(const contender_plan& plan) {
 struct known {
     std::string_view name;
     std::unique_ptr<arena> (*make)(const contender_plan&);
+    bool takes_more_than_capacity = false;
 };
 constexpr std::array all{
     known{cuckoo_filter::name, make_cuckoo<cuckoo_filter>},
@@ -91,7 +93,7 @@ constexpr std::array all{
     known{cyclic_filter<2>::name, make_cuckoo<cyclic_filter<2>>},
     known{cyclic_filter<3>::name, make_cuckoo<cyclic_filter<3>>},
     known{swapping_filter::name, make_cuckoo<swapping_filter>},
-    known{broom_filter::name, make_broom},
+    known{broom_filter::name, make_broom, true},
     known{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
     known{cascade_filter::name, make_indexed<cascade_filter, cascade_options>},
     known{adaptive_bloom_filter::name, make_indexed<adaptive_bloom_filter, adaptive_bloom_options>},
@@ -104,12 +106,26 @@ constexpr std::array all{
 
 }  // namespace
 
-std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan) {
+std::unique_ptr<arena> make_empty_contender(std::string_view filter, const contender_plan& plan) {
     const auto* const found = std::ranges::find(all, filter, &known::name);
-    if (found == all.end()) return nullptr;
-    std::unique_ptr<arena> made = found->make(plan);
-    made->fill(plan.keys);
+    return found == all.end() ? nullptr : found->make(plan);
+}
+
+std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan) {
+    std::unique_ptr<arena> made = make_empty_contender(filter, plan);
+    if (made != nullptr) made->fill(plan.keys);
     return made;
+}
+
+bool takes_more_than_capacity(std::string_view filter) noexcept {
+    const auto* const found = std::ranges::find(all, filter, &known::name);
+    return found != all.end() && found->takes_more_than_capacity;
+}
+
+std::vector<std::string> all_contenders() {
+    std::vector<std::string> names;
+    for (const known& each : all) names.emplace_back(each.name);
+    return names;
 }
 
 std::string contender_names() {

@@ -1,7 +1,8 @@
-// Charts and tables as HTML: what page.cpp puts into a section, and page.js finds there and draws.
+// Charts, tables and heat maps as HTML: what page.cpp puts into a section, and page.js finds there and draws.
 //
 //     <figure class="chart"> title, caption, an empty <div class="plot"><canvas>, the numbers as JSON </figure>
 //     <div class="table-box"><table> ... </table></div>
+//     <figure class="heat"> title, caption, legend, a table in its box, a line for the details of a cell </figure>
 #pragma once
 
 #include <cstddef>

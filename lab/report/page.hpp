@@ -3,8 +3,8 @@
 //     page report{.title = "Space", .lead = "...", ...};
 //     write_html("space.html", report);
 //
-// Text, tables and three kinds of chart, filled in by whoever measured (guard_page.hpp; the lab's experiments). The
-// page carries Chart.js, its style and its script, follows light and dark, fits a phone and prints.
+// Text, tables, heat maps and three kinds of chart, filled in by whoever measured (guard_page.hpp; the lab's experiments).
+// The page carries Chart.js, its style and its script, follows light and dark, fits a phone and prints.
 //
 // I1  Total: every string is text, whatever is in it. Markup, quotes, control characters and bytes that are no UTF-8
 //     are escaped or replaced, never interpreted.
@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -37,6 +38,9 @@ struct axis {
 struct series {
     std::string name;
     std::vector<double> y;  // beside the chart's x; missing ones are gaps, surplus ones are left out
+    // The ends of error bars, of lines only. Where one of the two is missing or a gap there is no bar.
+    std::vector<double> low{};
+    std::vector<double> high{};
 };
 
 struct line_chart {
@@ -80,6 +84,7 @@ struct bar_chart {
 struct column {
     std::string title;
     bool right = false;  // numbers
+    bool wraps = false;  // sentences: broken into lines
 };
 
 // The first column names its row. Missing cells are empty, surplus ones are left out.
@@ -89,7 +94,43 @@ struct table {
     std::vector<std::vector<std::string>> rows;
 };
 
-using figure = std::variant<line_chart, scatter_chart, bar_chart, table>;
+// A table whose cells are coloured from calm (0) to worst (1). Every cell says in words what its colour says.
+struct heat_cell {
+    std::string text;
+    std::string note{};                                      // smaller, below it; a line ends at \n
+    std::string detail{};                                    // shown for the cell that is pointed at or touched
+    double heat = std::numeric_limits<double>::quiet_NaN();  // not finite: no colour, nothing was measured
+    bool alarming = false;                                   // framed, whatever its heat
+};
+
+struct heat_row {
+    std::string name;
+    std::string about{};  // shown with the details of its cells
+    std::vector<heat_cell> cells;
+};
+
+struct heat_mark {
+    double heat = 0;
+    std::string text;
+};
+
+// Missing cells are empty, surplus ones are left out.
+struct heat_map {
+    std::string title;
+    std::string caption;
+    std::string corner;  // what the rows are
+    std::vector<std::string> columns;
+    std::vector<heat_row> rows;
+    std::vector<heat_mark> legend;
+};
+
+// Commands and the like, in the letters of a terminal.
+struct code_block {
+    std::string title;
+    std::string text;
+};
+
+using figure = std::variant<line_chart, scatter_chart, bar_chart, table, heat_map, code_block>;
 
 struct section {
     std::string heading;

@@ -3,7 +3,7 @@
 // turns dark.
 //
 // A name looks the same in every chart. A figure that is drawn says data-drawn="true"; one that cannot be drawn
-// says so in words, and on the console.
+// says so in words, and on the console. Heat maps are plain HTML; here they only learn to show their details.
 'use strict';
 (() => {
     const root = document.documentElement;
@@ -160,6 +160,41 @@
         },
     });
 
+    // An upright bar from low to high at each point, with feet; on a logarithmic axis one that reaches 0 ends at its foot.
+    const errorBars = (series, kept, range) => ({
+        id: 'errorBars',
+        beforeDatasetsDraw(chart) {
+            const {ctx, chartArea: area, scales: {y: scale}} = chart;
+            ctx.save();
+            ctx.beginPath();
+            ctx.rect(area.left - 8, area.top, area.width + 16, area.height);
+            ctx.clip();
+            ctx.lineWidth = 1.5;
+            chart.errorBars = 0;
+            series.forEach((each, index) => {
+                if (!each.low || !chart.isDatasetVisible(index)) return;
+                ctx.strokeStyle = chart.data.datasets[index].borderColor;
+                chart.getDatasetMeta(index).data.forEach((element, n) => {
+                    const at = kept[n], low = each.low[at], high = each.high[at];
+                    if (low === null || high === null || Number.isNaN(element.x) || Number.isNaN(element.y)) return;
+                    const top = scale.getPixelForValue(range.place(high));
+                    const foot = range.log && low <= 0 ? area.bottom : scale.getPixelForValue(low);
+                    if (!Number.isFinite(top) || !Number.isFinite(foot)) return;
+                    ctx.beginPath();
+                    ctx.moveTo(element.x, top);
+                    ctx.lineTo(element.x, foot);
+                    ctx.moveTo(element.x - 4, top);
+                    ctx.lineTo(element.x + 4, top);
+                    ctx.moveTo(element.x - 4, foot);
+                    ctx.lineTo(element.x + 4, foot);
+                    ctx.stroke();
+                    ++chart.errorBars;
+                });
+            });
+            ctx.restore();
+        },
+    });
+
     // ---- one configuration for each kind ----
     const common = (theme, title, label) => ({
         animation: false, responsive: true, maintainAspectRatio: false, normalized: false,
@@ -180,8 +215,10 @@
             const yScale = {...yAxis, log: yAxis.log && !state.linear};
             const xs = rangeOf(xAxis, finite(spec.x));
             const begun = spec.x.map((x, at) => x !== null && spec.series.some(each => each.y[at]));
+            // Error bars reach beyond their points; a lower end makes no room of its own, for it may be next to nothing.
             const ys = rangeOf(yScale, finite(spec.series.flatMap(
-                each => each.y.filter((y, at) => !yScale.log || begun[at]))));
+                each => [...each.y, ...each.high ?? []].filter(
+                    (y, at) => !yScale.log || begun[at % Math.max(1, begun.length)]))));
             // A moment at which nothing has happened yet has no place on a logarithmic axis.
             const kept = spec.x.map((x, at) => at).filter(
                 at => spec.x[at] !== null && (!ys.log || begun[at]));
@@ -200,15 +237,21 @@
             });
             const x = item => spec.x[kept[item.dataIndex]];
             const y = item => spec.series[item.datasetIndex].y[kept[item.dataIndex]];
+            const ends = item => {
+                const {low, high} = spec.series[item.datasetIndex], at = kept[item.dataIndex];
+                return low && low[at] !== null && high[at] !== null ?
+                    ` (${exact(yAxis, low[at])} to ${exact(yAxis, high[at])})` : '';
+            };
             return {
                 type: 'line', zeros: ys.zeros,
                 data: {datasets},
                 options: {
                     ...common(theme, items => items.length ? `${xAxis.title}: ${exact(xAxis, x(items[0]))}` : '',
-                        item => ` ${item.dataset.label}: ${exact(yAxis, y(item))}`),
+                        item => ` ${item.dataset.label}: ${exact(yAxis, y(item))}${ends(item)}`),
                     parsing: false, interaction: {mode: 'index', intersect: false},
                     scales: {x: scaleOf(xAxis, xs, theme, state.room), y: scaleOf(yScale, ys, theme, 6)},
                 },
+                plugins: [errorBars(spec.series, kept, ys)],
             };
         },
         scatter(spec, state, theme) {
@@ -401,6 +444,17 @@
         }
     }
     root.dataset.charts = `${drawn.length}/${specs.length}`;
+
+    // ---- heat maps: what a cell has to say, for fingers, which cannot hover ----
+    for (const map of document.querySelectorAll('figure.heat')) {
+        const told = map.querySelector('.detail');
+        const tell = event => {
+            const cell = event.target.closest?.('[title]');
+            if (cell && map.contains(cell)) told.textContent = cell.title;
+        };
+        map.addEventListener('pointerover', tell);
+        map.addEventListener('click', tell);
+    }
 
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
     // Paper is white, and has its own width.

@@ -9,6 +9,8 @@
 #include "chromium.hpp"
 #include "hostile.hpp"
 #include "lab/report/guard_page.hpp"
+#include "lab/report/report_page.hpp"
+#include "made_up_cells.hpp"
 #include "made_up_run.hpp"
 
 namespace genista::test {
@@ -320,6 +322,63 @@ TEST(browser, charts_without_numbers_are_drawn_too) {
     EXPECT_EQ(seen.at("charts_line"), "7/7");
     expect_quiet(browser, seen);
 }
+
+[[nodiscard]] lab::report::page lab_report_with_a_chart() {
+    using namespace lab::report;  // NOLINT(google-build-using-namespace): a list of its structs
+    report_content content;
+    content.matrix = made_up_cells(true);
+    content.run.command = "genista lab report --quick --html a_name_that_is_long_enough_to_leave_a_phone_by_far.html";
+    experiment_record drawn{.id = "acf-figures", .seconds = 3};
+    drawn.made.measured = std::string(400, 'm') + " and more words than fit into one line of a table on a phone";
+    line_chart chart;
+    chart.title = "rates";
+    chart.x = {"x", false, unit::number};
+    chart.y = {"rate", true, unit::percent};
+    chart.at = {1, 2, 3};
+    const double nothing = std::nan("");
+    chart.lines = {{"with", {0.01, 0.02, 0.04}, {0.005, 0, 0.03}, {0.02, 0.03, nothing}}, {"without", {0.1, 0.1, 0.1}}};
+    drawn.made.figures.push_back({"Rates", "", {chart}});
+    content.experiments.push_back(drawn);
+    return report_page(content);
+}
+
+class lab_report : public testing::TestWithParam<browser_view> {};
+
+TEST_P(lab_report, shows_the_matrix_and_draws_error_bars) {
+    chromium browser;
+    ASSERT_TRUE(browser.open(to_html(lab_report_with_a_chart()), GetParam()));
+    const ordered_json seen = browser.evaluate("genistaProbe.look()");
+    ASSERT_TRUE(seen.is_object());
+    expect_fits(seen, GetParam());
+    expect_readable(seen);
+    expect_drawn(seen.at("charts"));
+    ASSERT_EQ(seen.at("charts").size(), 1u);
+    EXPECT_EQ(seen.at("charts")[0].at("error_bars"), 2) << "the third has no upper end, the other line none at all";
+    ASSERT_EQ(seen.at("heats").size(), 1u);
+    const ordered_json& map = seen.at("heats")[0];
+    EXPECT_EQ(map.at("table").at("rows").size(), 3u);
+    EXPECT_EQ(map.at("legend").size(), 8u);
+    const ordered_json &colours = map.at("colours"), &classes = map.at("classes"), &details = map.at("details");
+    ASSERT_EQ(colours.size(), 9u);
+    EXPECT_EQ(classes[3], "heat-0");
+    EXPECT_EQ(classes[5], "heat-6");
+    EXPECT_EQ(classes[2], "heat-6 alarming") << "it denied a member";
+    EXPECT_EQ(classes[8], "unmeasured");
+    EXPECT_NE(colours[3], colours[4]);
+    EXPECT_NE(colours[4], colours[5]);
+    EXPECT_NE(colours[3], colours[8]);
+    for (const ordered_json& each : details) EXPECT_NE(each.get<std::string>().find(" against "), std::string::npos);
+    EXPECT_NE(seen.at("warning").get<std::string>().find("A MEMBER WAS DENIED"), std::string::npos);
+    expect_quiet(browser, seen);
+}
+
+INSTANTIATE_TEST_SUITE_P(views, lab_report,
+                         testing::Values(browser_view{360, false}, browser_view{360, true}, browser_view{1280, false},
+                                         browser_view{1280, true}),
+                         [](const auto& one) {
+                             return std::string{one.param.width < 500 ? "phone" : "desk"} +
+                                    (one.param.dark ? "_dark" : "_light");
+                         });
 
 // The controls: what the tests above call quiet must be able to be loud.
 TEST(browser, the_probe_notices_a_load_an_error_and_an_overflow) {

@@ -20,16 +20,30 @@ inline const std::string hostile{
     using namespace lab::report;  // NOLINT(google-build-using-namespace): a list of its structs
     constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1, 0};
     const axis any{hostile, true, unit::percent};
-    const line_chart line{hostile, hostile,           any,
-                          any,     {0, 1, 2, odd[1]}, {{hostile, {odd[0], odd[1], odd[2], odd[3]}}, {"", {}}}};
+    const line_chart line{
+        hostile,
+        hostile,
+        any,
+        any,
+        {0, 1, 2, odd[1]},
+        {{hostile, {odd[0], odd[1], odd[2], odd[3]}, {odd[0], odd[1], -9, 0}, {1, 2, 3, odd[0]}}, {"", {}, {}, {1}}}};
     const scatter_chart cloud{
         hostile, hostile, any, any, {{hostile, {{hostile, odd[0], 1}, {hostile, 2, 3}}}, {"", {}}}};
     const bar_chart bars{hostile, hostile, any, {hostile, ""}, {{hostile, {5, odd[0]}}, {"", {}}}, true};
     const table rows{hostile, {{hostile}, {hostile, true}}, {{hostile, hostile}, {}}};
+    const heat_map map{
+        hostile,
+        hostile,
+        hostile,
+        {hostile, ""},
+        {{hostile, hostile, {{hostile, hostile, hostile, odd[1], true}, {hostile, "\n", hostile, -7, false}}},
+         {"", "", {{}, {hostile, hostile, hostile, 7, false}, {"surplus"}}}},
+        {{odd[0], hostile}, {0.5, hostile}}};
+    const code_block code{hostile, hostile};
     page made;
     made.title = made.lead = made.warning = made.highlight = hostile;
     made.facts = {{hostile, hostile, hostile, true}};
-    made.sections = {{hostile, hostile, {line, cloud, bars, rows}}};
+    made.sections = {{hostile, hostile, {line, cloud, bars, rows, map, code}}};
     made.data = {{hostile, hostile}};
     return made;
 }

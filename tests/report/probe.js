@@ -36,7 +36,7 @@
             id: figure.id, title: figure.querySelector('h3').textContent, drawn: figure.dataset.drawn === 'true',
             width: box.width, height: box.height, role: canvas.getAttribute('role'),
             label: canvas.getAttribute('aria-label'),
-            type: chart.config.type, categories: chart.data.labels ?? [], pixels: pixels(canvas),
+            error_bars: chart.errorBars ?? 0, type: chart.config.type, categories: chart.data.labels ?? [], pixels: pixels(canvas),
             keys: [...figure.querySelectorAll('.key')].map(key => key.textContent),
             series: chart.data.datasets.map(set => ({
                 name: set.label, dash: set.borderDash ?? [], mark: set.pointStyle,
@@ -46,9 +46,20 @@
         };
     };
     const tableSeen = table => ({
-        title: table.caption.textContent, scopes: [...table.querySelectorAll('th')].every(cell => cell.scope !== ''),
+        title: table.caption?.textContent ?? '', scopes: [...table.querySelectorAll('th')].every(cell => cell.scope !== ''),
         head: [...table.tHead.rows[0].cells].map(cell => cell.textContent),
         rows: [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent)),
+    });
+
+    const heatSeen = map => ({
+        title: map.querySelector('h3').textContent, table: tableSeen(map.querySelector('table')),
+        legend: [...map.querySelectorAll('.legend li')].map(mark => mark.textContent),
+        colours: [...map.querySelectorAll('tbody td')].map(cell => getComputedStyle(cell).backgroundColor),
+        classes: [...map.querySelectorAll('tbody td')].map(cell => cell.className),
+        details: [...map.querySelectorAll('tbody td')].map(cell => {
+            cell.click();
+            return map.querySelector('.detail').textContent;
+        }),
     });
 
     // The ratio of WCAG between a text and the first opaque background behind it.
@@ -67,10 +78,10 @@
     const described = element => `${element.tagName} ${element.className} ${element.textContent.slice(0, 40)}`;
 
     const look = () => {
-        const texts = [...document.querySelectorAll('h1, h2, h3, p, dt, dd, th, td, caption, button, code')];
+        const texts = [...document.querySelectorAll('h1, h2, h3, p, dt, dd, th, td, td b, td span, li, caption, button, code')];
         // What sticks out of the window, except inside the boxes that scroll.
         const wide = [...document.body.querySelectorAll('*')].filter(
-            element => !element.closest('.table-box table') &&
+            element => !element.closest('.table-box table, .code pre code') &&
                 element.getBoundingClientRect().right > innerWidth + 0.5);
         return {
             violations, width: innerWidth, scroll_width: document.documentElement.scrollWidth,
@@ -85,6 +96,7 @@
                 tile => [...tile.children].map(part => part.textContent)),
             charts: [...document.querySelectorAll('figure.chart')].map(chartSeen),
             tables: [...document.querySelectorAll('table')].map(tableSeen),
+            heats: [...document.querySelectorAll('figure.heat')].map(heatSeen),
             faint: texts.filter(element => element.textContent.trim() !== '' && contrast(element) < 4.5).map(described),
             small: [...document.querySelectorAll('button')].filter(
                 button => button.getBoundingClientRect().height < 24).map(described),

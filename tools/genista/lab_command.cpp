@@ -1,5 +1,6 @@
 // genista lab: the papers' promises as experiments. `list` names them, `run` measures them and judges.
-// `trace` (lab_trace_command.cpp) shows what a trace holds.
+// `matrix` (lab_matrix_command.cpp) plays every adversary against every filter, `report` (lab_report_command.cpp) makes one page
+// of everything, `trace` (lab_trace_command.cpp) shows what a trace holds.
 #include <fmt/format.h>
 
 #include <memory>
@@ -11,6 +12,7 @@
 #include "lab/claims.hpp"
 #include "lab/experiment.hpp"
 #include "lab/report/lab_page.hpp"
+#include "lab_report/commands.hpp"
 #include "lab_trace.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -189,8 +191,9 @@ command add_run(CLI::App& lab_app) {
 std::vector<command> add_lab_commands(CLI::App& root) {
     CLI::App& app = *root.add_subcommand("lab", "the papers' promises as experiments");
     app.require_subcommand(0, 1);
-    app.footer("Example:\n  genista lab run broom-words --quick");
-    return {add_list(app), add_run(app), add_lab_trace_command(app)};
+    app.footer("Example:\n  genista lab run broom-words --quick\n  genista lab report --quick --html lab.html");
+    return {add_list(app), add_run(app), add_lab_matrix_command(app), add_lab_report_command(app),
+            add_lab_trace_command(app)};
 }
 
 }  // namespace genista::tool

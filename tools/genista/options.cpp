@@ -45,13 +45,13 @@ CLI::Option* add_json_target(CLI::App& app, std::string& target) {
         ->type_name("FILE|-");
 }
 
-CLI::Option* add_report_target(CLI::App& app, std::string& target) {
-    const auto take = [&target](const std::string& path) {
-        if (path == "-") throw CLI::ValidationError{"--report", "'-' is no file; the report is HTML for a browser"};
-        if (const result<void> usable = check_json_target(path); !usable) refuse("--report", usable.error());
+CLI::Option* add_report_target(CLI::App& app, std::string& target, const std::string& name) {
+    const auto take = [&target, name](const std::string& path) {
+        if (path == "-") throw CLI::ValidationError{name, "'-' is no file; the report is HTML for a browser"};
+        if (const result<void> usable = check_json_target(path); !usable) refuse(name, usable.error());
         target = path;
     };
-    return app.add_option_function<std::string>("--report", take, "write a page with charts")->type_name("FILE.html");
+    return app.add_option_function<std::string>(name, take, "write a page with charts")->type_name("FILE.html");
 }
 
 }  // namespace genista::tool

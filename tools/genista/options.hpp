@@ -19,6 +19,6 @@ CLI::Option* add_rate(CLI::App& app, const std::string& name, double& target, co
 // --json FILE|-: a path is checked here already, so that a run of minutes does not end at a wrong folder.
 CLI::Option* add_json_target(CLI::App& app, std::string& target);
 // --report FILE.html, checked in the same way.
-CLI::Option* add_report_target(CLI::App& app, std::string& target);
+CLI::Option* add_report_target(CLI::App& app, std::string& target, const std::string& name = "--report");
 
 }  // namespace genista::tool

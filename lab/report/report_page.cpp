@@ -1,0 +1,265 @@
+// From records and cells to sections. See report_page.hpp.
+#include "lab/report/report_page.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "lab/claims.hpp"
+#include "lab/report/matrix_figure.hpp"
+#include "lab/report/numbers.hpp"
+
+namespace genista::lab::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+const experiment_record* find(const report_content& content, std::string_view id) {
+    const auto found = std::ranges::find(content.experiments, id, &experiment_record::id);
+    return found == content.experiments.end() ? nullptr : &*found;
+}
+
+std::string state_of(const claim& each, const experiment_record* ran) {
+    if (ran == nullptr) return find_experiment(each.id) == nullptr ? "not built yet" : "not run";
+    if (!ran->failure.empty()) return "FAILED";
+    return ran->made.kept ? "kept" : "BROKEN";
+}
+
+struct tally {
+    std::size_t kept = 0, broken = 0, failed = 0, not_run = 0, not_built = 0;
+};
+
+tally count(const report_content& content) {
+    tally all;
+    for (const claim& each : all_claims()) {
+        const std::string state = state_of(each, find(content, each.id));
+        ++(state == "kept"            ? all.kept
+           : state == "BROKEN"        ? all.broken
+           : state == "FAILED"        ? all.failed
+           : state == "not built yet" ? all.not_built
+                                      : all.not_run);
+    }
+    return all;
+}
+
+std::uint64_t denied(const report_content& content) {
+    std::uint64_t all = 0;
+    for (const matrix_cell& each : content.matrix) all += each.seen.false_negatives;
+    return all;
+}
+
+std::size_t adversaries_in(const report_content& content) {
+    std::vector<std::string> names;
+    for (const matrix_cell& each : content.matrix) {
+        if (std::ranges::find(names, each.adversary) == names.end()) names.push_back(each.adversary);
+    }
+    return names.size();
+}
+
+std::string count_of(std::size_t number, const std::string& one, const std::string& many) {
+    return count_text(number) + " " + (number == 1 ? one : many);
+}
+
+std::string finding(const report_content& content) {
+    if (content.matrix.empty()) return {};
+    std::vector<std::string> unbeaten, beaten;
+    for (const filter_record& each : records_of(content.matrix)) {
+        (each.unbeaten() ? unbeaten : beaten).push_back(each.filter);
+    }
+    const std::string all = count_of(adversaries_in(content), "adversary", "adversaries");
+    std::string text;
+    if (unbeaten.empty()) {
+        text = "No filter withstood all " + all + " of the lab.";
+    } else {
+        text = "Of " + all + " none beat " + listed(unbeaten) + ".";
+        if (!beaten.empty()) text += beaten.size() == 1 ? " " + beaten.front() + " lost." : " The others lost to some.";
+    }
+    return text;
+}
+
+std::string lead(const report_content& content, const tally& all) {
+    std::string text = finding(content);
+    if (!text.empty()) text += "\n\n";
+    text += count_of(all.kept, "promise was", "promises were") + " measured and kept";
+    if (all.broken > 0) text += ", " + count_text(all.broken) + " broken";
+    if (all.failed > 0) text += ", " + count_text(all.failed) + " could not be measured";
+    text += ". ";
+    if (all.not_run > 0) text += count_of(all.not_run, "was", "were") + " not run. ";
+    if (all.not_built > 0) text += count_of(all.not_built, "is", "are") + " not built yet.";
+    if (content.run.quick)
+        text +=
+            "\n\nA quick run: smaller sizes, the same judgement. The full one asks far more and sees smaller holes.";
+    return text;
+}
+
+std::string warning(const report_content& content, const tally& all) {
+    std::string text;
+    if (const std::uint64_t times = denied(content); times > 0) {
+        text += "A MEMBER WAS DENIED, " + count_text(times) +
+                " times. No filter may ever do that: see the framed cells of the matrix.\n\n";
+    }
+    if (all.broken > 0) text += "A promise is broken: see the table of promises.\n\n";
+    if (all.failed > 0) text += "An experiment failed before it could judge: see the table of promises.";
+    return text;
+}
+
+section matrix_section(const report_content& content) {
+    section out{
+        "Who withstands whom",
+        "Every adversary of the lab plays the adaptivity game against every filter: it chooses all questions, inserts "
+        "and erases, sees all answers and what each of them cost, and knows everything but the filter's memory and "
+        "its secret hash key. What it lets through is repaired by those filters that learn. A filter that cannot "
+        "erase keeps what it has: for it, members that left are false positives.\n\n"
+        "A filter that holds has not lost to this adversary within this effort. A proof is another "
+        "matter.",
+        {}};
+    out.figures.emplace_back(trust_table(content.matrix));
+    out.figures.emplace_back(matrix_figure(content.matrix));
+    out.figures.emplace_back(record_table(content.matrix));
+    return out;
+}
+
+section promise_section(const report_content& content) {
+    table rows{"Promised and measured",
+               {{"promise"}, {"state"}, {"promised", false, true}, {"measured", false, true}, {"where", false, true}},
+               {}};
+    for (const claim& each : all_claims()) {
+        const experiment_record* const ran = find(content, each.id);
+        const std::string measured = ran == nullptr          ? std::string{not_measured}
+                                     : !ran->failure.empty() ? ran->failure
+                                                             : ran->made.measured;
+        rows.rows.push_back(
+            {std::string{each.id}, state_of(each, ran), std::string{each.promise}, measured, std::string{each.where}});
+    }
+    section out{
+        "The promises",
+        "What the papers promise, and we do, with what an experiment measured. Each has a control, something that must "
+        "fail the same measurement: a promise counts as kept only if its control failed.",
+        {}};
+    out.figures.emplace_back(std::move(rows));
+    return out;
+}
+
+section method_section(const report_content& content) {
+    const run_facts& run = content.run;
+    section out{"How it was run", "", {}};
+    std::string commands = run.command;
+    const std::string options = (run.quick ? " --quick" : "") + std::string{" --seed "} + std::to_string(run.seed);
+    commands +=
+        "\n\n# one promise alone, or the matrix\ngenista lab run ID" + options + "\ngenista lab matrix" + options;
+    out.figures.emplace_back(code_block{"Commands", std::move(commands)});
+    out.figures.emplace_back(table{"Program and machine",
+                                   {{"what"}, {"value"}},
+                                   {{"genista", run.version},
+                                    {"build", run.build},
+                                    {"mode", run.quick ? "quick" : "full"},
+                                    {"seed", std::to_string(run.seed)},
+                                    {"processor", run.cpu},
+                                    {"cores", std::to_string(run.cores)},
+                                    {"instruction set", run.instruction_set},
+                                    {"compiler", run.compiler}}});
+    table times{"Durations", {{"what"}, {"took", true}}, {}};
+    for (const experiment_record& each : content.experiments)
+        times.rows.push_back({each.id, duration_text(each.seconds)});
+    if (!content.matrix.empty()) times.rows.push_back({"attack matrix", duration_text(content.matrix_seconds)});
+    out.figures.emplace_back(std::move(times));
+    return out;
+}
+
+std::vector<fact> facts_of(const report_content& content, const tally& all) {
+    std::vector<fact> facts;
+    facts.push_back({count_text(all.kept) + " of " + count_text(all.kept + all.broken + all.failed), "promises kept",
+                     "of those that were run", all.broken + all.failed > 0});
+    if (content.matrix.empty()) return facts;
+    std::uint64_t asked = 0;
+    for (const matrix_cell& each : content.matrix) asked += each.seen.negatives;
+    const auto records = records_of(content.matrix);
+    const auto unbeaten = std::ranges::count_if(records, [](const filter_record& each) { return each.unbeaten(); });
+    facts.push_back({count_text(static_cast<std::uint64_t>(unbeaten)) + " of " + count_text(records.size()),
+                     "filters unbeaten", "by " + count_of(adversaries_in(content), "adversary", "adversaries"), false});
+    facts.push_back(
+        {count_text(denied(content)), "members denied", "in the whole matrix; must be 0", denied(content) > 0});
+    facts.push_back({amount_text(static_cast<double>(asked) / 1e6) + no_break + "M", "questions for absent keys",
+                     "asked by adversaries", false});
+    return facts;
+}
+
+ordered_json json_of(const experiment_record& each) {
+    if (!each.failure.empty()) return {{"id", each.id}, {"failure", each.failure}, {"seconds", each.seconds}};
+    return {{"id", each.id},
+            {"promised", each.made.promised},
+            {"measured", each.made.measured},
+            {"kept", each.made.kept},
+            {"control", ordered_json(each.made.control)},
+            {"parameters", ordered_json(each.made.parameters)},
+            {"series", ordered_json(each.made.series)},
+            {"seconds", each.seconds}};
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+    if (!(seconds >= 0)) return std::string{not_measured};
+    if (seconds < 9.95) return fixed_text(seconds, 1) + no_break + "s";
+    if (seconds < 119.5) return fixed_text(seconds, 0) + no_break + "s";
+    if (seconds < 119.5 * 60) return fixed_text(seconds / 60, 0) + no_break + "min";
+    return fixed_text(seconds / 3600, 1) + no_break + "h";
+}
+
+bool all_is_well(const report_content& content) noexcept {
+    return std::ranges::all_of(content.experiments,
+                               [](const experiment_record& each) { return each.failure.empty() && each.made.kept; }) &&
+           std::ranges::all_of(content.matrix, [](const matrix_cell& each) { return each.seen.false_negatives == 0; });
+}
+
+ordered_json report_json(const report_content& content) {
+    const run_facts& run = content.run;
+    ordered_json experiments = ordered_json::array();
+    for (const experiment_record& each : content.experiments) experiments.push_back(json_of(each));
+    return {
+        {"command", run.command},
+        {"version", run.version},
+        {"build", run.build},
+        {"seed", run.seed},
+        {"quick", run.quick},
+        {"machine", {{"cpu", run.cpu}, {"cores", run.cores}, {"isa", run.instruction_set}, {"compiler", run.compiler}}},
+        {"experiments", std::move(experiments)},
+        {"matrix", to_json(content.matrix)},
+        {"matrix_seconds", content.matrix_seconds}};
+}
+
+page report_page(const report_content& content) {
+    const tally all = count(content);
+    page made;
+    made.title = "Genista lab report";
+    made.lead = lead(content, all);
+    made.warning = warning(content, all);
+    made.highlight = "cuckooing";
+    made.facts = facts_of(content, all);
+    if (!content.matrix.empty()) made.sections.push_back(matrix_section(content));
+    made.sections.push_back(promise_section(content));
+    for (const experiment_record& each : content.experiments) {
+        for (section figures : each.made.figures) {
+            figures.heading = each.id + ": " + figures.heading;
+            made.sections.push_back(std::move(figures));
+        }
+    }
+    made.sections.push_back(method_section(content));
+    made.data = report_json(content);
+    return made;
+}
+
+page matrix_page(const report_content& content) {
+    page made;
+    made.title = "Genista attack matrix";
+    made.lead = finding(content);
+    made.warning = warning(content, {});
+    made.facts = facts_of(content, {});
+    made.facts.erase(made.facts.begin());  // of promises
+    made.sections.push_back(matrix_section(content));
+    made.sections.push_back(method_section(content));
+    made.data = report_json(content);
+    return made;
+}
+
+}  // namespace genista::lab::report

@@ -1,0 +1,58 @@
+// The page of `genista lab report`: which filter to trust with what, on the evidence of every experiment and attack.
+//
+// In this order: the finding in words, the attack matrix, every promise of claims.hpp with what was measured, the papers'
+// figures, and how all of it was run. The same content gives the same bytes: machine and durations are part of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lab/experiment.hpp"
+#include "lab/games/attack_matrix.hpp"
+#include "lab/report/page.hpp"
+
+namespace genista::lab::report {
+
+struct experiment_record {
+    std::string id;
+    outcome made{};
+    double seconds = 0;
+    std::string failure{};  // why there is no outcome
+};
+
+// What whoever wants the same page has to know.
+struct run_facts {
+    std::string command;
+    std::string version;
+    std::string build;  // changes with the program
+    std::uint64_t seed = 1;
+    bool quick = false;
+    std::string cpu;
+    unsigned cores = 0;
+    std::string instruction_set;
+    std::string compiler;
+};
+
+struct report_content {
+    std::vector<experiment_record> experiments;
+    std::vector<matrix_cell> matrix;
+    double matrix_seconds = 0;
+    run_facts run;
+};
+
+// All promises that ran were kept, nothing failed, and no filter denied a member.
+[[nodiscard]] bool all_is_well(const report_content& content) noexcept;
+
+// Everything on the page, for machines.
+[[nodiscard]] nlohmann::ordered_json report_json(const report_content& content);
+
+[[nodiscard]] page report_page(const report_content& content);
+
+// The matrix alone: the page of `genista lab matrix`.
+[[nodiscard]] page matrix_page(const report_content& content);
+
+// "41 s", "12 min"
+[[nodiscard]] std::string duration_text(double seconds);
+
+}  // namespace genista::lab::report
