@@ -84,7 +84,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
         return bad("impossible rules", moved);
     if (behind_frontier > common->keys || (has == 0 && behind_frontier != common->keys))
         return bad("more keys behind the frontier than there are", behind_frontier);
-    if (has == 0 && frontier != digest{}) return bad("the position of a frontier that there is not", frontier.position);
+    if (has == 0 && frontier != element{}) return bad("the position of a frontier that there is not", frontier.rank);
     const auto seed = seed_of_chance(std::nullopt);
     if (!seed) return seed.error();
     beginnings from{.sizes = design_for(common->options.capacity, common->options.false_positive_rate),
