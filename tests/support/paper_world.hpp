@@ -63,12 +63,12 @@ class paper_world {
     bool insert(std::uint64_t key) {
         const bool was_member = members_.contains(key);
         put(key);
+        bool rebuilt = false;  // from R, which holds the key: in this attempt or a former one
         for (;;) {
             const bool was_orphan = orphans_.contains(key);
             const std::uint64_t held = filter.stats().keys, rebuilds = filter.details().rebuilds;
             const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
-            const bool rebuilt = filter.details().rebuilds != rebuilds;  // from R, which holds the key
-            if (rebuilt) orphans_.clear();
+            rebuilt = rebuilt || filter.details().rebuilds != rebuilds;
             if (!outcome || *outcome == insert_outcome::full) {
                 if (outcome) {
                     expect(held >= filter.stats().capacity, "full below the capacity");
