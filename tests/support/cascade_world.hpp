@@ -125,8 +125,8 @@ class cascade_world {
     }
 
     void adapt(std::uint64_t key) {
-        const bool maybe = filter.may_contain(key);
         for (;;) {
+            const bool maybe = filter.may_contain(key);  // an attempt that failed may have brought new hash functions
             const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
             if (!outcome) {
                 expect(filter.may_contain(key) == maybe || anew_, "an adapt that failed, and something is seen of it");
