@@ -74,7 +74,7 @@ class cascade_world {
             if (!outcome || *outcome == insert_outcome::full) {
                 if (outcome) expect(held + strays_.size() >= filter.stats().capacity, "full below the capacity");
                 if (outcome) expect(!known, "full for a key that is there");
-                if (!outcome && !known) strays_.insert(key);
+                if (!outcome && !was_member && !orphans_.contains(key)) strays_.insert(key);  // as of now
                 if (!outcome && chance.below(2) == 0) continue;
                 if (!was_member) take_out(key);
                 return was_member;
