@@ -11,7 +11,7 @@
 //       found in; one range read for an erase. New hash functions, once in n queries, apart;
 //   (5) no false negative.
 // Controls: a Bloom filter, which is FIX switched off, must lose to the adversaries that repeat themselves; and at 1/4 a cascade
-// whose rates are all ε must need more than log* n levels.
+// whose rates are all ε must be made of more than log* n levels. (That n queries get as far is not asked of it: they do not.)
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -191,7 +191,7 @@ result<outcome> run_adaptive_cascade(const run_options& options) {
         out.kept = games_kept && bits && levels && reads && denied == 0 && control_lost && too_many;
         out.control = {
             {"what",
-             "a Bloom filter, FIX switched off, must lose to repeaters; rates that are all 1/4 must need more "
+             "a Bloom filter, FIX switched off, must lose to repeaters; rates that are all 1/4 must be made of more "
              "than log* n levels"},
             {"played", lost},
             {"failed_as_they_must", control_lost && too_many}};

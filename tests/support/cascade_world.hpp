@@ -74,7 +74,7 @@ class cascade_world {
             if (!outcome || *outcome == insert_outcome::full) {
                 if (outcome) expect(held + strays_.size() >= filter.stats().capacity, "full below the capacity");
                 if (outcome) expect(!known, "full for a key that is there");
-                if (!outcome && !known) strays_.insert(key);
+                if (!outcome && !was_member && !orphans_.contains(key)) strays_.insert(key);  // as of now
                 if (!outcome && chance.below(2) == 0) continue;
                 if (!was_member) take_out(key);
                 return was_member;
@@ -125,8 +125,8 @@ class cascade_world {
     }
 
     void adapt(std::uint64_t key) {
-        const bool maybe = filter.may_contain(key);
         for (;;) {
+            const bool maybe = filter.may_contain(key);  // an attempt that failed may have brought new hash functions
             const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
             if (!outcome) {
                 expect(filter.may_contain(key) == maybe || anew_, "an adapt that failed, and something is seen of it");
