@@ -17,6 +17,6 @@ struct estimate {
 [[nodiscard]] estimate estimate_of(std::string_view id) noexcept;
 
 // Of one adversary against all filters (games/attack_matrix.hpp).
-inline constexpr estimate matrix_row_estimate{8, 1.25, false};
+inline constexpr estimate matrix_row_estimate{3.5, 1.25, false};
 
 }  // namespace genista::lab

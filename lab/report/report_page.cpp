@@ -2,7 +2,6 @@
 #include "lab/report/report_page.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "lab/claims.hpp"
@@ -119,24 +118,29 @@ section matrix_section(const report_content& content) {
     return out;
 }
 
+// Those that were measured, and apart from them, for completeness, those that were not.
 section promise_section(const report_content& content) {
-    table rows{"Promised and measured",
-               {{"promise"}, {"state"}, {"promised", false, true}, {"measured", false, true}, {"where", false, true}},
-               {}};
+    table measured{"Promised and measured",
+                   {{"promise"}, {"state"}, {"promised", false, true}, {"measured", false, true}, {"where"}},
+                   {}};
+    table others{"Not measured here", {{"promise"}, {"state"}, {"promised", false, true}, {"where"}}, {}};
     for (const claim& each : all_claims()) {
         const experiment_record* const ran = find(content, each.id);
-        const std::string measured = ran == nullptr          ? std::string{not_measured}
-                                     : !ran->failure.empty() ? ran->failure
-                                                             : ran->made.measured;
-        rows.rows.push_back(
-            {std::string{each.id}, state_of(each, ran), std::string{each.promise}, measured, std::string{each.where}});
+        std::vector<std::string> row{std::string{each.id}, state_of(each, ran), std::string{each.promise},
+                                     std::string{each.where}};
+        if (ran == nullptr) {
+            others.rows.push_back(std::move(row));
+        } else {
+            row.insert(row.begin() + 3, ran->failure.empty() ? ran->made.measured : ran->failure);
+            measured.rows.push_back(std::move(row));
+        }
     }
-    section out{
-        "The promises",
-        "What the papers promise, and we do, with what an experiment measured. Each has a control, something that must "
-        "fail the same measurement: a promise counts as kept only if its control failed.",
-        {}};
-    out.figures.emplace_back(std::move(rows));
+    section out{"The promises",
+                "What the papers promise, and we do, with what an experiment measured. Each has a control, something "
+                "that must fail the same measurement: a promise counts as kept only if its control failed.",
+                {}};
+    if (!measured.rows.empty()) out.figures.emplace_back(std::move(measured));
+    if (!others.rows.empty()) out.figures.emplace_back(std::move(others));
     return out;
 }
 

@@ -186,9 +186,8 @@ class report_run {
         const std::size_t finished = tasks_.size() - missing.size();
         if (finished > 0) say("{} of {} parts are finished already ({}).\n", finished, tasks_.size(), folder_.path());
         if (missing.empty()) return;
-        say("{} to run, {} at a time: about {} on an idle machine like the one of the estimates. Ctrl-C ends it; the "
-            "same "
-            "command goes on.\n",
+        say("{} to run, {} at a time: about {} on an idle machine, as an estimate.\n"
+            "Ctrl-C ends it, and the same command goes on.\n",
             missing.size(), at_a_time_, duration(expected_seconds(missing)));
         if (!quiet_) std::fflush(stdout);
     }
