@@ -7,8 +7,8 @@
 // α, what a further bit of r costs beyond itself, is measured as a difference between two filters of the large design. It must
 // fall with n and follow b · sqrt(log log n / log n), the text's form; b is fitted and told. The rest (metadata, second level or
 // backyard, room for strings) must stay below a constant and not rise with n. Then an endless attack on full filters, each
-// false positive repaired, alone and with a replacement (one key out, one in) for every repair, which leaves ghosts: after the first phase
-// of n/c repairs nothing more may be added.
+// false positive repaired: alone, and with a replacement (one key out, one in) for every repair. That leaves ghosts, and makes a phase
+// longer, since the new keys lie above all others, ahead of the frontier. After the first phases nothing more may be added.
 //
 // Controls: a Bloom filter, where a bit of r costs 1.44 bits for every n; a list of the false positives found, 64 bits each.
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr double fit_within = 0.01;         // of 1 + α
 constexpr double most_rest = 12;            // bits a key beside (1 + α) r
 constexpr double rest_may_rise_by = 0.1;    // bits a key, from one n to a larger one
 constexpr double most_adaptivity = 1;       // adaptivity bits a key, ghosts included
-constexpr double most_attack_bits = 14;     // bits a key that their memory takes: tags, blocks, pools that never shrink
+constexpr double most_attack_bits = 20;     // bits a key that their memory takes: tags, blocks, pools that never shrink
 constexpr double flat_within = 0.05;        // adaptivity bits a key between the second and the last third
 constexpr double memory_flat_within = 0.5;  // and bits of memory: a pool grows by an eighth
 constexpr double attack_rate = 0x1p-5;  // bits of a repair do not depend on ε, and such false positives are found soon
