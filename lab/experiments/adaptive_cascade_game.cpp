@@ -18,6 +18,7 @@ stage stage_for(const adversary& by) {
     if (by.plays_on.keys == many_bins.keys) return {20'000, 20'000};
     if (by.plays_on.keys == half_empty_bin.keys) return {1'000, 300};
     if (by.name == "fresh-crowded") return {1'000, 1'000};
+    if (by.plays_on.keys == few_hundred.keys) return {1'000, 700};
     return {1'000, 900};  // room for those who insert
 }
 

@@ -72,7 +72,7 @@ TEST(broom_paper_snapshot, every_truncation_and_every_bit_flip_is_refused) {
     }
 }
 
-// docs/format.md: after the common 56 bytes c, ghosts, rehashing, has a frontier (u32 each), the frontier (2 × u64), keys behind it
+// docs/format.md: after the common 56 bytes c, ghosts, rehashing, has a frontier (u32 each), the frontier (3 × u64), keys behind it
 // (u64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;
 
@@ -95,7 +95,7 @@ TEST(broom_paper_snapshot, parameters_that_are_impossible_or_contradict_the_sect
         for (const std::uint64_t has : {2u, 0xffff'ffffu}) EXPECT_EQ(with(own_fields_at + 12, 4, has), "corrupt");
         EXPECT_EQ(with(own_fields_at + 12, 4, 0), "corrupt") << "without a frontier all keys are behind it";
         const std::uint64_t keys = now(192 + 16);
-        EXPECT_EQ(with(own_fields_at + 32, 8, keys + 1), "corrupt") << "keys behind the frontier";
+        EXPECT_EQ(with(own_fields_at + 40, 8, keys + 1), "corrupt") << "keys behind the frontier";
         for (const std::uint64_t few : {std::uint64_t{0}, keys - 1}) EXPECT_EQ(with(192 + 16, 8, few), "corrupt");
         for (const std::uint64_t capacity : {std::uint64_t{0}, std::uint64_t{1'000}, (std::uint64_t{1} << 36) + 1,
                                              std::uint64_t{1} << 36, ~std::uint64_t{0}})
