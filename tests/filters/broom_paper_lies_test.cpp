@@ -23,7 +23,6 @@ constexpr double rates[] = {0x1p-3, 0x1p-7};  // the small design, the large one
 struct record {
     digest where;
     std::string key;
-    friend bool operator==(const record&, const record&) = default;
 };
 std::vector<record> all_of(const memory_map& map) {
     std::vector<record> found;

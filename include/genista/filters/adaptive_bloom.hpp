@@ -44,7 +44,7 @@
 #include <vector>
 
 #include "genista/filters/filter.hpp"
-#include "genista/filters/index_source.hpp"
+#include "genista/filters/index_surface.hpp"
 #include "genista/filters/plain_surface.hpp"
 
 namespace genista {
@@ -86,59 +86,19 @@ namespace adaptive_bloom {
 class core;
 }
 
-class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter> {
+class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
+                              public index_surface<adaptive_bloom_filter, adaptive_bloom_options> {
   public:
     static constexpr std::string_view name = "adaptive_bloom";
 
     [[nodiscard]] static result<adaptive_bloom_filter> make(const adaptive_bloom_options& options = {}) noexcept;
-    // A filter of everything R holds.
-    template <indexed_map R>
-    [[nodiscard]] static result<adaptive_bloom_filter> build(const adaptive_bloom_options& options,
-                                                             R& remote) noexcept {
-        auto made = make(options);
-        if (!made) return made;
-        if (const auto done = made->rebuild(remote); !done) return done.error();
-        return made;
-    }
     adaptive_bloom_filter(adaptive_bloom_filter&&) noexcept;
     adaptive_bloom_filter& operator=(adaptive_bloom_filter&&) noexcept;
     ~adaptive_bloom_filter();
 
-    // R holds the key already: the store commits first. Nothing is read, so that nobody knows whether the key was there before: it
-    // is `inserted`, and counts once more until the next rebuild. `full` beyond the capacity.
-    template <indexed_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        remote_index<R> source{remote};
-        return insert_from(key, source);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        remote_index<R> source{remote};
-        return adapt_from(key, source);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
-    }
-
-    // All keys of R anew under new hash functions, index and all; memory for both filters meanwhile, and room for both indexes in R.
-    // After loading, before the first change.
-    template <indexed_map R>
-    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
-        remote_index<R> source{remote};
-        return rebuild_from(source);
-    }
-    // Every member is answered "maybe" and has its records in the index, whose records stand where they belong. Nobody may write
-    // meanwhile.
-    template <indexed_map R>
-    [[nodiscard]] result<void> audit(R& remote) const noexcept {
-        remote_index<R> source{remote};
-        return audit_from(source);
-    }
+    // insert, adapt, rebuild, build: index_surface.hpp. Nothing is read at an insert, so that nobody knows whether the key was there before:
+    // it is `inserted`, and counts once more until the next rebuild. A rebuild takes memory for both filters meanwhile, and room for both
+    // indexes in R.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert
     // and adapt are errors.
@@ -157,6 +117,7 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter> {
 
   private:
     friend plain_surface;
+    friend index_surface;
     explicit adaptive_bloom_filter(std::unique_ptr<adaptive_bloom::core> core) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;

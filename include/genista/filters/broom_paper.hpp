@@ -40,7 +40,7 @@
 #include <vector>
 
 #include "genista/filters/filter.hpp"
-#include "genista/filters/index_source.hpp"
+#include "genista/filters/index_surface.hpp"
 #include "genista/filters/plain_surface.hpp"
 
 namespace genista {
@@ -89,73 +89,18 @@ namespace broom_paper {
 class core;
 }
 
-class broom_paper_filter : public plain_surface<broom_paper_filter> {
+class broom_paper_filter : public plain_surface<broom_paper_filter>,
+                           public erasing_index_surface<broom_paper_filter, broom_paper_options> {
   public:
     static constexpr std::string_view name = "broom_paper";
 
     [[nodiscard]] static result<broom_paper_filter> make(const broom_paper_options& options = {}) noexcept;
-    // A filter of everything R holds.
-    template <indexed_map R>
-    [[nodiscard]] static result<broom_paper_filter> build(const broom_paper_options& options, R& remote) noexcept {
-        auto made = make(options);
-        if (!made) return made;
-        if (const auto done = made->rebuild(remote); !done) return done.error();
-        return made;
-    }
     broom_paper_filter(broom_paper_filter&&) noexcept;
     broom_paper_filter& operator=(broom_paper_filter&&) noexcept;
     ~broom_paper_filter();
 
-    // R holds the key already: the store commits first. `full` beyond the capacity.
-    template <indexed_map R>
-    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
-        remote_index<R> source{remote};
-        return insert_from(key, source);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
-        return insert(integer_key{key}.view(), remote);
-    }
-    // Takes the key out of R's records, then out of index and filter. A stranger is `absent`, and no member is hurt.
-    template <indexed_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
-        remote_index<R> source{remote};
-        return erase_from(key, source);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
-        return erase(integer_key{key}.view(), remote);
-    }
-    // The second half of an erase, for a store that has committed it already. `absent`: there was nothing to forget, or the key
-    // is back.
-    template <indexed_map R>
-    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
-        remote_index<R> source{remote};
-        return forget_from(key, source);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
-        remote_index<R> source{remote};
-        return adapt_from(key, source);
-    }
-    template <indexed_map R>
-    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
-        return adapt(integer_key{key}.view(), remote);
-    }
-
-    // All keys of R anew under new hash functions, index and all. After loading, before the first change.
-    template <indexed_map R>
-    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
-        remote_index<R> source{remote};
-        return rebuild_from(source);
-    }
-    // Every member has a fingerprint and is answered "maybe", no fingerprint is a prefix of another, index and filter agree, ghosts
-    // included. Nobody may write meanwhile.
-    template <indexed_map R>
-    [[nodiscard]] result<void> audit(R& remote) const noexcept {
-        remote_index<R> source{remote};
-        return audit_from(source);
-    }
+    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An audit also sees that no fingerprint is a prefix of another, and
+    // that the ghosts are those of the index.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert,
     // erase and adapt are errors.
@@ -172,6 +117,8 @@ class broom_paper_filter : public plain_surface<broom_paper_filter> {
 
   private:
     friend plain_surface;
+    friend index_surface;
+    friend erasing_index_surface;
     explicit broom_paper_filter(std::unique_ptr<broom_paper::core> core) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept;
