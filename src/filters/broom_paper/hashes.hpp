@@ -41,6 +41,7 @@ struct element {
         for (std::size_t i = 0; i < sizeof number; ++i) number |= std::to_integer<std::uint64_t>(key.data[i]) << 8 * i;
         return {number, d};
     }
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero inside a defaulted comparison for a pointer
     friend auto operator<=>(const element&, const element&) = default;
 };
 
