@@ -72,6 +72,24 @@ TEST(broom_paper_snapshot, every_truncation_and_every_bit_flip_is_refused) {
     }
 }
 
+// Found by fuzzing: a section of no bytes has no address either, and was copied from it.
+TEST(broom_paper_snapshot, a_section_that_is_empty_is_refused_wherever_it_must_not_be) {
+    for (const double rate : {0x1p-3, 0x1p-8}) {
+        const bytes file = lived_in(200, rate);
+        const auto view = open_snapshot(file);
+        ASSERT_TRUE(view);
+        for (std::size_t empty = 0; empty < view->section_count; ++empty) {
+            auto sections = view->sections;
+            if (sections[empty].empty()) continue;
+            sections[empty] = {};
+            vector_sink out;
+            ASSERT_TRUE(
+                write_snapshot(out, view->info, view->parameters, std::span{sections}.first(view->section_count)));
+            EXPECT_FALSE(broom_paper_filter::load(out.bytes())) << empty;
+        }
+    }
+}
+
 // docs/format.md: after the common 56 bytes c, ghosts, rehashing, has a frontier (u32 each), the frontier (3 × u64), keys behind it
 // (u64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;

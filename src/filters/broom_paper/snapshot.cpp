@@ -17,7 +17,7 @@ result<std::vector<std::uint64_t>> words_in(std::span<const std::byte> section) 
         return error::make(error_code::corrupt, "broom_paper snapshot: a section of %zu bytes, no whole words",
                            section.size());
     std::vector<std::uint64_t> words(section.size() / sizeof(std::uint64_t));
-    std::memcpy(words.data(), section.data(), section.size());
+    if (!section.empty()) std::memcpy(words.data(), section.data(), section.size());
     return words;
 }
 
