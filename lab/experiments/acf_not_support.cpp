@@ -3,7 +3,7 @@
 // Where it is visible: fingerprints so short that a random set Q of 2^(f 2^s) (2^(b f)) keys holds one that collides whatever the
 // filter does. n queries at random from Q; the false positives grow with n. Judged over n = 10^4, 10^5, 10^6 (a curve): the share of
 // false positives among n queries is at least a quarter of what the collisions foretell, at every n, and has not halved from the
-// first to the last. (While Q is large beside n, fixes break each other: the first share is the highest.)
+// second to the last. (While Q is large beside n, fixes break each other: the first share is the highest.)
 //
 // Controls with the same bits: the plain cuckoo filter pays about ε n. The cuckooing filter must stop: at the last n its share is at
 // most a tenth of theirs, and less than half of its own at the size before. (Theorem 1 speaks of small ε and half load; fingerprints of 2
