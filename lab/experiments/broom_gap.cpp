@@ -94,7 +94,7 @@ std::string percent(double share) {
     return shown(100 * share, 3) + " %";
 }
 
-// Error bars of one deviation: the rates of a few right guesses in thousands.
+// One bar a filter, for every attack at both rates.
 report::section drawn(const std::vector<played>& games) {
     report::bar_chart chart;
     chart.title = "Right guesses, by attack";

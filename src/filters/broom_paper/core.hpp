@@ -123,9 +123,8 @@ class core {
         where goes_to = where::primary;
         whole_hash h{};       // in the level it goes to
         unsigned length = 0;  // of its adaptivity bits
-        // Who has to be extended first: whoever is a prefix of `against`, to `extended_length` bits of `stream`.
+        // Who has to be extended first: whoever is a prefix of `h`, to `extended_length` bits of `stream`.
         bool extends = false;
-        whole_hash against{};
         std::uint64_t stream = 0;
         unsigned extended_length = 0;
     };

@@ -55,7 +55,6 @@ result<core::joining> core::plan_to_join(const state& in, const newcomer& who, c
     const std::optional<resident>& blocking = plan.goes_to == where::second ? *second : *first;
     if (blocking) {
         plan.extends = true;
-        plan.against = plan.h;
         plan.stream = blocking->h.second;
         plan.extended_length = bits_to_tell(plan.stream, plan.h.second);
         if (plan.extended_length > most_adaptivity_bits)
@@ -87,7 +86,7 @@ bool core::strings_fit(const state& in, const joining& plan) const noexcept {
 void core::join(state& in, const joining& plan) {
     level& extended = level_of(in, plan.goes_to);
     if (plan.extends) {
-        const auto at = extended.find(plan.against);
+        const auto at = extended.find(plan.h);
         assert(at);
         // What is already told apart stays so.
         if (at && at->bits.length < plan.extended_length) {
