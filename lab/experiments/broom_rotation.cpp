@@ -37,6 +37,8 @@ constexpr double may_grow_by = 1.2;
 constexpr std::uint64_t phases_played = 4;
 constexpr std::uint64_t many_replacements = 4;  // for a repair
 constexpr std::size_t bar_width = 8;            // adaptivity bits
+// Members are drawn below it. Of 2^63 numbers no two that are drawn are equal; of 2^39, a million times, one pair would be.
+constexpr std::uint64_t above_members = std::uint64_t{1} << 63;
 
 struct rotation_seen {
     std::uint64_t keys = 0;
@@ -104,7 +106,7 @@ rotation_seen rotate(std::uint64_t n, unsigned c, const replaced& by, std::uint6
     random_stream chance{seed};
     std::deque<std::uint64_t> members;
     const auto draw = [&](bool above_all) {
-        members.push_back(above_all ? members.back() + 1 : chance.below(first_stranger / 2));
+        members.push_back(above_all ? members.back() + 1 : chance.below(above_members));
         return members.back();
     };
     for (std::uint64_t i = 0; i < n; ++i) {
@@ -115,7 +117,7 @@ rotation_seen rotate(std::uint64_t n, unsigned c, const replaced& by, std::uint6
     must(w.filter().rebuild(w.remote()));
     rotation_seen seen{.keys = n, .rehashed_by_adapt = c, .replaces = by.for_a_repair > 0, .least_moved = n};
     broom_paper_details before = w.filter().details();
-    std::uint64_t stranger = first_stranger;
+    std::uint64_t stranger = above_members;
     const std::uint64_t looked_at = std::max<std::uint64_t>(n / c / 4, 1);  // four times a phase
     const std::uint64_t most = 2 * phases_played * n / c;
     while (seen.phases < phases_played && w.filter().stats().adapts < most && seen.rebuilds == 0) {
