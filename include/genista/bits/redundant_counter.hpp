@@ -1,0 +1,210 @@
+// redundant_counter: a counter that goes up and down by touching O(1) of its digits, amortised, wherever it stands.
+//
+// A binary counter that goes to and fro between 2^k - 1 and 2^k changes k digits each time. [ppr05 §3] keeps two tracks, C+ and C-,
+// with C = C+ - C-: an increment adds one to C+, a decrement adds one to C-, and adding has carries only now and then. At a position
+// the two tracks together are one *digit*:
+//
+//     none     C+_i = C-_i = ⊥     beyond the last 1 of either track: costs no space, and every digit above is none, too
+//     zero     0 and 0 (or ⊥)
+//     plus     C+_i = 1
+//     minus    C-_i = 1            both 1 is rule (i): both become 0
+//
+// The text's drawing of its rules is lost. These are consistent with its proof, for digits (i+1, i):
+//
+//     (i)   plus and minus at one place   → zero
+//     (ii)  (plus, minus)                 → (zero, plus)       2 - 1 = 1
+//     (iii) (minus, plus)                 → (zero, minus)      mirrored
+//
+//   I1  No plus is next to a minus. So the highest digit is plus, C- ≤ C+/2, and C+ ≤ 2C.
+//   I2  Space: the digits of both tracks that are not ⊥ are at most min(2⌈log C⌉ + 2, C). Where the rules alone would need more,
+//       at C = 3 (as 4 - 1) and C = 5 (as 8 - 3), C is written in binary.
+//
+// Cost, in digits read and written [Lemma 3.1]: r carries cost 2r and take r ones away; the rest is at most 1 digit read at the
+// place where the carry ends, 1 above it, at most 3 more where I2 has to be seen to, and at most 4 written. Each operation leaves at
+// most one 1 more. With a potential of 2 for every 1 an operation costs at most 11 digits, amortised (`amortised_digits`).
+//
+// The digits lie wherever the caller keeps them: filters/multiset looks each of them up in a set of its own. An operation is
+// planned by reading, and done by writing what the plan says: nothing is half done if there is no room for a digit.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace genista::bits {
+
+enum class digit : unsigned char { none, zero, plus, minus };
+
+inline constexpr std::size_t most_digits = 62;
+inline constexpr std::uint64_t amortised_digits = 11;
+
+template <class Tape>
+concept digit_tape = requires(const Tape& tape, std::size_t position) {
+    { tape.read(position) } -> std::same_as<digit>;
+};
+
+// What an operation writes. A digit that comes into being (none before) is the first of all, and there is at most one.
+class counter_plan {
+  public:
+    struct change {
+        std::size_t position = 0;
+        digit becomes = digit::none;
+    };
+    void write(std::size_t position, digit becomes) noexcept { changes_[size_++] = {position, becomes}; }
+    void write_first(std::size_t position, digit becomes) noexcept {
+        changes_[size_++] = changes_[0];
+        changes_[0] = {position, becomes};
+    }
+    [[nodiscard]] const change* begin() const noexcept { return changes_.data(); }
+    [[nodiscard]] const change* end() const noexcept { return changes_.data() + size_; }
+
+  private:
+    std::array<change, most_digits + 4> changes_{};
+    std::size_t size_ = 0;
+};
+
+// None: all digits are in use.
+template <digit_tape Tape>
+[[nodiscard]] std::optional<counter_plan> plan_increment(const Tape& tape) {
+    counter_plan plan;
+    std::size_t i = 0;
+    digit here = tape.read(0);
+    for (; here == digit::plus; here = tape.read(i)) {
+        plan.write(i, digit::zero);
+        if (++i == most_digits) return std::nullopt;
+    }
+    if (here == digit::none) {
+        plan.write_first(i, digit::plus);
+    } else if (here == digit::minus) {
+        plan.write(
+            i,
+            digit::zero);  // rule (i), at the lowest digit only: a carry comes from a plus, which is next to no minus
+    } else if (tape.read(i + 1) == digit::minus) {
+        plan.write(i, digit::minus);  // rule (iii)
+        plan.write(i + 1, digit::zero);
+    } else {
+        plan.write(i, digit::plus);
+    }
+    return plan;
+}
+
+namespace counter_detail {
+
+// A decrement has made the lowest digit minus, with `second` above it: is it one of the two ways to write a small number that need
+// more digits than the number is large? (I2)
+template <digit_tape Tape>
+void keep_small(const Tape& tape, digit second, counter_plan& plan) {
+    const digit third = second == digit::plus ? digit::none : tape.read(2);
+    if (second == digit::zero && third == digit::plus && tape.read(3) == digit::none) {
+        plan.write(0, digit::plus);  // 4 - 1 = 3
+        plan.write(1, digit::plus);
+        plan.write(2, digit::none);
+    } else if (second == digit::minus && third == digit::zero && tape.read(3) == digit::plus &&
+               tape.read(4) == digit::none) {
+        plan.write(0, digit::plus);  // 8 - 2 - 1 = 5
+        plan.write(1, digit::zero);
+        plan.write(2, digit::plus);
+        plan.write(3, digit::none);
+    } else {
+        plan.write(0, digit::minus);
+    }
+}
+
+}  // namespace counter_detail
+
+// None: it stands at zero.
+template <digit_tape Tape>
+[[nodiscard]] std::optional<counter_plan> plan_decrement(const Tape& tape) {
+    counter_plan plan;
+    std::size_t i = 0;
+    digit here = tape.read(0);
+    if (here == digit::none) return std::nullopt;
+    for (; here == digit::minus; here = tape.read(i)) plan.write(i++, digit::zero);
+    assert(here != digit::none);  // I1: a plus is above
+    if (here == digit::plus) {    // rule (i), at the lowest digit only
+        plan.write(i, tape.read(i + 1) == digit::none ? digit::none : digit::zero);
+        return plan;
+    }
+    const digit above = tape.read(i + 1);
+    if (above == digit::plus) {  // rule (ii): it may have been the highest
+        plan.write(i, digit::plus);
+        plan.write(i + 1, tape.read(i + 2) == digit::none ? digit::none : digit::zero);
+    } else if (i == 0) {
+        counter_detail::keep_small(tape, above, plan);
+    } else {
+        plan.write(i, digit::minus);
+    }
+    return plan;
+}
+
+// One probe: C = 0 iff C+ has no lowest digit.
+template <digit_tape Tape>
+[[nodiscard]] bool is_zero(const Tape& tape) {
+    return tape.read(0) == digit::none;
+}
+
+// C, in O(1 + log C) probes.
+template <digit_tape Tape>
+[[nodiscard]] std::uint64_t value_of(const Tape& tape) {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < most_digits; ++i) {
+        const digit here = tape.read(i);
+        if (here == digit::none) break;
+        if (here == digit::plus) value += std::uint64_t{1} << i;
+        if (here == digit::minus) value -= std::uint64_t{1} << i;
+    }
+    return value;
+}
+
+// A counter by itself: its two tracks are two words. It counts the digits that were read and written.
+class redundant_counter {
+  public:
+    [[nodiscard]] bool is_zero() const noexcept { return bits::is_zero(*this); }
+    // False: all digits are in use, and nothing has changed.
+    bool increment() noexcept { return follow(plan_increment(*this)); }
+    // False: it stands at zero.
+    bool decrement() noexcept { return follow(plan_decrement(*this)); }
+
+    [[nodiscard]] std::uint64_t value() const noexcept { return plus_ - minus_; }  // without probes
+    [[nodiscard]] std::uint64_t plus() const noexcept { return plus_; }
+    [[nodiscard]] std::uint64_t minus() const noexcept { return minus_; }
+    // Digits of both tracks that are 0 or 1.
+    [[nodiscard]] unsigned space_bits() const noexcept {
+        return static_cast<unsigned>(std::bit_width(plus_) + std::bit_width(minus_));
+    }
+    [[nodiscard]] std::uint64_t digits_read() const noexcept { return reads_; }
+    [[nodiscard]] std::uint64_t digits_written() const noexcept { return writes_; }
+    // I1.
+    [[nodiscard]] bool is_sound() const noexcept {
+        return (plus_ & (minus_ | minus_ << 1 | minus_ >> 1)) == 0 && plus_ >= 2 * minus_;
+    }
+
+    [[nodiscard]] digit read(std::size_t position) const noexcept {
+        ++reads_;
+        const std::uint64_t plus = plus_ >> position;
+        if (plus == 0) return digit::none;
+        return (plus & 1) != 0 ? digit::plus : (minus_ >> position & 1) != 0 ? digit::minus : digit::zero;
+    }
+
+  private:
+    bool follow(const std::optional<counter_plan>& plan) noexcept {
+        if (!plan) return false;
+        for (const counter_plan::change& each : *plan) {
+            ++writes_;
+            const std::uint64_t bit = std::uint64_t{1} << each.position;
+            plus_ = each.becomes == digit::plus ? plus_ | bit : plus_ & ~bit;
+            minus_ = each.becomes == digit::minus ? minus_ | bit : minus_ & ~bit;
+        }
+        return true;
+    }
+
+    std::uint64_t plus_ = 0, minus_ = 0;
+    mutable std::uint64_t reads_ = 0;
+    std::uint64_t writes_ = 0;
+};
+
+}  // namespace genista::bits
