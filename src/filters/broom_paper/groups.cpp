@@ -59,7 +59,7 @@ groups::strings groups::load_group(std::uint64_t group) const noexcept {
 void groups::store_group(std::uint64_t group, const strings& all) {
     const std::size_t used = all.used_slots();
     unsigned size_class = 0;
-    while (used > bits::word_bits << size_class) ++size_class;
+    while (used > bits::word_bits * block_words(size_class) / 2) ++size_class;
     const std::uint32_t old = handles_[group];
     if (used == 0 || old == none || old % classes != size_class) {
         try {
