@@ -7,30 +7,18 @@
 #include <cstring>
 #include <utility>
 
+#include "bits/move_bits.hpp"
+
 namespace genista {
 namespace {
 
 using bits::low_mask;
+using bits::move_bits_down;
+using bits::move_bits_up;
 using bits::word_bits;
 
 constexpr unsigned most_window = 60'000;
 constexpr std::uint64_t most_quotients = std::uint64_t{1} << 42;
-
-// Moves count bits; the two ranges may overlap. Up: from the last to the first.
-void move_bits_up(std::span<std::uint64_t> words, std::uint64_t from, std::uint64_t count, std::uint64_t by) noexcept {
-    while (count > 0) {
-        const std::uint64_t part = std::min<std::uint64_t>(count, word_bits);
-        count -= part;
-        bits::write_bits(words, from + count + by, part, bits::read_bits(words, from + count, part));
-    }
-}
-void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, std::uint64_t count,
-                    std::uint64_t by) noexcept {
-    for (std::uint64_t done = 0; done < count; done += word_bits) {
-        const std::uint64_t part = std::min<std::uint64_t>(count - done, word_bits);
-        bits::write_bits(words, from + done - by, part, bits::read_bits(words, from + done, part));
-    }
-}
 
 std::uint64_t whole_words(std::uint64_t bits) noexcept {
     return (bits + word_bits - 1) / word_bits * word_bits;

@@ -36,13 +36,8 @@ inline void write_common(field_writer& fields, const filter_stats& stats, const 
     fields.bytes(std::as_bytes(std::span{hash.key().bytes}));
 }
 
-// Checks what can be checked without knowing the structure: the hash, its key, the ranges.
-[[nodiscard]] inline result<common_fields> read_common(field_reader& fields, const snapshot_info& info,
-                                                       std::string_view filter, double min_rate) noexcept {
-    common_fields read;
-    read.options.capacity = fields.u64();
-    read.options.false_positive_rate = fields.f64();
-    read.keys = fields.u64();
+// The hash function, whose key is the next field. An error unless it is the one of the header.
+[[nodiscard]] inline result<hasher> read_hash(field_reader& fields, const snapshot_info& info) noexcept {
     hash_key key;
     const std::span<const std::byte> key_bytes = fields.bytes(key.bytes.size());
     std::transform(key_bytes.begin(), key_bytes.end(), key.bytes.begin(),
@@ -55,10 +50,22 @@ inline void write_common(field_writer& fields, const filter_stats& stats, const 
     }
     if (key.id() != info.key_id)
         return error::make(error_code::corrupt, "snapshot's hash key does not match its key id");
+    return hasher{key, static_cast<hash_kind>(info.hash_id)};
+}
+
+// Checks what can be checked without knowing the structure: the hash, its key, the ranges.
+[[nodiscard]] inline result<common_fields> read_common(field_reader& fields, const snapshot_info& info,
+                                                       std::string_view filter, double min_rate) noexcept {
+    common_fields read;
+    read.options.capacity = fields.u64();
+    read.options.false_positive_rate = fields.f64();
+    read.keys = fields.u64();
+    const auto hash = read_hash(fields, info);
+    if (!hash) return hash.error();
     if (const auto checked = check_options(filter, read.options, min_rate); !checked) {
         return error::make(error_code::corrupt, "snapshot: %s", checked.error().message().data());
     }
-    read.options.hash = hasher{key, static_cast<hash_kind>(info.hash_id)};
+    read.options.hash = *hash;
     return read;
 }
 

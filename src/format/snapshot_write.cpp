@@ -103,6 +103,16 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "cascade";
         case snapshot_kind::whitelist:
             return "whitelist";
+        case snapshot_kind::succinct:
+            return "succinct_set";
+        case snapshot_kind::multiset:
+            return "multiset";
+        case snapshot_kind::optimal:
+            return "optimal_filter";
+        case snapshot_kind::spectral:
+            return "spectral";
+        case snapshot_kind::lossy:
+            return "lossy";
     }
     return "unknown";
 }

@@ -17,6 +17,11 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/lossy.hpp"
+#include "genista/filters/multiset.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
+#include "genista/filters/succinct_set.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
 
@@ -68,7 +73,7 @@ result<std::unique_ptr<bench::subject>> make_cuckoo_subject(const filter_options
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
 
-template <membership_filter Filter>
+template <class Filter>
 result<saved_filter> load_filter(std::span<const std::byte> snapshot) {
     const result<Filter> loaded = Filter::load(snapshot);
     if (!loaded) return loaded.error();
@@ -108,12 +113,17 @@ constexpr filter_entry entries[] = {
      &make_indexed_subject<broom_paper_filter, broom_paper_options>, &load_filter<broom_paper_filter>},
     {cascade_filter::name, snapshot_kind::cascade, &make_indexed_subject<cascade_filter, cascade_options>,
      &load_filter<cascade_filter>},
+    entry<optimal_filter>(snapshot_kind::optimal),
+    entry<spectral_filter>(snapshot_kind::spectral),
 };
 
-// There to be understood, and not raced: `inspect` knows their snapshots, `bench` does not measure them.
+// There to be understood, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.
 constexpr filter_entry not_measured[] = {
     {whitelist_filter::name, snapshot_kind::whitelist, nullptr, &load_filter<whitelist_filter>},
     {adaptive_bloom_filter::name, snapshot_kind::adaptive_bloom, nullptr, &load_filter<adaptive_bloom_filter>},
+    {succinct_set::name, snapshot_kind::succinct, nullptr, &load_filter<succinct_set>},
+    {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
+    {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
 };
 
 template <class Member, class Value>

@@ -55,16 +55,19 @@ class counter_plan {
         digit becomes = digit::none;
     };
     void write(std::size_t position, digit becomes) noexcept { changes_[size_++] = {position, becomes}; }
-    void write_first(std::size_t position, digit becomes) noexcept {
+    void create(std::size_t position, digit becomes) noexcept {
         changes_[size_++] = changes_[0];
         changes_[0] = {position, becomes};
+        creates_ = true;
     }
+    [[nodiscard]] bool creates() const noexcept { return creates_; }
     [[nodiscard]] const change* begin() const noexcept { return changes_.data(); }
     [[nodiscard]] const change* end() const noexcept { return changes_.data() + size_; }
 
   private:
     std::array<change, most_digits + 4> changes_{};
     std::size_t size_ = 0;
+    bool creates_ = false;
 };
 
 // None: all digits are in use.
@@ -78,7 +81,7 @@ template <digit_tape Tape>
         if (++i == most_digits) return std::nullopt;
     }
     if (here == digit::none) {
-        plan.write_first(i, digit::plus);
+        plan.create(i, digit::plus);
     } else if (here == digit::minus) {
         plan.write(
             i,

@@ -58,6 +58,11 @@ enum class snapshot_kind : std::uint16_t {
     adaptive_bloom = 10,
     cascade = 11,
     whitelist = 12,
+    succinct = 13,
+    multiset = 14,
+    optimal = 15,
+    spectral = 16,
+    lossy = 17,
 };
 
 // The name of the filter's header, or "unknown".

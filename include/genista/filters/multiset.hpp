@@ -1,0 +1,54 @@
+// succinct_multiset: a dynamic multiset of numbers below u, exactly, in log C(u + n, n) + O(n) bits, n with repetitions [ppr05 Theorem 1.1].
+//
+// Every number has a counter whose digits lie in sets S_1, S_2, … (bits/redundant_counter.hpp, src/filters/succinct/counted.hpp), so
+// that a number that is there once costs as little as in a set, and one that is there c times has O(log c) digits.
+//
+// contains() takes constant time; insert and erase expected constant time, amortised; count O(1 + log c). Numbers are spread by a
+// secret permutation, as in succinct_set.hpp. Many threads may look at once; a change excludes everything else.
+#pragma once
+
+#include "genista/filters/succinct_set.hpp"
+
+namespace genista {
+
+class succinct_multiset {
+  public:
+    static constexpr std::string_view name = "multiset";
+
+    [[nodiscard]] static result<succinct_multiset> make(const succinct_options& options = {}) noexcept;
+    succinct_multiset(succinct_multiset&&) noexcept;
+    succinct_multiset& operator=(succinct_multiset&&) noexcept;
+    ~succinct_multiset();
+
+    [[nodiscard]] bool contains(std::uint64_t x) const noexcept;
+    [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept;
+    // Once more. `full`: no memory. An error for numbers beyond the universe.
+    result<insert_outcome> insert(std::uint64_t x) noexcept;
+    // Once less; `absent`: there was none, and nothing has changed.
+    result<erase_outcome> erase(std::uint64_t x) noexcept;
+    // visit(x, count) for every number, in no order.
+    template <class Visit>
+    void each(Visit visit) const {
+        visit_all(succinct_detail::visitor_of(visit));
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept;      // with repetitions
+    [[nodiscard]] std::uint64_t distinct() const noexcept;  // without
+    // In how many counters digit i + 1 is in use: n_1, n_2, … of [ppr05 §4].
+    [[nodiscard]] std::uint64_t digits_in_use(unsigned i) const noexcept;
+    [[nodiscard]] std::uint64_t universe() const noexcept;
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] static result<succinct_multiset> load(std::span<const std::byte> bytes) noexcept;
+
+    // log C(u + n, n).
+    [[nodiscard]] static double bound_bits(std::uint64_t universe, std::uint64_t size) noexcept;
+
+  private:
+    struct core;
+    explicit succinct_multiset(std::unique_ptr<core> made) noexcept;
+    void visit_all(const succinct_detail::visitor& visit) const;
+    std::unique_ptr<core> core_;
+};
+
+}  // namespace genista

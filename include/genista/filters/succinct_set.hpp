@@ -1,0 +1,88 @@
+// succinct_set: a dynamic set of numbers below u, exactly, in little more than log C(u, n) bits.
+//
+// The dictionary under the filters of [ppr05]. No false positives and no false negatives: it knows which numbers it holds. A set of n
+// numbers takes log C(u, n) + O(n) bits [ppr05 §4], whatever n is at the time: it grows and shrinks bin by bin and is never
+// copied as a whole. docs/filters/succinct_set.md has the figures beside the bound; how it lies in memory is in src/filters/succinct.
+// Next: multiset.hpp, which counts.
+//
+// contains() takes constant time; insert and erase expected constant time, amortised. A secret permutation
+// of [u] spreads the numbers, so that nobody can choose some that crowd.
+//
+// Many threads may look at once; a change excludes everything else, as with a standard container.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "genista/base/result.hpp"
+#include "genista/filters/filter.hpp"
+
+namespace genista {
+
+struct succinct_options {
+    std::uint64_t universe = std::uint64_t{1} << 32;  // numbers below it, 1 to 2^61
+    std::uint64_t expected = 0;                       // how many, if known: chooses the size of the pieces of memory
+    std::optional<hasher> hash = std::nullopt;        // the permutation's; none: under a random key
+};
+
+namespace succinct_detail {
+
+// Calls a visitor through two pointers, so that it can be any callable and nothing is allocated.
+struct visitor {
+    void* callable;
+    void (*call)(void*, std::uint64_t x, std::uint64_t count);
+};
+template <class Visit>
+[[nodiscard]] visitor visitor_of(Visit& visit) noexcept {
+    return {&visit, [](void* callable, std::uint64_t x, std::uint64_t count) {
+                Visit& mine = *static_cast<Visit*>(callable);
+                if constexpr (std::is_invocable_v<Visit&, std::uint64_t, std::uint64_t>) {
+                    mine(x, count);
+                } else {
+                    mine(x);
+                }
+            }};
+}
+
+}  // namespace succinct_detail
+
+class succinct_set {
+  public:
+    static constexpr std::string_view name = "succinct_set";
+
+    [[nodiscard]] static result<succinct_set> make(const succinct_options& options = {}) noexcept;
+    succinct_set(succinct_set&&) noexcept;
+    succinct_set& operator=(succinct_set&&) noexcept;
+    ~succinct_set();
+
+    [[nodiscard]] bool contains(std::uint64_t x) const noexcept;
+    // `full`: no memory. An error for numbers beyond the universe.
+    result<insert_outcome> insert(std::uint64_t x) noexcept;
+    result<erase_outcome> erase(std::uint64_t x) noexcept;
+    // Every number, in no order.
+    template <class Visit>
+    void each(Visit visit) const {
+        visit_all(succinct_detail::visitor_of(visit));
+    }
+
+    [[nodiscard]] std::uint64_t size() const noexcept;
+    [[nodiscard]] std::uint64_t universe() const noexcept;
+    [[nodiscard]] filter_stats stats() const noexcept;  // capacity: the universe; rate: 0
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+    [[nodiscard]] static result<succinct_set> load(std::span<const std::byte> bytes) noexcept;
+
+    // log C(u, n): nothing can hold every set of n numbers below u in fewer bits.
+    [[nodiscard]] static double bound_bits(std::uint64_t universe, std::uint64_t size) noexcept;
+
+  private:
+    struct core;
+    explicit succinct_set(std::unique_ptr<core> made) noexcept;
+    void visit_all(const succinct_detail::visitor& visit) const;
+    std::unique_ptr<core> core_;
+};
+
+}  // namespace genista

@@ -1,0 +1,188 @@
+// counting_filter: what there is behind its header, for the optimal and the spectral filter.
+#include "genista/filters/counting_filter.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+#include <vector>
+
+#include "filters/common.hpp"
+#include "filters/snapshot_fields.hpp"
+#include "filters/succinct/hashed.hpp"
+#include "filters/succinct/snapshot.hpp"
+#include "filters/walls.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
+#include "genista/hash/reduction.hpp"
+
+namespace genista {
+namespace {
+
+constexpr std::uint16_t version = 1;
+
+template <class Rules>
+constexpr snapshot_kind kind_of = Rules::by_value ? snapshot_kind::spectral : snapshot_kind::optimal;
+
+}  // namespace
+
+template <class Rules>
+struct counting_filter<Rules>::core {
+    succinct::hashed all;
+    std::uint64_t capacity = 0;
+    double rate = 0;
+
+    [[nodiscard]] bool has_room(const digest& d) const noexcept {
+        if constexpr (Rules::by_value) {
+            return all.values().distinct() < capacity || all.contains(d);
+        } else {
+            return all.values().size() < capacity;
+        }
+    }
+};
+
+template <class Rules>
+counting_filter<Rules>::counting_filter(std::unique_ptr<core> made) noexcept : core_{std::move(made)} {}
+template <class Rules>
+counting_filter<Rules>::counting_filter(counting_filter&&) noexcept = default;
+template <class Rules>
+counting_filter<Rules>& counting_filter<Rules>::operator=(counting_filter&&) noexcept = default;
+template <class Rules>
+counting_filter<Rules>::~counting_filter() = default;
+
+template <class Rules>
+result<counting_filter<Rules>> counting_filter<Rules>::make(const filter_options& options) noexcept {
+    return without_throwing(name, [&]() -> result<counting_filter> {
+        if (const auto checked = check_options(name, options, min_false_positive_rate); !checked)
+            return checked.error();
+        const auto hash = hasher_from(options);
+        if (!hash) return hash.error();
+        const auto universe = range_for_universal(options.capacity, options.false_positive_rate);
+        if (!universe) return universe.error();
+        auto all = succinct::hashed::make(*universe, options.capacity, *hash);
+        if (!all) return all.error();
+        return counting_filter{
+            std::unique_ptr<core>{new core{*std::move(all), options.capacity, options.false_positive_rate}}};
+    });
+}
+
+template <class Rules>
+insert_outcome counting_filter<Rules>::insert(const digest& d) noexcept {
+    return core_->has_room(d) && core_->all.insert(d) ? insert_outcome::inserted : insert_outcome::full;
+}
+
+template <class Rules>
+erase_outcome counting_filter<Rules>::erase(const digest& d) noexcept {
+    return core_->all.erase(d) ? erase_outcome::erased : erase_outcome::absent;
+}
+
+template <class Rules>
+std::uint64_t counting_filter<Rules>::count(const digest& d) const noexcept {
+    return core_->all.count(d);
+}
+
+template <class Rules>
+bool counting_filter<Rules>::may_contain(const digest& d) const noexcept {
+    return core_->all.contains(d);
+}
+
+template <class Rules>
+void counting_filter<Rules>::may_contain(std::span<const digest> digests,
+                                         std::span<std::uint64_t> out_bits) const noexcept {
+    assert(out_bits.size() >= words_for(digests.size()));
+    for (std::size_t word = 0; word < words_for(digests.size()); ++word)
+        out_bits[word] =
+            core_->all.contains(digests.subspan(64 * word, std::min<std::size_t>(64, digests.size() - 64 * word)));
+}
+
+template <class Rules>
+void counting_filter<Rules>::may_contain(std::span<const std::uint64_t> keys,
+                                         std::span<std::uint64_t> out_bits) const noexcept {
+    assert(out_bits.size() >= words_for(keys.size()));
+    std::array<digest, 64> digests;
+    for (std::size_t word = 0; word < words_for(keys.size()); ++word) {
+        const auto some = keys.subspan(64 * word, std::min<std::size_t>(64, keys.size() - 64 * word));
+        hash()(some, digests);
+        out_bits[word] = core_->all.contains(std::span{digests}.first(some.size()));
+    }
+}
+
+template <class Rules>
+void counting_filter<Rules>::may_contain(std::span<const key_view> keys,
+                                         std::span<std::uint64_t> out_bits) const noexcept {
+    assert(out_bits.size() >= words_for(keys.size()));
+    std::array<digest, 64> digests;
+    for (std::size_t word = 0; word < words_for(keys.size()); ++word) {
+        const auto some = keys.subspan(64 * word, std::min<std::size_t>(64, keys.size() - 64 * word));
+        for (std::size_t i = 0; i < some.size(); ++i) digests[i] = hash()(some[i]);
+        out_bits[word] = core_->all.contains(std::span{digests}.first(some.size()));
+    }
+}
+
+template <class Rules>
+filter_stats counting_filter<Rules>::stats() const noexcept {
+    const succinct::counted& values = core_->all.values();
+    return plain_stats(values.size(), core_->capacity, core_->rate,
+                       values.allocated_bytes() + sizeof(core) + sizeof *this);
+}
+
+template <class Rules>
+const hasher& counting_filter<Rules>::hash() const noexcept {
+    return core_->all.hash();
+}
+template <class Rules>
+std::uint64_t counting_filter<Rules>::distinct_values() const noexcept {
+    return core_->all.values().distinct();
+}
+template <class Rules>
+std::uint64_t counting_filter<Rules>::digits_in_use(unsigned i) const noexcept {
+    return core_->all.values().digits().size(i);
+}
+template <class Rules>
+std::uint64_t counting_filter<Rules>::universe() const noexcept {
+    return core_->all.values().universe();
+}
+
+template <class Rules>
+result<void> counting_filter<Rules>::save(sink& out) const noexcept {
+    return without_throwing(name, [&]() -> result<void> {
+        const auto info = describe(kind_of<Rules>, version, hash());
+        if (!info) return info.error();
+        field_writer fields;
+        write_common(fields, stats(), hash());
+        std::vector<std::uint64_t> words;
+        const std::array sections = {succinct::write_sets(fields, core_->all.values().digits(), words)};
+        return write_snapshot(out, *info, fields.view(), sections);
+    });
+}
+
+template <class Rules>
+result<counting_filter<Rules>> counting_filter<Rules>::load(std::span<const std::byte> bytes) noexcept {
+    return without_throwing(name, [&]() -> result<counting_filter> {
+        const auto view = open_snapshot_as(kind_of<Rules>, version, 1, bytes);
+        if (!view) return view.error();
+        field_reader fields{view->parameters};
+        const auto common = read_common(fields, view->info, name, min_false_positive_rate);
+        if (!common) return common.error();
+        auto values = succinct::read_counted(fields, view->sections[0]);
+        if (!values) return values.error();
+        const filter_options& options = common->options;
+        const auto universe = range_for_universal(options.capacity, options.false_positive_rate);
+        if (!universe) return universe.error();
+        if (!fields.finished() || values->size() != common->keys || values->universe() != *universe)
+            return error::make(
+                error_code::corrupt, "%.*s snapshot: %llu values below %llu for %llu keys, of capacity %llu",
+                static_cast<int>(name.size()), name.data(), static_cast<unsigned long long>(values->size()),
+                static_cast<unsigned long long>(values->universe()), static_cast<unsigned long long>(common->keys),
+                static_cast<unsigned long long>(options.capacity));
+        auto all = succinct::hashed::with(*std::move(values), *options.hash);
+        if (!all) return all.error();
+        return counting_filter{
+            std::unique_ptr<core>{new core{*std::move(all), options.capacity, options.false_positive_rate}}};
+    });
+}
+
+template class counting_filter<optimal_rules>;
+template class counting_filter<spectral_rules>;
+
+}  // namespace genista

@@ -1,0 +1,94 @@
+// See arena.hpp.
+#include "filters/succinct/arena.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace genista::succinct {
+
+std::uint64_t arena::skip_to_fit(std::uint64_t at, std::uint64_t words) noexcept {
+    const std::uint64_t left = words_.left_in_segment(at);
+    if (left >= words) return at;
+    words_[at] = dead_header(left, 0);  // less than a block: its size fits
+    return at + left;
+}
+
+arena::address arena::lay(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept {
+    std::fill_n(&words_[at], words, std::uint64_t{0});
+    words_[at] = words << words_place | owner << owner_place;
+    return static_cast<address>(at);
+}
+
+arena::address arena::take(std::uint64_t words, std::uint64_t owner) noexcept {
+    if (words < lists && dead_[words] != 0) {
+        const address at = dead_[words];
+        dead_[words] = static_cast<address>(words_[at] >> owner_place);
+        garbage_ -= words;
+        return lay(at, words, owner);
+    }
+    if (pushing_) {  // into the gap, if it is wide enough
+        const std::uint64_t left = words_.left_in_segment(to_), at = left >= words ? to_ : to_ + left;
+        if (at + words <= from_) {
+            to_ = skip_to_fit(to_, words) + words;
+            garbage_ -= words;
+            return lay(at, words, owner);
+        }
+    }
+    constexpr std::uint64_t most = std::numeric_limits<address>::max();
+    if (end_ + words_.left_in_segment(end_) + words > most || !words_.make_room(end_ + 2 * words)) return 0;
+    const std::uint64_t at = skip_to_fit(end_, words);
+    garbage_ += at - end_;
+    end_ = at + words;
+    return lay(at, words, owner);
+}
+
+void arena::free(address block) noexcept {
+    const std::uint64_t size = size_of(words_[block]);
+    garbage_ += size;
+    const bool listed = size < lists && (!pushing_ || block < to_);
+    words_[block] = dead_header(size, listed ? dead_[size] : 0);
+    if (listed) dead_[size] = block;
+}
+
+void arena::begin_pushing() noexcept {
+    pushing_ = true;
+    to_ = from_ = 1;
+    dead_.fill(0);
+}
+
+void arena::end_pushing() noexcept {
+    pushing_ = false;
+    garbage_ -= end_ - to_;
+    end_ = to_;
+    words_.give_back(end_);
+}
+
+void arena::move(std::uint64_t from, std::uint64_t to, std::uint64_t words) noexcept {
+    if (from == to) return;
+    std::uint64_t* target = &words_[to];
+    const std::uint64_t* source = &words_[from];
+    std::copy_n(source, words, target);  // to lies below from, and each block in one segment
+}
+
+bool arena::is_sound(std::uint64_t& live) const noexcept {
+    live = 0;
+    std::uint64_t dead_words = 1;
+    for (std::uint64_t at = 1; at < end_;) {
+        if (pushing_ && at == to_) {
+            dead_words += from_ - to_;
+            at = from_;
+            if (at == end_) break;
+        }
+        const std::uint64_t header = words_[at], size = size_of(header);
+        if (size == 0 || size > end_ - at || size > words_.left_in_segment(at)) return false;
+        if (is_dead(header)) {
+            dead_words += size;
+        } else {
+            ++live;
+        }
+        at += size;
+    }
+    return dead_words == garbage_;
+}
+
+}  // namespace genista::succinct

@@ -1,0 +1,118 @@
+// arena: blocks of some words each, close to the words that they have: the memory under the sets of [ppr05 Lemma 4.1].
+//
+// Whoever owns a block keeps its address, and the block keeps its owner's number: so blocks can move. What is given back goes to a
+// list of blocks of that size, or is reused at once by whoever needs as many words. When more than a share `most_garbage` lies
+// unused, all blocks are pushed together, a few with every allocation: no pause, and at no time a second copy.
+//
+//     [ block | dead | block | block |     gap     | block | dead | block ]
+//     0       pushed together        to            from          end          while it goes on; new blocks go to the gap
+//
+//     header, the low bits of a block's first word, the rest is its owner's:
+//         live   0 | words, 10 bits | owner, 36 bits
+//         dead   1 | words, 10 bits | address of the next dead block of that size, 32 bits, 0: none
+//
+//   I1  From 1 to end (but for the gap) block follows upon block; what is left at the end of a segment, where a block does not fit,
+//       is a dead block. So everything can be walked.
+//   I2  The lists name dead blocks below `to` only (all of them, if nothing is being pushed together).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "base/segmented_array.hpp"
+#include "genista/bits/words.hpp"
+
+namespace genista::succinct {
+
+class arena {
+  public:
+    static constexpr unsigned words_place = 1, words_bits = 10;
+    static constexpr unsigned owner_place = words_place + words_bits, owner_bits = 36;
+    static constexpr unsigned header_bits = owner_place + owner_bits;
+    static constexpr std::uint64_t most_words = (1u << 9) - 1;  // of a block: the smallest segment has them
+    static constexpr std::uint64_t most_owners = std::uint64_t{1} << owner_bits;
+    using address = std::uint32_t;  // in words; 0: no block
+
+    // Segments of 2^log_words words, at least 2^log_least of them.
+    static constexpr unsigned log_least = 9;
+    explicit arena(unsigned log_words) noexcept : words_{log_words} {}
+
+    // Zero but for the header. 0: no memory, or no address. Blocks may have moved: `moved(owner, address)` says where to.
+    template <class Moved>
+    [[nodiscard]] address allocate(std::uint64_t words, std::uint64_t owner, Moved moved) noexcept {
+        push_together(work_for_a_word * words, moved);
+        return take(words, owner);
+    }
+    void free(address block) noexcept;
+
+    [[nodiscard]] std::span<std::uint64_t> block(address at) noexcept { return {&words_[at], size_of(words_[at])}; }
+    // For look-ups, which write nothing: a bin is a view of words that may be written.
+    [[nodiscard]] std::span<std::uint64_t> block(address at) const noexcept {
+        auto* first = const_cast<std::uint64_t*>(&words_[at]);
+        return {first, size_of(*first)};
+    }
+    [[nodiscard]] const std::uint64_t* first_word(address at) const noexcept { return &words_[at]; }
+
+    [[nodiscard]] std::uint64_t live_words() const noexcept { return end_ - garbage_; }
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return words_.allocated_bytes(); }
+    // Do blocks follow upon blocks? How many of them live goes to `live`.
+    [[nodiscard]] bool is_sound(std::uint64_t& live) const noexcept;
+
+  private:
+    static constexpr std::uint64_t most_garbage = 24;     // of all words, one in so many
+    static constexpr std::uint64_t work_for_a_word = 24;  // words looked at for each that is allocated
+    static constexpr std::uint64_t slack = 64;            // words that are not worth it
+    static constexpr std::size_t lists = 64;              // larger blocks are rare: they wait to be pushed over
+
+    [[nodiscard]] static std::uint64_t size_of(std::uint64_t header) noexcept {
+        return header >> words_place & bits::low_mask(words_bits);
+    }
+    [[nodiscard]] static bool is_dead(std::uint64_t header) noexcept { return (header & 1) != 0; }
+    [[nodiscard]] static std::uint64_t owner_in(std::uint64_t header) noexcept {
+        return header >> owner_place & bits::low_mask(owner_bits);
+    }
+    [[nodiscard]] static std::uint64_t dead_header(std::uint64_t words, std::uint64_t next) noexcept {
+        return 1 | words << words_place | next << owner_place;
+    }
+
+    [[nodiscard]] address take(std::uint64_t words, std::uint64_t owner) noexcept;
+    [[nodiscard]] address lay(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept;
+    // The first place from `at` on where so many words lie in one segment; what is skipped is one dead block.
+    [[nodiscard]] std::uint64_t skip_to_fit(std::uint64_t at, std::uint64_t words) noexcept;
+
+    template <class Moved>
+    void push_together(std::uint64_t work, Moved moved) noexcept {
+        if (!pushing_) {
+            if (garbage_ <= end_ / most_garbage + slack) return;
+            begin_pushing();
+        }
+        while (pushing_ && work > 0) {
+            if (from_ == end_) {
+                end_pushing();
+                return;
+            }
+            const std::uint64_t header = words_[from_], size = size_of(header);
+            work -= size < work ? size : work;
+            if (!is_dead(header)) {
+                const std::uint64_t to = skip_to_fit(to_, size);
+                move(from_, to, size);
+                moved(owner_in(header), static_cast<address>(to));
+                to_ = to + size;
+            }
+            from_ += size;
+        }
+    }
+    void begin_pushing() noexcept;
+    void end_pushing() noexcept;
+    void move(std::uint64_t from, std::uint64_t to, std::uint64_t words) noexcept;
+
+    segmented_array<std::uint64_t> words_;
+    std::uint64_t end_ = 1;      // word 0 is nobody's
+    std::uint64_t garbage_ = 1;  // all words below end_ that are in no live block
+    bool pushing_ = false;
+    std::uint64_t to_ = 0, from_ = 0;
+    std::array<address, lists> dead_{};  // by size
+};
+
+}  // namespace genista::succinct

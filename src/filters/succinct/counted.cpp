@@ -1,0 +1,73 @@
+// See counted.hpp.
+#include "filters/succinct/counted.hpp"
+
+namespace genista::succinct {
+
+using bits::digit;
+
+result<counted> counted::make(std::uint64_t universe, std::uint64_t expected) noexcept {
+    auto digits = sets::make({.universe = universe, .symbols = symbols, .expected = expected});
+    if (!digits) return digits.error();
+    return counted{*std::move(digits)};
+}
+
+// Only a digit that comes into being needs memory, and it comes first.
+bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
+    for (const bits::counter_plan::change& each : plan) {
+        const auto set = static_cast<unsigned>(each.position);
+        if (each.becomes == digit::none) {
+            sets_.erase(set, x);
+            continue;
+        }
+        const unsigned symbol = static_cast<unsigned>(each.becomes) - 1;
+        if (&each == plan.begin() && plan.creates()) {
+            if (!sets_.insert(set, x, symbol)) return false;
+        } else {
+            sets_.change(set, x, symbol);
+        }
+    }
+    return true;
+}
+
+bool counted::insert(std::uint64_t x) noexcept {
+    const auto plan = bits::plan_increment(counter{sets_, x});
+    if (!plan || !follow(*plan, x)) return false;
+    ++size_;
+    return true;
+}
+
+bool counted::erase(std::uint64_t x) noexcept {
+    const auto plan = bits::plan_decrement(counter{sets_, x});
+    if (!plan) return false;
+    (void)follow(*plan, x);  // creates nothing
+    --size_;
+    return true;
+}
+
+result<counted> counted::from_digits(sets digits) noexcept {
+    counted made{std::move(digits)};
+    const sets& all = made.sets_;
+    std::uint64_t digits_seen = 0;
+    bool good = all.shape().symbols == symbols;
+    all.each(0, [&](std::uint64_t x, unsigned) {
+        // I1 of the counter: the highest digit is plus, and no plus is next to a minus.
+        digit below = digit::none, here = digit::none;
+        const counter mine{all, x};
+        unsigned position = 0;
+        for (; position < all.count() && (here = mine.read(position)) != digit::none; ++position) {
+            const bool clash =
+                (here == digit::plus && below == digit::minus) || (here == digit::minus && below == digit::plus);
+            good = good && !clash;
+            below = here;
+        }
+        good = good && below == digit::plus;
+        digits_seen += position;
+        made.size_ += bits::value_of(mine);
+    });
+    // A digit in a higher set that no counter reaches is nobody's.
+    if (!good || digits_seen != all.size())
+        return error::make(error_code::corrupt, "succinct multiset: digits that are no counters");
+    return made;
+}
+
+}  // namespace genista::succinct

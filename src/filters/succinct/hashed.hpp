@@ -1,0 +1,65 @@
+// hashed: the multiset of h(x) for the keys x, what the filters of [ppr05] that erase and count are made of [§2].
+//
+// h is drawn from a universal family into [u], so that a stranger meets a given key with probability at most 1/u, and one of n keys with
+// at most n/u. The key of 64 bits that it takes is the digest's position (two keys share one once in 2^61 pairs); (a, b) of
+// h come out of the hash key, so that a snapshot has them, too.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "filters/succinct/counted.hpp"
+#include "genista/base/result.hpp"
+#include "genista/hash/families.hpp"
+#include "genista/hash/hasher.hpp"
+#include "hash/key_stream.hpp"
+
+namespace genista::succinct {
+
+class hashed {
+  public:
+    using function = universal_hash<mersenne_field<61>>;
+
+    [[nodiscard]] static result<hashed> make(std::uint64_t universe, std::uint64_t expected,
+                                             const hasher& hash) noexcept {
+        if (universe >= mersenne_field<61>::p)
+            return error::make(error_code::invalid_argument,
+                               "capacity / false-positive rate = %llu, allowed is less than 2^61 - 1",
+                               static_cast<unsigned long long>(universe));
+        auto values = counted::make(universe, expected);
+        if (!values) return values.error();
+        return with(*std::move(values), hash);
+    }
+    [[nodiscard]] static result<hashed> with(counted values, const hasher& hash) noexcept {
+        key_stream stream{hash, key_purpose::ppr_value};
+        const auto h = function::draw(values.universe(), stream);
+        if (!h) return h.error();
+        return hashed{hash, *h, std::move(values)};
+    }
+
+    [[nodiscard]] std::uint64_t value_of(const digest& d) const noexcept {
+        const std::uint64_t word = d.position >> 3;  // 61 bits, below p but for one, which is p and so 0
+        return h_(word == mersenne_field<61>::p ? 0 : word);
+    }
+    [[nodiscard]] bool contains(const digest& d) const noexcept { return values_.contains(value_of(d)); }
+    [[nodiscard]] std::uint64_t count(const digest& d) const noexcept { return values_.count(value_of(d)); }
+    [[nodiscard]] bool insert(const digest& d) noexcept { return values_.insert(value_of(d)); }
+    [[nodiscard]] bool erase(const digest& d) noexcept { return values_.erase(value_of(d)); }
+
+    // Bit i of the answer for digest i; at most 64. The addresses of all, then the blocks of all, then the work.
+    [[nodiscard]] std::uint64_t contains(std::span<const digest> digests) const noexcept;
+
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] const counted& values() const noexcept { return values_; }
+
+  private:
+    hashed(const hasher& hash, const function& h, counted values) noexcept
+        : hash_{hash}, h_{h}, values_{std::move(values)} {}
+
+    hasher hash_;
+    function h_;
+    counted values_;
+};
+
+}  // namespace genista::succinct

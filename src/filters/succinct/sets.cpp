@@ -1,0 +1,280 @@
+// See sets.hpp.
+#include "filters/succinct/sets.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <utility>
+
+namespace genista::succinct {
+namespace {
+
+constexpr double bits_expected = 16;  // of an element: for the size of segments only
+
+// Segments of about a 64th of what is expected: what lies unused at the end is little, and the table of segments small.
+unsigned log_words_for(std::uint64_t expected) noexcept {
+    constexpr unsigned log_most = 18;  // 2 MiB
+    const double words = static_cast<double>(expected) * bits_expected / bits::word_bits / 64;
+    const auto log = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(words)));
+    return std::clamp(log, arena::log_least, log_most);
+}
+unsigned log_addresses_for(std::uint64_t expected) noexcept {
+    constexpr unsigned log_least = 4, log_most = 19;
+    const std::uint64_t bins = expected / sets::keys_a_bin / 32;
+    return std::clamp(static_cast<unsigned>(std::bit_width(bins)), log_least, log_most);
+}
+
+}  // namespace
+
+sets::sets(const sets_shape& shape) noexcept
+    : shape_{shape}, has_bmi2_{active_isa() >= isa::avx2}, codes_{}, words_{log_words_for(shape.expected)} {
+    for (unsigned level = 0; level < codes_.size(); ++level) codes_[level] = bin_code::for_limit(limit_at(level));
+}
+
+result<sets> sets::make(const sets_shape& shape) noexcept {
+    if (shape.universe == 0 || shape.universe > most_universe || shape.symbols == 0 || shape.symbols > most_symbols)
+        return error::make(error_code::invalid_argument,
+                           "sets of elements below %llu with %u symbols: allowed are 1 to 2^61, and 1 to %u symbols",
+                           static_cast<unsigned long long>(shape.universe), shape.symbols, most_symbols);
+    return sets{shape};
+}
+
+bool sets::add_set() noexcept {
+    if (all_.size() >= most_sets) return false;
+    try {
+        all_.emplace_back(log_addresses_for(shape_.expected >> std::min<std::size_t>(63, all_.size())));
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    if (all_.back().addresses.make_room(1)) return true;
+    all_.pop_back();
+    return false;
+}
+
+std::uint64_t sets::size() const noexcept {
+    std::uint64_t sum = 0;
+    for (const one& each : all_) sum += each.size;
+    return sum;
+}
+
+std::uint64_t sets::allocated_bytes() const noexcept {
+    std::uint64_t sum = words_.allocated_bytes() + all_.capacity() * sizeof(one);
+    for (const one& each : all_) sum += each.addresses.allocated_bytes();
+    return sum;
+}
+
+// ---- look-ups ---------------------------------------------------------------------------------------------------------
+
+sets::located sets::locate(const one& in, std::uint64_t x) const noexcept {
+    located here;
+    here.b = in.bin_of(x);
+    here.level = in.level_of(here.b);
+    here.at = in.addresses[here.b];
+    if (here.at == 0) return here;
+    const bin there = view(here.at, here.level);
+    const std::uint64_t least = number_of(here.level, x, 0);
+    prefetch_low(words_.block(here.at), here.level, least);
+    here.where = has_bmi2_ ? there.find<bits::bmi2_words>(least, shape_.symbols)
+                           : there.find<bits::portable_words>(least, shape_.symbols);
+    return here;
+}
+
+std::optional<unsigned> sets::find(unsigned set, std::uint64_t x) const noexcept {
+    if (set >= all_.size()) return std::nullopt;
+    const located here = locate(all_[set], x);
+    if (!here.where.is_there) return std::nullopt;
+    return static_cast<unsigned>(here.where.number - number_of(here.level, x, 0));
+}
+
+void sets::prefetch_address(unsigned set, std::uint64_t x) const noexcept {
+    if (set < all_.size()) __builtin_prefetch(&all_[set].addresses[all_[set].bin_of(x)]);
+}
+
+void sets::prefetch_block(unsigned set, std::uint64_t x) const noexcept {
+    if (set >= all_.size()) return;
+    const one& in = all_[set];
+    const std::uint64_t b = in.bin_of(x);
+    const arena::address at = in.addresses[b];
+    if (at == 0) return;
+    const std::span<const std::uint64_t> block = words_.block(at);
+    __builtin_prefetch(block.data() + 7);
+    prefetch_low(block, in.level_of(b), number_of(in.level_of(b), x, 0));
+}
+
+// Where the low bits of this number will be, about: numbers are spread evenly.
+void sets::prefetch_low(std::span<const std::uint64_t> block, unsigned level, std::uint64_t number) const noexcept {
+    const bin_code& code = codes_[level];
+    const std::uint64_t upper = number >> code.low_bits;
+    const std::uint64_t lows = block.size() * code.low_bits / (code.low_bits + 3);
+    __builtin_prefetch(block.data() + block.size() - 1 - lows * upper / 256);
+}
+
+// ---- changes ----------------------------------------------------------------------------------------------------------
+
+arena::address sets::allocate(std::uint64_t words, unsigned set, std::uint64_t b) noexcept {
+    if (words > arena::most_words) return 0;
+    return words_.allocate(words, owner_of(set, b), [this](std::uint64_t owner, arena::address to) {
+        all_[owner % (most_sets + 2)].addresses[owner / (most_sets + 2)] = to;
+    });
+}
+
+bool sets::insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
+    while (all_.size() <= set)
+        if (!add_set()) return false;
+    one& in = all_[set];
+    located here = locate(in, x);
+    const std::uint64_t number = number_of(here.level, x, symbol);
+    if (here.at == 0) {
+        const auto made = write_block({&number, 1}, here.level, set, here.b);
+        if (!made) return false;
+        in.addresses[here.b] = *made;
+    } else {
+        const unsigned before = view(here.at, here.level).count();
+        const std::uint64_t words = bin::words_for(codes_[here.level], before + 1);
+        if (before >= most_in_bin) return false;
+        if (words > words_.block(here.at).size()) {
+            const arena::address larger = allocate(words, set, here.b);
+            if (larger == 0) return false;
+            here.at = in.addresses[here.b];  // it may have moved
+            view(larger, here.level).copy(view(here.at, here.level));
+            words_.free(here.at);
+            in.addresses[here.b] = here.at = larger;
+        }
+        view(here.at, here.level).insert(here.where, number_of(here.level, x, 0), number);
+    }
+    ++in.size;
+    if (in.size > keys_a_bin * in.bins()) split_one(set);
+    return true;
+}
+
+void sets::change(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
+    const located here = locate(all_[set], x);
+    assert(here.where.is_there);
+    view(here.at, here.level).change(here.where.at, here.where.number, number_of(here.level, x, symbol));
+}
+
+void sets::erase(unsigned set, std::uint64_t x) noexcept {
+    one& in = all_[set];
+    const located here = locate(in, x);
+    assert(here.where.is_there);
+    view(here.at, here.level).erase(here.where.at);
+    --in.size;
+    const unsigned left = view(here.at, here.level).count();
+    if (left == 0) {
+        words_.free(here.at);
+        in.addresses[here.b] = 0;
+    } else if (const std::uint64_t words = bin::words_for(codes_[here.level], left);
+               words < words_.block(here.at).size()) {
+        // Without memory it keeps a word too many.
+        if (const arena::address smaller = allocate(words, set, here.b); smaller != 0) {
+            const arena::address old = in.addresses[here.b];
+            view(smaller, here.level).copy(view(old, here.level));
+            words_.free(old);
+            in.addresses[here.b] = smaller;
+        }
+    }
+    // Ten per cent below where a split would be: whoever goes to and fro does not pay each time.
+    if (in.bins() > 1 && in.size < (in.bins() - 1) * keys_a_bin / 10 * 9) merge_one(set);
+}
+
+// ---- bins -------------------------------------------------------------------------------------------------------------
+
+std::span<const std::uint64_t> sets::numbers_in(unsigned set, std::uint64_t b,
+                                                std::span<std::uint64_t> out) const noexcept {
+    const arena::address at = all_[set].addresses[b];
+    if (at == 0) return {};
+    const bin here = view(at, all_[set].level_of(b));
+    here.read(out);
+    return out.first(here.count());
+}
+
+std::optional<arena::address> sets::write_block(std::span<const std::uint64_t> numbers, unsigned level, unsigned set,
+                                                std::uint64_t b) noexcept {
+    if (numbers.empty()) return arena::address{0};
+    if (numbers.size() > most_in_bin) return std::nullopt;
+    const arena::address at = allocate(bin::words_for(codes_[level], numbers.size()), set, b);
+    if (at == 0) return std::nullopt;
+    view(at, level).write(numbers);
+    return at;
+}
+
+// While a new block is made, others may move, and their owners are told: so a new block has either an owner who has no other, or is
+// the last that is made. Whoever is not split or merged for lack of memory is so later: bins are larger or smaller meanwhile, and that is all.
+
+void sets::split_one(unsigned set) noexcept {
+    one& in = all_[set];
+    const std::uint64_t low = in.split, high = in.bins();
+    if (in.level + 1 >= most_level || !in.addresses.make_room(high + 1)) return;
+    std::array<std::uint64_t, most_in_bin> numbers, halves[2];
+    std::size_t sizes[2] = {0, 0};
+    for (const std::uint64_t number : numbers_in(set, low, numbers)) {
+        const auto [quotient, symbol] = parts_of(number);
+        const std::uint64_t half = quotient & 1;
+        halves[half][sizes[half]++] = shape_.symbols * (quotient >> 1) + symbol;
+    }
+    in.addresses[high] = 0;
+    const auto upper = write_block(std::span{halves[1]}.first(sizes[1]), in.level + 1, set, high);
+    if (!upper) return;
+    in.addresses[high] = *upper;
+    const auto lower = write_block(std::span{halves[0]}.first(sizes[0]), in.level + 1, set, low);
+    if (!lower) {
+        put_in_place(in, high, 0);
+        return;
+    }
+    put_in_place(in, low, *lower);
+    if (++in.split == std::uint64_t{1} << in.level) {
+        ++in.level;
+        in.split = 0;
+    }
+}
+
+void sets::merge_one(unsigned set) noexcept {
+    one& in = all_[set];
+    const unsigned level = in.split == 0 ? in.level - 1 : in.level;
+    const std::uint64_t high = in.bins() - 1, low = high - (std::uint64_t{1} << level);
+    std::array<std::uint64_t, most_in_bin> lower, upper;
+    const auto evens = numbers_in(set, low, lower), odds = numbers_in(set, high, upper);
+    if (evens.size() + odds.size() > most_in_bin) return;
+    std::array<std::uint64_t, most_in_bin> numbers;
+    std::size_t size = 0;
+    const auto coarser = [&](std::uint64_t number, std::uint64_t half) {
+        const auto [quotient, symbol] = parts_of(number);
+        return shape_.symbols * (quotient << 1 | half) + symbol;
+    };
+    for (auto even = evens.begin(), odd = odds.begin(); even != evens.end() || odd != odds.end();) {
+        const bool from_even = odd == odds.end() || (even != evens.end() && coarser(*even, 0) < coarser(*odd, 1));
+        numbers[size++] = from_even ? coarser(*even++, 0) : coarser(*odd++, 1);
+    }
+    const auto merged = write_block(std::span{numbers}.first(size), level, set, low);
+    if (!merged) return;
+    put_in_place(in, low, *merged);
+    put_in_place(in, high, 0);
+    in.split = low;
+    in.level = level;
+    in.addresses.give_back(in.bins());
+}
+
+void sets::put_in_place(one& in, std::uint64_t b, arena::address at) noexcept {
+    if (in.addresses[b] != 0) words_.free(in.addresses[b]);
+    in.addresses[b] = at;
+}
+
+bool sets::is_sound() const noexcept {
+    std::uint64_t live = 0, blocks = 0;
+    if (!words_.is_sound(live)) return false;
+    for (unsigned set = 0; set < count(); ++set) {
+        const one& in = all_[set];
+        std::uint64_t size = 0;
+        bool good = true;
+        for (std::uint64_t b = 0; b < in.bins(); ++b) {
+            if (in.addresses[b] == 0) continue;
+            ++blocks;
+            size += view(in.addresses[b], in.level_of(b)).count();
+        }
+        each(set, [&](std::uint64_t x, unsigned) { good = good && x < shape_.universe; });
+        if (!good || size != in.size) return false;
+    }
+    return blocks == live;
+}
+
+}  // namespace genista::succinct

@@ -1,0 +1,156 @@
+// optimal_filter and spectral_filter: never too few, erase as the caller vouches, what is refused, batches, snapshots.
+#include "genista/filters/counting_filter.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
+#include "support/fix_checksums.hpp"
+#include "support/snapshot_exercise.hpp"
+
+namespace genista {
+namespace {
+
+static_assert(locally_erasable_filter<optimal_filter> && locally_erasable_filter<spectral_filter>);
+
+template <class Filter>
+class counting_filters : public testing::Test {};
+using both = testing::Types<optimal_filter, spectral_filter>;
+TYPED_TEST_SUITE(counting_filters, both);
+
+template <class Filter>
+Filter seeded(std::uint64_t capacity, double rate = 1.0 / 256) {
+    return *Filter::make(
+        {.capacity = capacity, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(capacity)}});
+}
+
+TYPED_TEST(counting_filters, a_count_is_never_too_small) {
+    auto filter = seeded<TypeParam>(20'000);
+    std::map<std::uint64_t, std::uint64_t> model;
+    std::mt19937_64 chance{1};
+    std::uint64_t size = 0;
+    for (int i = 0; i < 60'000; ++i) {
+        const std::uint64_t key = chance() % 3000 * (chance() % 3000) / 3000;  // small ones more often
+        if (chance() % 5 < 3) {
+            ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+            ++model[key], ++size;
+        } else if (model[key] > 0) {
+            ASSERT_EQ(filter.erase(key), erase_outcome::erased);
+            --model[key], --size;
+        }
+        ASSERT_GE(filter.count(key), model[key]);
+        if (model[key] > 0) {
+            ASSERT_TRUE(filter.may_contain(key));
+        }
+    }
+    std::uint64_t too_many = 0;
+    for (const auto& [key, count] : model) {
+        ASSERT_GE(filter.count(key), count);
+        too_many += filter.count(key) > count ? 1u : 0u;
+    }
+    EXPECT_LE(too_many, 40u);  // ε of 3,000 keys, and less: it is far from full
+    EXPECT_EQ(filter.stats().keys, size);
+    for (const auto& [key, count] : model)
+        for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(filter.erase(key), erase_outcome::erased);
+    EXPECT_EQ(filter.stats().keys, 0u);
+    EXPECT_EQ(filter.distinct_values(), 0u);
+}
+
+TYPED_TEST(counting_filters, what_has_a_count_of_zero_cannot_be_erased) {
+    auto filter = seeded<TypeParam>(1000);
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+    for (std::uint64_t key = 1000; key < 3000; ++key) {
+        if (filter.count(key) == 0) {
+            ASSERT_EQ(filter.erase(key), erase_outcome::absent);
+        }
+    }
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_TRUE(filter.may_contain(key));
+    EXPECT_EQ(filter.stats().keys, 500u);
+}
+
+TYPED_TEST(counting_filters, batches_answer_as_single_queries_do) {
+    auto filter = seeded<TypeParam>(5000, 1.0 / 16);
+    for (std::uint64_t key = 0; key < 5000; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+    for (const std::size_t count : {0u, 1u, 5u, 63u, 64u, 65u, 1000u}) {
+        std::vector<std::uint64_t> keys(count);
+        std::vector<digest> digests(count);
+        std::vector<std::string> texts(count);
+        std::vector<key_view> views;
+        for (std::size_t i = 0; i < count; ++i) {
+            keys[i] = 4500 + i;
+            digests[i] = filter.hash()(keys[i]);
+            texts[i] = "key " + std::to_string(i);
+            views.emplace_back(texts[i]);
+        }
+        std::vector<std::uint64_t> a(words_for(count)), b(words_for(count)), c(words_for(count));
+        filter.may_contain(std::span<const std::uint64_t>{keys}, a);
+        filter.may_contain(std::span<const digest>{digests}, b);
+        filter.may_contain(std::span<const key_view>{views}, c);
+        ASSERT_EQ(a, b);
+        for (std::size_t i = 0; i < count; ++i) {
+            ASSERT_EQ((a[i / 64] >> i % 64 & 1) != 0, filter.may_contain(keys[i]));
+            ASSERT_EQ((c[i / 64] >> i % 64 & 1) != 0, filter.may_contain(views[i]));
+        }
+    }
+}
+
+TYPED_TEST(counting_filters, snapshots_come_back_and_forged_ones_do_no_harm) {
+    auto filter = seeded<TypeParam>(3000);
+    for (std::uint64_t key = 0; key < 1500; ++key)
+        for (std::uint64_t i = 0; i <= key % 3; ++i) (void)filter.insert(key);
+    const auto file = test::saved(filter);
+    auto back = TypeParam::load(file);
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    test::expect_equal_answers(filter, *back, 5000);
+    for (std::uint64_t key = 0; key < 5000; ++key) ASSERT_EQ(filter.count(key), back->count(key));
+    std::mt19937_64 chance{2};
+    unsigned loaded = 0;
+    for (int i = 0; i < 600; ++i) {
+        std::vector<std::byte> bytes = file;
+        bytes[192 + chance() % (bytes.size() - 192)] ^= static_cast<std::byte>(1u << chance() % 8);
+        test::fix_key_id(bytes);
+        test::fix_checksums(bytes);
+        const auto outcome = test::exercise_snapshot<TypeParam>(bytes);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken;
+        loaded += outcome.loaded ? 1u : 0u;
+    }
+    EXPECT_LT(loaded, 600u);
+}
+
+TYPED_TEST(counting_filters, refuse_what_cannot_be) {
+    EXPECT_FALSE(TypeParam::make({.capacity = 0}).has_value());
+    EXPECT_FALSE(TypeParam::make({.false_positive_rate = 0.7}).has_value());
+    const auto made = TypeParam::make({.capacity = max_capacity, .false_positive_rate = 0x1p-22});
+    ASSERT_FALSE(made.has_value());
+    EXPECT_NE(made.error().message().find("allowed is less than 2^61 - 1"), std::string_view::npos);
+}
+
+// All keys count, or the different ones.
+TEST(optimal_filter, is_full_with_as_many_keys_as_it_was_made_for) {
+    auto filter = seeded<optimal_filter>(100);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(filter.insert(7u), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(7u), insert_outcome::full);
+    EXPECT_EQ(filter.erase(7u), erase_outcome::erased);
+    EXPECT_EQ(filter.insert(8u), insert_outcome::inserted);
+    EXPECT_EQ(filter.count(7u), 99u);
+}
+
+TEST(spectral, is_full_with_as_many_different_keys_as_it_was_made_for) {
+    auto filter = seeded<spectral_filter>(100, 1.0 / 1024);
+    for (int round = 0; round < 50; ++round)
+        for (std::uint64_t key = 0; key < 100; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+    std::uint64_t refused = 0;
+    for (std::uint64_t key = 1000; key < 1100; ++key) refused += filter.insert(key) == insert_outcome::full ? 1u : 0u;
+    EXPECT_GE(refused, 98u);
+    EXPECT_EQ(filter.insert(5u), insert_outcome::inserted);
+    EXPECT_EQ(filter.count(5u), 51u);
+}
+
+}  // namespace
+}  // namespace genista

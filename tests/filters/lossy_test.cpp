@@ -1,0 +1,92 @@
+#include "genista/filters/lossy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "support/fix_checksums.hpp"
+
+namespace genista {
+namespace {
+
+lossy_filter seeded(std::uint64_t capacity, double share) {
+    return *lossy_filter::make(
+        {.capacity = capacity, .false_negative_share = share, .hash = hasher{hash_key::from_seed(capacity)}});
+}
+
+TEST(lossy, leaves_out_what_it_says_and_nothing_else) {
+    auto filter = seeded(20'000, 0.25);
+    std::uint64_t omitted = 0;
+    for (std::uint64_t key = 0; key < 20'000; ++key) {
+        const bool left_out = filter.omits(key);
+        omitted += left_out ? 1u : 0u;
+        ASSERT_EQ(filter.insert(key), left_out ? lossy_insert::omitted : lossy_insert::stored);
+    }
+    EXPECT_NEAR(static_cast<double>(omitted), 5000, 6 * 61);
+    EXPECT_EQ(filter.insert(20'000u), lossy_insert::full);
+    for (std::uint64_t key = 0; key < 20'000; ++key) {
+        if (!filter.omits(key)) {
+            ASSERT_TRUE(filter.may_contain(key));
+        }
+    }
+    // Erasing all that are omitted takes nothing from the others.
+    for (std::uint64_t key = 0; key < 20'000; ++key) {
+        if (filter.omits(key)) {
+            ASSERT_EQ(filter.erase(key), lossy_erase::omitted);
+        }
+    }
+    EXPECT_EQ(filter.stats().keys, 20'000 - omitted);
+    for (std::uint64_t key = 0; key < 20'000; ++key) {
+        if (!filter.omits(key)) {
+            ASSERT_TRUE(filter.may_contain(key));
+            ASSERT_EQ(filter.erase(key), lossy_erase::erased);
+        }
+    }
+    EXPECT_EQ(filter.stats().keys, 0u);
+    for (std::uint64_t key = 0; key < 100; ++key) {
+        if (!filter.omits(key)) {
+            ASSERT_EQ(filter.erase(key), lossy_erase::absent);
+        }
+    }
+}
+
+TEST(lossy, omits_nothing_at_zero) {
+    auto filter = seeded(1000, 0);
+    for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_EQ(filter.insert(key), lossy_insert::stored);
+    for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(filter.may_contain(key));
+}
+
+TEST(lossy, refuses_shares_that_there_are_not) {
+    for (const double share : {-0.1, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
+        const auto made = lossy_filter::make({.false_negative_share = share});
+        ASSERT_FALSE(made.has_value());
+        EXPECT_NE(made.error().message().find("allowed are 0 to 0.99"), std::string_view::npos);
+    }
+}
+
+TEST(lossy, comes_back_from_a_snapshot) {
+    auto filter = seeded(3000, 0.5);
+    for (std::uint64_t key = 0; key < 2000; ++key) (void)filter.insert(key);
+    const auto file = test::saved(filter);
+    auto back = lossy_filter::load(file);
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    for (std::uint64_t key = 0; key < 4000; ++key) {
+        ASSERT_EQ(back->omits(key), filter.omits(key));
+        ASSERT_EQ(back->may_contain(key), filter.may_contain(key));
+    }
+    for (std::uint64_t key = 2000; key < 3000; ++key) ASSERT_NE(back->insert(key), lossy_insert::full);
+    EXPECT_EQ(back->insert(3000u), lossy_insert::full) << "what was omitted before counts";
+    std::mt19937_64 chance{3};
+    for (int i = 0; i < 500; ++i) {
+        std::vector<std::byte> bytes = file;
+        bytes[192 + chance() % (bytes.size() - 192)] ^= static_cast<std::byte>(1u << chance() % 8);
+        test::fix_checksums(bytes);
+        auto loaded = lossy_filter::load(bytes);
+        if (loaded) (void)loaded->insert(1u);
+    }
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,166 @@
+// succinct_set and succinct_multiset: what they hold, what they refuse, snapshots, and their size beside the bound. The collection
+// underneath has its model in succinct_sets_test.cpp, failing memory is in allocation_test.cpp.
+#include "genista/filters/succinct_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "genista/filters/multiset.hpp"
+#include "support/fix_checksums.hpp"
+
+namespace genista {
+namespace {
+
+succinct_options seeded(std::uint64_t universe) {
+    return {.universe = universe, .hash = hasher{hash_key::from_seed(universe)}};
+}
+
+std::vector<std::byte> damaged(const std::vector<std::byte>& file, std::mt19937_64& chance) {
+    std::vector<std::byte> bytes = file;
+    bytes[192 + chance() % (bytes.size() - 192)] ^= static_cast<std::byte>(1u << chance() % 8);
+    test::fix_checksums(bytes);
+    return bytes;
+}
+
+TEST(succinct_set, holds_what_a_set_holds) {
+    for (const std::uint64_t universe :
+         {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{5000}, std::uint64_t{1} << 61}) {
+        auto all = *succinct_set::make(seeded(universe));
+        std::set<std::uint64_t> model;
+        std::mt19937_64 chance{universe};
+        for (int i = 0; i < 6000; ++i) {
+            // Neighbours: what an adversary would choose, if bins were ranges.
+            const std::uint64_t x = chance() % std::min<std::uint64_t>(universe, 3000);
+            if (chance() % 3 != 0) {
+                ASSERT_EQ(*all.insert(x),
+                          model.insert(x).second ? insert_outcome::inserted : insert_outcome::already_present);
+            } else {
+                ASSERT_EQ(*all.erase(x), model.erase(x) == 1 ? erase_outcome::erased : erase_outcome::absent);
+            }
+            ASSERT_EQ(all.size(), model.size());
+        }
+        std::set<std::uint64_t> seen;
+        all.each([&](std::uint64_t x) { seen.insert(x); });
+        EXPECT_EQ(seen, model);
+        for (std::uint64_t x = 0; x < 3000; ++x) ASSERT_EQ(all.contains(x), model.contains(x));
+        EXPECT_FALSE(all.contains(universe));
+    }
+}
+
+TEST(succinct_set, refuses_what_is_no_number_of_its_universe) {
+    EXPECT_EQ(succinct_set::make({.universe = 0}).error().message(), "succinct_set: universe 0, allowed are 1 to 2^61");
+    auto all = *succinct_set::make(seeded(10));
+    EXPECT_EQ(all.insert(10).error().message(), "succinct_set: number 10, allowed are 0 to 9");
+    EXPECT_FALSE(all.erase(10).has_value());
+    EXPECT_EQ(all.size(), 0u);
+}
+
+TEST(succinct_set, comes_back_from_a_snapshot_and_refuses_damage) {
+    auto all = *succinct_set::make(seeded(100'000));
+    for (std::uint64_t x = 0; x < 2000; ++x) ASSERT_TRUE(all.insert(x * 37));
+    const auto file = test::saved(all);
+    const auto back = succinct_set::load(file);
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    for (std::uint64_t x = 0; x < 100'000; ++x) ASSERT_EQ(back->contains(x), all.contains(x));
+    EXPECT_EQ(test::saved(*back), file);
+    std::mt19937_64 chance{9};
+    for (int i = 0; i < 500; ++i) {
+        const auto loaded = succinct_set::load(damaged(file, chance));
+        if (loaded) {
+            std::uint64_t seen = 0;
+            loaded->each([&](std::uint64_t x) { seen += loaded->contains(x) ? 1u : 0u; });
+            ASSERT_EQ(seen, loaded->size());
+        } else {
+            ASSERT_FALSE(loaded.error().message().empty());
+        }
+    }
+}
+
+TEST(succinct_set, takes_about_two_bits_a_number_above_the_bound) {
+    const std::uint64_t n = 200'000, universe = n * 1000;
+    auto all = *succinct_set::make({.universe = universe, .expected = n, .hash = hasher{hash_key::from_seed(1)}});
+    std::uint64_t peak = 0;
+    for (std::uint64_t x = 0; x < n; ++x) {
+        ASSERT_TRUE(all.insert(x));
+        if (x % 1000 == 0) peak = std::max(peak, all.stats().local_bytes);
+    }
+    const double bits = 8.0 * static_cast<double>(all.stats().local_bytes);
+    EXPECT_LE(bits, succinct_set::bound_bits(universe, n) + 2.5 * static_cast<double>(n));
+    EXPECT_LE(static_cast<double>(peak), 1.25 * static_cast<double>(all.stats().local_bytes));
+    for (std::uint64_t x = 0; x + 1000 < n; ++x) ASSERT_EQ(*all.erase(x), erase_outcome::erased);
+    // Down to the thousand that is left, and two or three pieces of memory.
+    EXPECT_LE(all.stats().local_bytes, 5000u + 3u * 8192u);
+}
+
+TEST(succinct_set, the_bound_is_the_logarithm_of_a_binomial_coefficient) {
+    EXPECT_NEAR(succinct_set::bound_bits(10, 3), std::log2(120.0), 1e-9);
+    EXPECT_EQ(succinct_set::bound_bits(10, 0), 0);
+    EXPECT_EQ(succinct_set::bound_bits(10, 10), 0);
+    // Both ways of computing it agree where they meet.
+    const double far = succinct_set::bound_bits(10'000'000, 999), near = succinct_set::bound_bits(10'000'000, 1001);
+    EXPECT_NEAR(near - far, 2 * std::log2(1e7 / 1000), 0.05);
+    EXPECT_NEAR(succinct_multiset::bound_bits(10, 3), std::log2(286.0), 1e-9);
+}
+
+TEST(succinct_multiset, counts_as_a_map_does) {
+    const std::uint64_t universe = 400;
+    auto all = *succinct_multiset::make(seeded(universe));
+    std::map<std::uint64_t, std::uint64_t> model;
+    std::mt19937_64 chance{4};
+    std::uint64_t size = 0;
+    for (int i = 0; i < 60'000; ++i) {
+        const std::uint64_t x = std::min<std::uint64_t>(chance() % universe, chance() % universe);
+        const bool up = chance() % 100 < (i < 30'000 ? 60u : 40u);
+        if (up) {
+            ASSERT_EQ(*all.insert(x), insert_outcome::inserted);
+            ++model[x];
+            ++size;
+        } else {
+            ASSERT_EQ(*all.erase(x), model[x] > 0 ? erase_outcome::erased : erase_outcome::absent);
+            if (model[x] > 0) --model[x], --size;
+        }
+        ASSERT_EQ(all.count(x), model[x]);
+        ASSERT_EQ(all.contains(x), model[x] > 0);
+        ASSERT_EQ(all.size(), size);
+    }
+    std::map<std::uint64_t, std::uint64_t> seen;
+    all.each([&](std::uint64_t x, std::uint64_t count) { seen[x] = count; });
+    std::erase_if(model, [](const auto& each) { return each.second == 0; });
+    EXPECT_EQ(seen, model);
+    EXPECT_EQ(all.distinct(), model.size());
+
+    const auto file = test::saved(all);
+    const auto back = succinct_multiset::load(file);
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    for (std::uint64_t x = 0; x < universe; ++x) ASSERT_EQ(back->count(x), all.count(x));
+    EXPECT_EQ(back->size(), all.size());
+    for (int i = 0; i < 1000; ++i) {
+        auto loaded = succinct_multiset::load(damaged(file, chance));
+        if (!loaded) continue;
+        // Whatever it is, it is a multiset: everything can be taken out of it, once for each count.
+        std::map<std::uint64_t, std::uint64_t> held;
+        loaded->each([&](std::uint64_t x, std::uint64_t count) { held[x] = count; });
+        for (const auto& [x, count] : held)
+            for (std::uint64_t j = 0; j < std::min<std::uint64_t>(count, 100); ++j)
+                ASSERT_EQ(*loaded->erase(x), erase_outcome::erased);
+    }
+}
+
+TEST(succinct_multiset, a_number_that_is_there_often_has_few_digits) {
+    auto all = *succinct_multiset::make(seeded(1000));
+    for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(all.insert(7));
+    EXPECT_EQ(all.count(7), 100'000u);
+    EXPECT_EQ(all.digits_in_use(0), 1u);
+    EXPECT_EQ(all.digits_in_use(18), 0u);
+    EXPECT_LE(all.stats().local_bytes, 8192u);
+}
+
+}  // namespace
+}  // namespace genista
