@@ -1,0 +1,147 @@
+// ppr-lossy: whoever tolerates a share γ of false negatives saves the share γ of the space, and may still delete [ppr05 §6.3].
+//
+// lossy_filter at its capacity, γ = 0, 0.1, 0.25, 0.5, 0.9; n = 10^4 to 10^7 (10^6 with --quick). *Judged*:
+//
+//   1  keys left out: within the rule for rates of γ n, on both sides (those stored, of (1 - γ) n);
+//   2  strangers let through: the rule at ε, over 10^4/ε;
+//   3  bits: at most (1 - γ) times those at γ = 0, and `slack` of a bit for every key, from n = 10^5 on;
+//   4  deletions stay valid: all that are left out and half of the others erased, every key of the other half is found, and
+//      a key that is stored is never denied before.
+//
+// *Control*: keys left out by a coin that is not remembered, over an optimal filter. Their erases take the values of others: members
+// must be denied.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "genista/filters/lossy.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/random.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double rate = 0x1p-8;
+constexpr double slack = 0.25;  // bits a key
+constexpr std::array shares{0.0, 0.1, 0.25, 0.5, 0.9};
+constexpr std::uint64_t judged_from = 100'000;
+
+struct lossy_seen {
+    std::uint64_t keys = 0;
+    double share = 0;
+    std::uint64_t omitted = 0, queries = 0, hits = 0, denied = 0;
+    double bits = 0, allowed = 0;  // a key that was inserted
+    [[nodiscard]] bool share_kept() const {
+        return omitted <= most_plausible_hits(keys, share) && keys - omitted <= most_plausible_hits(keys, 1 - share);
+    }
+    [[nodiscard]] bool kept() const {
+        return share_kept() && hits <= most_plausible_hits(queries, rate) && denied == 0 &&
+               (keys < judged_from || bits <= allowed);
+    }
+    [[nodiscard]] nlohmann::json row() const {
+        return {{"keys", keys},
+                {"false_negative_share", share},
+                {"omitted", omitted},
+                {"queries", queries},
+                {"false_positives", hits},
+                {"denied", denied},
+                {"bits_per_key", bits},
+                {"allowed", allowed},
+                {"kept", kept()}};
+    }
+};
+
+lossy_seen measure_one(std::uint64_t n, double share, std::uint64_t seed) {
+    lossy_seen seen{.keys = n, .share = share};
+    auto filter = must(lossy_filter::make({n, rate, share, hasher{hash_key::from_seed(seed)}}));
+    for (std::uint64_t key = 0; key < n; ++key) {
+        const lossy_insert done = filter.insert(key);
+        if (done == lossy_insert::full) throw workload_error{"the filter is full"};
+        seen.omitted += done == lossy_insert::omitted ? 1u : 0u;
+    }
+    seen.bits = 8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(n);
+    seen.queries = trials_for(rate);
+    for (std::uint64_t i = 0; i < seen.queries; ++i) seen.hits += filter.may_contain(first_stranger + i) ? 1u : 0u;
+    const auto deny = [&](std::uint64_t first) {
+        for (std::uint64_t key = first; key < n; ++key)
+            seen.denied += !filter.omits(key) && !filter.may_contain(key) ? 1u : 0u;
+    };
+    deny(0);
+    for (std::uint64_t key = 0; key < n; ++key) {
+        if (!filter.omits(key) && key >= n / 2) continue;
+        const lossy_erase done = filter.erase(key);
+        seen.denied += done == (filter.omits(key) ? lossy_erase::omitted : lossy_erase::erased) ? 0u : 1u;
+    }
+    deny(n / 2);
+    return seen;
+}
+
+// As many members are denied as erases that had nothing to erase met another's value.
+std::uint64_t denied_without_memory(std::uint64_t n, std::uint64_t seed) {
+    auto filter = must(optimal_filter::make({n, 0x1p-2, hasher{hash_key::from_seed(seed)}}));
+    random_stream coin{seed};
+    std::vector<bool> stored(n);
+    for (std::uint64_t key = 0; key < n; ++key) {
+        stored[key] = coin() % 2 == 0;
+        if (stored[key] && filter.insert(key) != insert_outcome::inserted) throw workload_error{"the filter is full"};
+    }
+    for (std::uint64_t key = 0; key < n / 2; ++key) (void)filter.erase(key);
+    std::uint64_t denied = 0;
+    for (std::uint64_t key = n / 2; key < n; ++key) denied += stored[key] && !filter.may_contain(key) ? 1u : 0u;
+    return denied;
+}
+
+outcome measure(const run_options& options) {
+    outcome out;
+    const std::uint64_t largest = options.quick ? 1'000'000 : 10'000'000;
+    bool kept = true;
+    report::line_chart chart{"Bits for every key that was inserted",
+                             "The largest n. A share γ less space for a share γ of the keys.",
+                             {"false negatives, γ", false, report::unit::percent},
+                             {"bits a key", false, report::unit::number},
+                             {},
+                             {{"lossy", {}}, {"(1 - γ) of γ = 0", {}}}};
+    std::string told;
+    std::uint64_t done = 0;
+    for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
+        double whole = 0;
+        for (const double share : shares) {
+            lossy_seen seen = measure_one(n, share, options.seed);
+            if (share == 0) whole = seen.bits;
+            seen.allowed = (1 - share) * whole + slack;
+            kept = kept && seen.kept();
+            out.series.push_back(seen.row());
+            options.progress(std::min(0.95, 0.04 * static_cast<double>(++done)));
+            if (n != largest) continue;
+            chart.at.push_back(share);
+            chart.lines[0].y.push_back(seen.bits);
+            chart.lines[1].y.push_back((1 - share) * whole);
+            told += (told.empty() ? "" : ", ") + shown(seen.bits) + " at γ = " + shown(share);
+        }
+    }
+    const std::uint64_t denied = denied_without_memory(judged_from, options.seed);
+    out.promised = "γ n false negatives, ε false positives, (1 - γ) of the bits and " + shown(slack) +
+                   " a key; deletions stay valid";
+    out.measured = std::string{kept ? "so" : "NOT so"} + "; bits a key at n = " + std::to_string(largest) + ": " + told;
+    out.control = {
+        {"what", "left out by a coin that nobody remembers"}, {"denied", denied}, {"failed_as_it_must", denied > 0}};
+    out.kept = kept && denied > 0;
+    out.parameters = {{"filter", lossy_filter::name}, {"seed", options.seed}, {"quick", options.quick}, {"rate", rate}};
+    out.figures.push_back({"Space", "", {std::move(chart)}});
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_ppr_lossy(const run_options& options) {
+    if (const auto refused = refuse_filter("ppr-lossy", options); !refused) return refused.error();
+    return run_experiment("ppr-lossy", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab

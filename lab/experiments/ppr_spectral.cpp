@@ -1,0 +1,133 @@
+// ppr-spectral: a reported multiplicity is never too small, and too large with probability at most ε [ppr05 §6.1].
+//
+// spectral_filter with n different keys, drawn ten times as often by Zipf (s = 1): few keys are there very often, many once. *Judged*:
+//
+//   1  over mixed inserts and erases beside exact counts (10^8 in full) no count is too small;
+//   2  counts that are too large, of 10^4/ε different keys, members (whose exact count is known) and strangers (zero): the rule for rates;
+//   3  bits: at most 1.3 Σ n_i log(3e · u/n_i), n_i the elements of S_i, the text's own sum [§4].
+//
+// *Control*: the same filter made for 2ε, judged at ε: must break 2.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "genista/filters/spectral.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/counted_model.hpp"
+#include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/queries.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double rate = 0x1p-8;
+constexpr double most_share = 1.3;
+constexpr std::uint64_t draws_a_key = 10;
+constexpr std::uint64_t judged_from = 100'000;
+
+struct spectrum_seen {
+    std::uint64_t keys = 0, size = 0, asked = 0, too_large = 0, too_small = 0, most = 0;
+    double bits = 0, bound = 0;
+    [[nodiscard]] bool rate_kept() const { return too_large <= most_plausible_hits(asked, rate); }
+    [[nodiscard]] bool kept() const {
+        return rate_kept() && too_small == 0 && (keys < judged_from || bits <= most_share * bound);
+    }
+    [[nodiscard]] nlohmann::json row() const {
+        return {{"keys", keys},   {"size", size},           {"largest_count", most},
+                {"asked", asked}, {"too_large", too_large}, {"too_small", too_small},
+                {"bits", bits},   {"bound", bound},         {"bits_over_bound", bits / bound},
+                {"kept", kept()}};
+    }
+};
+
+spectral_filter made_for(std::uint64_t n, double made_rate, std::uint64_t seed) {
+    return must(spectral_filter::make({n, made_rate, hasher{hash_key::from_seed(seed)}}));
+}
+
+double bound_of(const spectral_filter& filter) {
+    double sum = 0;
+    for (unsigned i = 0; i < 62; ++i) {
+        const auto n = static_cast<double>(filter.digits_in_use(i));
+        if (n > 0) sum += n * std::log2(3 * std::numbers::e * static_cast<double>(filter.universe()) / n);
+    }
+    return sum;
+}
+
+spectrum_seen measure_one(std::uint64_t n, double made_rate, std::uint64_t seed) {
+    spectral_filter filter = made_for(n, made_rate, seed);
+    std::vector<std::uint64_t> exact(n);
+    auto draw = must(zipf_queries::make({.exponent = 1, .over = {0, n}, .seed = seed}));
+    const auto put = [&](std::uint64_t key) {
+        if (filter.insert(key) != insert_outcome::inserted) throw workload_error{"the filter is full"};
+        ++exact[key];
+    };
+    for (std::uint64_t key = 0; key < n; ++key) put(key);  // all of them once: it is full
+    for (std::uint64_t i = 0; i < draws_a_key * n; ++i) put(draw());
+    spectrum_seen seen{.keys = n, .size = filter.stats().keys, .most = *std::ranges::max_element(exact)};
+    seen.bits = 8 * static_cast<double>(filter.stats().local_bytes);
+    seen.bound = bound_of(filter);
+    for (std::uint64_t key = 0; key < n; ++key) {
+        const std::uint64_t said = filter.count(key);
+        seen.too_small += said < exact[key] ? 1u : 0u;
+        seen.too_large += said > exact[key] ? 1u : 0u;
+    }
+    const std::uint64_t strangers = std::max<std::uint64_t>(trials_for(rate), n) - n;
+    seen.too_large += count_positives(filter, first_stranger, strangers);
+    seen.asked = n + strangers;
+    return seen;
+}
+
+outcome measure(const run_options& options) {
+    outcome out;
+    std::vector<spectrum_seen> all;
+    const std::uint64_t largest = options.quick ? 100'000 : 10'000'000;
+    for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
+        all.push_back(measure_one(n, rate, options.seed));
+        options.progress(0.12 * static_cast<double>(all.size()));
+    }
+    const std::uint64_t mixed_keys = 1'000'000, operations = options.quick ? 2'000'000 : 100'000'000;
+    spectral_filter mixed = made_for(mixed_keys, rate, options.seed);
+    std::vector<std::uint64_t> exact(mixed_keys);
+    auto draw = must(zipf_queries::make({.exponent = 1, .over = {0, mixed_keys}, .seed = options.seed + 1}));
+    const model_seen model = play_mixed(mixed, exact, operations, 3 * mixed_keys, options.seed, [&] { return draw(); });
+    options.progress(0.9);
+    bool kept = model.too_small == 0 && model.refused == 0;
+    double worst = 0;
+    for (const spectrum_seen& each : all) {
+        kept = kept && each.kept();
+        out.series.push_back(each.row());
+        if (each.keys >= judged_from) worst = std::max(worst, each.bits / each.bound);
+    }
+    const spectrum_seen control = measure_one(judged_from, 2 * rate, options.seed);
+    const bool control_failed = !control.rate_kept();
+    const spectrum_seen& last = all.back();
+    out.promised = "a count is never too small, and too large with probability at most 2^-8; at most " +
+                   shown(most_share) + " Σ n_i log(3e u/n_i) bits";
+    out.measured = std::string{kept ? "so" : "NOT so"} + ": " + std::to_string(model.operations) +
+                   " mixed operations, " + std::to_string(model.too_small) +
+                   " counts too small; at n = " + std::to_string(last.keys) + " " + std::to_string(last.too_large) +
+                   " of " + std::to_string(last.asked) + " too large; " + shown(worst, 3) +
+                   " of the sum at most, counts up to " + std::to_string(last.most);
+    out.control = {{"what", "made for 2ε"},
+                   {"too_large", control.too_large},
+                   {"allowed", most_plausible_hits(control.asked, rate)},
+                   {"failed_as_it_must", control_failed}};
+    out.kept = kept && control_failed;
+    out.parameters = {{"filter", spectral_filter::name}, {"seed", options.seed},
+                      {"quick", options.quick},          {"rate", rate},
+                      {"draws_a_key", draws_a_key},      {"mixed_operations", operations}};
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_ppr_spectral(const run_options& options) {
+    if (const auto refused = refuse_filter("ppr-spectral", options); !refused) return refused.error();
+    return run_experiment("ppr-spectral", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab
