@@ -136,7 +136,7 @@ result<bloomier_filter> bloomier_filter::load(std::span<const std::byte> bytes) 
     minimal_perfect::shape form = minimal_perfect::shape_for(keys);
     form.salt = salt;
     auto perfect = minimal_perfect::from_bytes(form, view->sections[0], view->sections[1]);
-    if (!perfect) return error::make(error_code::corrupt, "bloomier snapshot: %s", perfect.error().message().data());
+    if (!perfect) return error::make(perfect.error().code(), "bloomier snapshot: %s", perfect.error().message().data());
     auto made = make_with({rate, value_bits, std::nullopt}, *common->options.hash, *std::move(perfect));
     if (!made) return made;
     if (!entries.empty()) std::memcpy(made->entries_.data(), entries.data(), entries.size());

@@ -204,8 +204,8 @@ result<minimal_perfect> minimal_perfect::from_bytes(const shape& form, std::span
         form.salt >= salts)
         return corrupt("partitions, buckets or salt are not those of so many keys");
     if (widths.size() != columns_of(form)) return corrupt("not one width a column");
-    if (form.keys == 0)
-        return records.empty() ? result<minimal_perfect>{minimal_perfect{}} : corrupt("records of no key");
+    if (form.keys == 0 && (form.salt != 0 || !records.empty())) return corrupt("a salt or records of no key");
+    if (form.keys == 0) return minimal_perfect{};
     for (const std::byte width : widths)
         if (std::to_integer<unsigned>(width) > max_width) return corrupt("a seed of more than 20 bits");
     const std::uint64_t bits_used = seed_bits(form, widths);
