@@ -22,6 +22,9 @@ constexpr std::uint64_t max_partition_keys = 65'535;
 constexpr std::uint64_t few_keys = 256;
 constexpr unsigned max_width = 20;  // of a seed below perfect_search::most_seeds
 constexpr std::uint32_t salts = 4;
+constexpr unsigned max_threads = 1024;
+// A seed of no bits may begin where the last record ends, and number() reads two words from there on.
+constexpr std::uint64_t words_behind = 2;
 static_assert(std::bit_width(perfect_search::most_seeds - 1) == max_width);
 
 std::uint64_t columns_of(const shape& form) noexcept {
@@ -123,7 +126,8 @@ result<minimal_perfect> minimal_perfect::build(std::span<const digest> sorted, u
 
     std::vector<std::uint32_t> seeds(form.partitions * form.buckets);
     const search_work work{sorted, starts, seeds};
-    const auto team = static_cast<unsigned>(std::min<std::uint64_t>(std::max(threads, 1u), form.partitions));
+    const auto team =
+        static_cast<unsigned>(std::min<std::uint64_t>(std::clamp(threads, 1u, max_threads), form.partitions));
     while (!search(work, form, most_keys, team)) {
         if (++form.salt == salts)
             return error::make(
@@ -158,8 +162,8 @@ result<minimal_perfect> minimal_perfect::lay_out(const shape& form, std::span<co
     const std::uint64_t column_count = columns_of(form);
     const std::uint64_t columns_bytes = (column_count * sizeof(std::uint32_t) + 63) / 64 * 64;
     const std::uint64_t record_words = 1 + bits::words_for(seed_bits(form, widths));
-    auto memory =
-        buffer::zeroed(columns_bytes + (form.partitions * record_words + 1) * sizeof(std::uint64_t));  // below 2^48
+    auto memory = buffer::zeroed(columns_bytes + (form.partitions * record_words + words_behind) *
+                                                     sizeof(std::uint64_t));  // below 2^48
     if (!memory) return memory.error();
     minimal_perfect made;
     made.shape_ = form;

@@ -130,6 +130,24 @@ TEST(minimal_perfect, parts_keys_whose_words_agree_under_the_first_salt) {
     expect_bijection(*made, keys);
 }
 
+// Seeds of no bits behind the last record: what a look-up reads there is still the function's own memory. Seven records of one word,
+// so that one word behind them would end a cache line and what the allocator gives.
+TEST(minimal_perfect, a_seed_of_no_bits_is_read_within_its_memory) {
+    const auto form = minimal_perfect::shape_for(7 * 2'048);
+    ASSERT_EQ(form.partitions, 7u);
+    const std::vector<std::byte> widths(minimal_perfect::widths_bytes(form));
+    std::vector<std::uint64_t> records;
+    for (std::uint64_t p = 0; p < 7; ++p) records.push_back(p * 2'048 | std::uint64_t{2'048} << 48);
+    const auto made = minimal_perfect::from_bytes(form, widths, std::as_bytes(std::span{records}));
+    ASSERT_TRUE(made) << made.error().message();
+    const auto at = made->view().aim({~0ull, 0});
+    EXPECT_EQ(at.width, 0u);
+    const auto* const first = reinterpret_cast<const std::byte*>(made->view().columns);
+    const auto* const behind = reinterpret_cast<const std::byte*>(at.seed_at + 2);
+    EXPECT_LE(static_cast<std::size_t>(behind - first), made->allocated_bytes());
+    EXPECT_LT((*made)({~0ull, 0}), form.keys);
+}
+
 TEST(minimal_perfect, comes_back_from_its_bytes) {
     for (const std::uint64_t keys : {1u, 2u, 100u, 10'000u}) {
         const auto sorted = digests_of(keys, keys);

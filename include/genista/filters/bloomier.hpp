@@ -26,6 +26,8 @@
 // Many threads may look up at once; an update excludes everything else, as with a standard container: neighbouring entries share words.
 #pragma once
 
+#include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>

@@ -17,7 +17,7 @@
 //       who built it or on how many threads.
 //
 // A look-up reads two places of one record (independent of each other) and a table that stays in the first-level cache. Building
-// tries seeds, about 45 a key; 2.0 to 2.7 bits a key, measured by `genista lab run ppr-bloomier`.
+// tries seeds, about 45 a key; 2.4 to 2.7 bits a key, measured by `genista lab run ppr-bloomier`.
 //
 // The digests are taken to look random, as those of hasher.hpp do. Where they crowd (a hash of the caller's own), building
 // gives an error after a bounded number of tries.
@@ -104,7 +104,7 @@ class minimal_perfect {
     };
 
     // `sorted`: ascending, each once. The same bytes for any number of threads. While it works it takes one byte a key more than
-    // what it makes, and about 80 KiB a thread.
+    // what it makes, and about 40 KiB a thread.
     [[nodiscard]] static result<minimal_perfect> build(std::span<const digest> sorted, unsigned threads = 1) noexcept;
 
     minimal_perfect() noexcept = default;  // of no keys
@@ -136,7 +136,7 @@ class minimal_perfect {
 
     shape shape_;
     minimal_perfect_view view_;
-    buffer memory_;  // columns, records, and one word that number() may read and does not use
+    buffer memory_;  // columns, records, and two words that number() may read and does not use
 };
 
 }  // namespace genista
