@@ -14,6 +14,7 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/bloomier.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -21,6 +22,7 @@
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "genista/format/snapshot.hpp"
+#include "support/bloomier_snapshot_exercise.hpp"
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
@@ -105,7 +107,7 @@ void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise<whitelist_filter>(bytes)} +
-                       int{exercise_broom(bytes)} + int{exercise_paper(bytes)} +
+                       int{exercise<bloomier_filter>(bytes)} + int{exercise_broom(bytes)} + int{exercise_paper(bytes)} +
                        exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)

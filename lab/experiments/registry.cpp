@@ -29,6 +29,7 @@ constexpr std::array experiments{
     experiment{"ppr-multiset", run_ppr_multiset},
     experiment{"ppr-filter", run_ppr_filter},
     experiment{"ppr-spectral", run_ppr_spectral},
+    experiment{"ppr-bloomier", run_ppr_bloomier},
     experiment{"ppr-lossy", run_ppr_lossy},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},

@@ -12,6 +12,7 @@
 #include "filters/broom/sizing.hpp"
 #include "filters/common.hpp"
 #include "filters/sizing.hpp"
+#include "hash/digests_in_order.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
@@ -115,7 +116,7 @@ result<broom_filter> broom_filter::build_from_keys(const broom_options& options,
                                                    unsigned threads) noexcept try {
     auto made = make(options);
     if (!made) return made;
-    const std::vector<digest> sorted = broom::digests_in_order(made->hash(), keys, threads);
+    const std::vector<digest> sorted = digests_in_order(made->hash(), keys, threads);
     broom::digest_source source{sorted};
     if (const auto done = made->rebuild_from(source, threads); !done) return done.error();
     return made;

@@ -113,6 +113,8 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "spectral";
         case snapshot_kind::lossy:
             return "lossy";
+        case snapshot_kind::bloomier:
+            return "bloomier";
     }
     return "unknown";
 }

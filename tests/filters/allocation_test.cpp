@@ -9,6 +9,7 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
+#include "genista/filters/bloomier.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "support/adaptive_bloom_world.hpp"
 #include "support/broom_world.hpp"
@@ -628,6 +629,34 @@ TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
         (void)filter.insert(key);
     }
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
+}
+
+// ---- bloomier -----------------------------------------------------------------------------------------------------------
+
+TEST(bloomier_allocations, build_save_and_load_report_the_lack_of_memory) {
+    std::array<std::uint64_t, 5'000> keys{}, values{};
+    for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i, values[i] = i % 100;
+    keys[4'999] = 99;  // twice, with one value
+    const bloomier_options options{.value_bits = 7, .hash = hasher{hash_key::from_seed(9)}};
+    const auto build = [&] { return bloomier_filter::build(options, std::span<const std::uint64_t>{keys}, values); };
+    EXPECT_GE(test::fail_each_allocation(build), 15u);
+    auto filter = *build();
+    vector_sink file;
+    ASSERT_TRUE(filter.save(file));
+    EXPECT_GE(test::fail_each_allocation([&] {
+                  vector_sink out;
+                  return filter.save(out);
+              }),
+              2u);
+    EXPECT_GE(test::fail_each_allocation([&] { return bloomier_filter::load(file.bytes()); }), 2u);
+    const std::uint64_t before = test::this_thread_allocations.allocations;
+    std::array<std::uint64_t, words_for(5'000)> bits{};
+    for (std::uint64_t key = 0; key < 2'000; ++key) {
+        (void)filter.find(key);
+        (void)*filter.update(key, key % 100);
+    }
+    filter.find(std::span<const std::uint64_t>{keys}, values, bits);
+    EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and updates allocate nothing";
 }
 
 }  // namespace

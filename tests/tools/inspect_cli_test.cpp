@@ -6,6 +6,7 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/bloomier.hpp"
 #include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
@@ -30,6 +31,16 @@ void save_sample(const std::string& path) {
     for (std::uint64_t key = 0; key < 500; ++key) ASSERT_NE(filter->insert(key), insert_outcome::full);
     const result<void> saved = save_file(path, [&](sink& out) { return filter->save(out); });
     ASSERT_TRUE(saved) << saved.error().message();
+}
+
+// Built from its keys.
+void save_bloomier(const std::string& path) {
+    std::vector<std::uint64_t> keys(500);
+    for (std::uint64_t key = 0; key < keys.size(); ++key) keys[key] = key;
+    const auto filter = bloomier_filter::build({.false_positive_rate = 0.01, .value_bits = 10, .hash = hasher{secret}},
+                                               std::span<const std::uint64_t>{keys}, keys);
+    ASSERT_TRUE(filter) << filter.error().message();
+    ASSERT_TRUE(save_file(path, [&](sink& out) { return filter->save(out); }));
 }
 
 template <class Filter>
@@ -89,6 +100,18 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
         }
         EXPECT_GE(document.at("section_bytes").size(), 1u);
     }
+}
+
+TEST(inspect_cli, knows_the_filter_that_is_only_built) {
+    const scratch_folder scratch;
+    save_bloomier(scratch / "bloomier");
+    const tool_run run = run_tool({"inspect", scratch / "bloomier", "--json"});
+    ASSERT_EQ(run.status, 0) << run.err;
+    const nlohmann::json document = run.json();
+    EXPECT_EQ(document.at("kind"), "bloomier");
+    EXPECT_EQ(document.at("filter"), "bloomier");
+    EXPECT_EQ(document.at("stats").at("keys"), 500);
+    EXPECT_EQ(document.at("section_bytes").size(), 3u);
 }
 
 TEST(inspect_cli, tells_the_filters_over_slots_and_over_an_index_apart) {

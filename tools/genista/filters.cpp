@@ -6,10 +6,12 @@
 #include <utility>
 
 #include "bench/adaptive_subject.hpp"
+#include "bench/built_subject.hpp"
 #include "bench/filter_subject.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/bloomier.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cascade.hpp"
@@ -55,6 +57,15 @@ result<std::unique_ptr<bench::subject>> make_indexed_subject(const filter_option
     with.hash = options.hash;
     if (options.hash) with.repeatable = options.hash->key().id();
     auto made = std::make_unique<bench::adaptive_subject<Filter, Options>>(with);
+    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
+    return std::unique_ptr<bench::subject>{std::move(made)};
+}
+
+// Without values: as a set, beside the others.
+result<std::unique_ptr<bench::subject>> make_bloomier_subject(const filter_options& options) {
+    auto made = std::make_unique<bench::built_subject<bloomier_filter, bloomier_options>>(
+        bloomier_options{.false_positive_rate = options.false_positive_rate, .value_bits = 0, .hash = options.hash},
+        options.capacity);
     if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
@@ -115,6 +126,7 @@ constexpr filter_entry entries[] = {
      &load_filter<cascade_filter>},
     entry<optimal_filter>(snapshot_kind::optimal),
     entry<spectral_filter>(snapshot_kind::spectral),
+    {bloomier_filter::name, snapshot_kind::bloomier, &make_bloomier_subject, &load_filter<bloomier_filter>},
 };
 
 // There to be understood, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.

@@ -3,8 +3,8 @@
 #include <new>
 #include <optional>
 
+#include "base/team.hpp"
 #include "filters/broom/core.hpp"
-#include "filters/broom/team.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

@@ -73,6 +73,7 @@ result<void> rounds::time_build(subject& each, update_loop insert, operation wha
             each.before_insert(part);
             spent += time_of(each, [&] { into.refused_keys += (each.*insert)(part); });
         }
+        spent += time_of(each, [&] { into.refused_keys += each.finish_inserts(); });
     }
     into.of(what).add(nanoseconds(spent) / static_cast<double>(plan_.keys * repeats));
     return {};

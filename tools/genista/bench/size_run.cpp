@@ -31,7 +31,7 @@ result<std::unique_ptr<subject>> make_subject(const plan& what, const filter_ent
 
 std::uint64_t bytes_of_all(const subjects& some) {
     std::uint64_t bytes = 0;
-    for (const auto& each : some) bytes += each->stats().local_bytes + each->slot_bytes();
+    for (const auto& each : some) bytes += each->stats().local_bytes + each->slot_bytes() + each->building_bytes();
     return bytes;
 }
 

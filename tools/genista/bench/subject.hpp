@@ -75,7 +75,13 @@ class subject : public reader {
     // How many of the keys the filter refused as full.
     [[nodiscard]] virtual std::uint64_t insert(std::span<const std::uint64_t> keys) = 0;
 
-    // The same, and erase(), in spans of batch_size keys; only if updates_in_batches().
+    // What a filter that is built whole has to do once it has been given the last of its keys: the time counts as theirs. How many keys
+    // it refused.
+    [[nodiscard]] virtual std::uint64_t finish_inserts() { return 0; }
+    // So much memory it takes for a while then, beside that of stats().
+    [[nodiscard]] virtual std::uint64_t building_bytes() const { return 0; }
+
+    // insert() and erase() in spans of batch_size keys; only if updates_in_batches().
     [[nodiscard]] virtual bool updates_in_batches() const noexcept { return false; }
     [[nodiscard]] virtual std::uint64_t insert_batch(std::span<const std::uint64_t>) { return 0; }
     [[nodiscard]] virtual std::uint64_t erase_batch(std::span<const std::uint64_t>) { return 0; }

@@ -5,11 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "genista/filters/broom/faults.hpp"
-
 namespace genista {
-inline namespace GENISTA_BROOM_VARIANT {
-namespace broom {
 
 // work(0) … work(team - 1), each once; work does not throw. If the system has no more threads, the caller does the rest. May
 // throw std::bad_alloc before any work is done.
@@ -29,6 +25,4 @@ void in_team(unsigned team, const Work& work) {
     for (unsigned t = helped + 1; t < team; ++t) work(t);
 }
 
-}  // namespace broom
-}  // namespace GENISTA_BROOM_VARIANT
 }  // namespace genista

@@ -1,0 +1,235 @@
+// Building minimal_perfect: cut into partitions, search each by itself, then give every column the width of its largest seed.
+#include "genista/hash/minimal_perfect.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "base/team.hpp"
+#include "genista/bits/words.hpp"
+#include "hash/perfect_search.hpp"
+
+namespace genista {
+namespace {
+
+using shape = minimal_perfect::shape;
+using view = minimal_perfect_view;
+
+constexpr std::uint64_t partition_keys = 2048;
+constexpr std::uint64_t max_partition_keys = 65'535;
+constexpr std::uint64_t few_keys = 256;
+constexpr unsigned max_width = 20;  // of a seed below perfect_search::most_seeds
+constexpr std::uint32_t salts = 4;
+constexpr unsigned max_threads = 1024;
+// A seed of no bits may begin where the last record ends, and number() reads two words from there on.
+constexpr std::uint64_t words_behind = 2;
+static_assert(std::bit_width(perfect_search::most_seeds - 1) == max_width);
+
+std::uint64_t columns_of(const shape& form) noexcept {
+    return (form.buckets + view::column_buckets - 1) / view::column_buckets;
+}
+
+std::uint64_t factor_of(const shape& form) noexcept {
+    return 0x9e3779b97f4a7c15u * (2 * std::uint64_t{form.salt} + 1);
+}
+
+// First key of each partition, and of one more.
+std::vector<std::uint64_t> partition_starts(std::span<const digest> sorted, std::uint64_t partitions) {
+    std::vector<std::uint64_t> starts(partitions + 1);
+    for (std::uint64_t p = 1; p < partitions; ++p) {
+        const auto* const at = std::partition_point(sorted.data() + starts[p - 1], sorted.data() + sorted.size(),
+                                                    [&](const digest& d) { return scale(d.position, partitions) < p; });
+        starts[p] = static_cast<std::uint64_t>(at - sorted.data());
+    }
+    starts[partitions] = sorted.size();
+    return starts;
+}
+
+// The keys of a build, and the seeds as they are found.
+struct search_work {
+    std::span<const digest> sorted;
+    const std::vector<std::uint64_t>& starts;
+    std::vector<std::uint32_t>& seeds;
+
+    [[nodiscard]] std::span<const digest> keys(std::uint64_t p) const {
+        return sorted.subspan(starts[p], starts[p + 1] - starts[p]);
+    }
+    [[nodiscard]] std::span<std::uint32_t> seeds_of(std::uint64_t p, const shape& form) const {
+        return std::span{seeds}.subspan(p * form.buckets, form.buckets);
+    }
+};
+
+// False: some bucket has no seed under this salt.
+bool search(const search_work& work, const shape& form, std::uint64_t most_keys, unsigned team) {
+    std::vector<perfect_search> searches(team, perfect_search{form, factor_of(form), most_keys});
+    std::vector<std::uint8_t> failed(team);
+    in_team(team, [&](unsigned t) noexcept {
+        for (std::uint64_t p = form.partitions * t / team; p < form.partitions * (t + 1) / team && failed[t] == 0; ++p)
+            failed[t] = searches[t].place(work.keys(p), work.seeds_of(p, form)) ? 0 : 1;
+    });
+    return std::ranges::count(failed, 0) == static_cast<std::ptrdiff_t>(team);
+}
+
+std::vector<std::byte> widths_for(const std::vector<std::uint32_t>& seeds, const shape& form) {
+    std::vector<std::uint32_t> largest(columns_of(form));
+    for (std::size_t i = 0; i < seeds.size(); ++i) {
+        std::uint32_t& here = largest[i % form.buckets / view::column_buckets];
+        here = std::max(here, seeds[i]);
+    }
+    std::vector<std::byte> widths(largest.size());
+    std::ranges::transform(largest, widths.begin(),
+                           [](std::uint32_t seed) { return static_cast<std::byte>(std::bit_width(seed)); });
+    return widths;
+}
+
+// Of all seeds of one partition.
+std::uint64_t seed_bits(const shape& form, std::span<const std::byte> widths) noexcept {
+    std::uint64_t total = 0;
+    for (std::uint64_t c = 0; c < columns_of(form); ++c) {
+        const auto buckets = std::min<std::uint64_t>(view::column_buckets, form.buckets - c * view::column_buckets);
+        total += std::to_integer<std::uint64_t>(widths[c]) * buckets;
+    }
+    return total;
+}
+
+}  // namespace
+
+shape minimal_perfect::shape_for(std::uint64_t keys) noexcept {
+    if (keys == 0) return {};
+    const std::uint64_t partitions = std::max<std::uint64_t>(1, (keys + partition_keys / 2) / partition_keys);
+    // 4.5 keys a bucket. Of few keys nearly all may happen to fall into one bucket, for which there is no seed then: a bucket a key.
+    if (keys < few_keys) return {keys, partitions, keys, 0};
+    return {keys, partitions, (2 * keys + 9 * partitions - 1) / (9 * partitions), 0};
+}
+
+result<minimal_perfect> minimal_perfect::build(std::span<const digest> sorted, unsigned threads) noexcept try {
+    assert(std::ranges::is_sorted(sorted) && std::ranges::adjacent_find(sorted) == sorted.end());
+    if (sorted.empty()) return minimal_perfect{};
+    if (sorted.size() > max_keys)
+        return error::make(error_code::invalid_argument, "perfect hash of %zu keys, allowed are 0 to %llu",
+                           sorted.size(), static_cast<unsigned long long>(max_keys));
+    shape form = shape_for(sorted.size());
+    const auto starts = partition_starts(sorted, form.partitions);
+    std::uint64_t most_keys = 0, fewest_keys = sorted.size();
+    for (std::uint64_t p = 0; p < form.partitions; ++p) {
+        most_keys = std::max(most_keys, starts[p + 1] - starts[p]);
+        fewest_keys = std::min(fewest_keys, starts[p + 1] - starts[p]);
+    }
+    if (fewest_keys == 0 || most_keys > max_partition_keys)
+        return error::make(
+            error_code::invalid_argument,
+            "perfect hash: %llu to %llu keys a partition, allowed are 1 to %llu; digests must look random",
+            static_cast<unsigned long long>(fewest_keys), static_cast<unsigned long long>(most_keys),
+            static_cast<unsigned long long>(max_partition_keys));
+
+    std::vector<std::uint32_t> seeds(form.partitions * form.buckets);
+    const search_work work{sorted, starts, seeds};
+    const auto team =
+        static_cast<unsigned>(std::min<std::uint64_t>(std::clamp(threads, 1u, max_threads), form.partitions));
+    while (!search(work, form, most_keys, team)) {
+        if (++form.salt == salts)
+            return error::make(
+                error_code::invalid_argument,
+                "perfect hash: a bucket of %llu keys' digests found no seed below %u; digests must look random",
+                static_cast<unsigned long long>(form.keys), perfect_search::most_seeds);
+    }
+
+    auto made = lay_out(form, widths_for(seeds, form));
+    if (!made) return made.error();
+    in_team(team, [&](unsigned t) noexcept {
+        for (std::uint64_t p = form.partitions * t / team; p < form.partitions * (t + 1) / team; ++p) {
+            std::uint64_t* const record = made->mutable_records() + p * made->view_.record_words;
+            record[0] = starts[p] | (starts[p + 1] - starts[p]) << view::start_bits;
+            const std::span<std::uint64_t> bits{record + 1, made->view_.record_words - 1};
+            const auto found = work.seeds_of(p, form);
+            for (std::uint32_t b = 0; b < form.buckets; ++b) {
+                const std::uint32_t column = made->view_.columns[b / view::column_buckets];
+                const unsigned width = column & ((1u << view::column_width_bits) - 1);
+                const std::uint32_t offset = (column >> view::column_width_bits) + b % view::column_buckets * width;
+                bits::write_bits(bits, offset, width, found[b]);
+            }
+        }
+    });
+    return made;
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "perfect hash: no memory to build for %zu keys", sorted.size());
+}
+
+// Room for columns and records; records are zero. Shape and widths are sound.
+result<minimal_perfect> minimal_perfect::lay_out(const shape& form, std::span<const std::byte> widths) noexcept {
+    const std::uint64_t column_count = columns_of(form);
+    const std::uint64_t columns_bytes = (column_count * sizeof(std::uint32_t) + 63) / 64 * 64;
+    const std::uint64_t record_words = 1 + bits::words_for(seed_bits(form, widths));
+    auto memory = buffer::zeroed(columns_bytes + (form.partitions * record_words + words_behind) *
+                                                     sizeof(std::uint64_t));  // below 2^48
+    if (!memory) return memory.error();
+    minimal_perfect made;
+    made.shape_ = form;
+    made.memory_ = *std::move(memory);
+    auto* const columns = reinterpret_cast<std::uint32_t*>(made.memory_.data());
+    std::uint32_t offset = 0;
+    for (std::uint64_t c = 0; c < column_count; ++c) {
+        const auto width = std::to_integer<std::uint32_t>(widths[c]);
+        columns[c] = offset << view::column_width_bits | width;
+        offset += view::column_buckets * width;
+    }
+    made.view_ = {columns,         reinterpret_cast<const std::uint64_t*>(made.memory_.data() + columns_bytes),
+                  form.partitions, record_words,
+                  form.buckets,    factor_of(form)};
+    return made;
+}
+
+std::uint64_t* minimal_perfect::mutable_records() noexcept {
+    return reinterpret_cast<std::uint64_t*>(memory_.data() + (reinterpret_cast<const std::byte*>(view_.records) -
+                                                              static_cast<const std::byte*>(memory_.data())));
+}
+
+std::uint64_t minimal_perfect::widths_bytes(const shape& form) noexcept {
+    return columns_of(form);
+}
+
+void minimal_perfect::widths(std::span<std::byte> out) const noexcept {
+    assert(out.size() == columns_of(shape_));
+    for (std::size_t c = 0; c < out.size(); ++c)
+        out[c] = static_cast<std::byte>(view_.columns[c] & ((1u << view::column_width_bits) - 1));
+}
+
+std::span<const std::byte> minimal_perfect::records() const noexcept {
+    return std::as_bytes(std::span{view_.records, view_.partitions * view_.record_words});
+}
+
+result<minimal_perfect> minimal_perfect::from_bytes(const shape& form, std::span<const std::byte> widths,
+                                                    std::span<const std::byte> records) noexcept {
+    const auto corrupt = [](const char* what) { return error::make(error_code::corrupt, "perfect hash: %s", what); };
+    const shape expected = form.keys <= max_keys ? shape_for(form.keys) : shape{};
+    if (form.keys > max_keys || form.partitions != expected.partitions || form.buckets != expected.buckets ||
+        form.salt >= salts)
+        return corrupt("partitions, buckets or salt are not those of so many keys");
+    if (widths.size() != columns_of(form)) return corrupt("not one width a column");
+    if (form.keys == 0 && (form.salt != 0 || !records.empty())) return corrupt("a salt or records of no key");
+    if (form.keys == 0) return minimal_perfect{};
+    for (const std::byte width : widths)
+        if (std::to_integer<unsigned>(width) > max_width) return corrupt("a seed of more than 20 bits");
+    const std::uint64_t bits_used = seed_bits(form, widths);
+    const std::uint64_t record_bytes = (1 + bits::words_for(bits_used)) * sizeof(std::uint64_t);
+    if (records.size() != form.partitions * record_bytes) return corrupt("records of another length");  // below 2^48
+    auto made = lay_out(form, widths);
+    if (!made) return made;
+    std::memcpy(made->mutable_records(), records.data(), records.size());
+    std::uint64_t next = 0;
+    for (std::uint64_t p = 0; p < form.partitions; ++p) {
+        const std::uint64_t* const record = made->view_.records + p * made->view_.record_words;
+        const std::uint64_t head = *record;
+        const std::uint64_t start = head & bits::low_mask(view::start_bits), size = head >> view::start_bits;
+        if (start != next || size == 0) return corrupt("a partition does not begin where the last one ends");
+        if (bits_used % 64 != 0 && record[made->view_.record_words - 1] >> bits_used % 64 != 0)
+            return corrupt("bits behind the last seed");
+        next += size;
+    }
+    if (next != form.keys) return corrupt("partitions hold another number of keys");
+    return made;
+}
+
+}  // namespace genista

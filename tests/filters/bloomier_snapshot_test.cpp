@@ -1,0 +1,149 @@
+// Snapshots of bloomier_filter: there and back, golden bytes, damage, and forgeries whose checksums were repaired.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "genista/bits/words.hpp"
+#include "genista/format/mapped_file.hpp"
+#include "support/bloomier_snapshot_exercise.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using bytes = test::file_bytes;
+constexpr std::size_t parameters_at = 192;
+
+bloomier_filter sample(std::uint64_t count, unsigned value_bits, std::uint64_t seed,
+                       hash_kind kind = hash_kind::keyed) {
+    std::vector<std::uint64_t> keys(count), values(count);
+    test::splitmix chance{seed};
+    for (std::uint64_t i = 0; i < count; ++i) keys[i] = i, values[i] = chance() & bits::low_mask(value_bits);
+    auto made = bloomier_filter::build({.value_bits = value_bits, .hash = hasher{hash_key::from_seed(seed), kind}},
+                                       std::span<const std::uint64_t>{keys}, values);
+    EXPECT_TRUE(made) << made.error().message();
+    return *std::move(made);
+}
+
+std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
+    test::put_little_endian(file, at, width, value);
+    test::fix_checksums(file);
+    const auto loaded = bloomier_filter::load(file);
+    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+}
+
+TEST(bloomier_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
+    for (const hash_kind kind : {hash_kind::keyed, hash_kind::trusted}) {
+        for (const std::uint64_t count : {0u, 1u, 2u, 3u, 500u, 10'000u}) {
+            for (const unsigned value_bits : {0u, 1u, 20u, 64u}) {
+                const auto filter = sample(count, value_bits, count + 1, kind);
+                const bytes file = test::saved(filter);
+                const auto loaded = bloomier_filter::load(file);
+                ASSERT_TRUE(loaded) << loaded.error().message();
+                EXPECT_EQ(test::saved(*loaded), file);
+                test::expect_equal_answers(filter, *loaded, count + 2'000);
+                for (std::uint64_t key = 0; key < count; ++key) ASSERT_EQ(loaded->find(key), filter.find(key));
+            }
+        }
+    }
+}
+
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sum is golden: pinned, not derived.
+TEST(bloomier_snapshot, golden) {
+    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/bloomier-v1-keyed.snapshot";
+    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
+        const auto filter = sample(600, 13, 20'240);
+        ASSERT_TRUE(save_file(path, [&](sink& out) { return filter.save(out); }));
+        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
+    }
+    const result<buffer> file = read_file(path, 8192);
+    ASSERT_TRUE(file) << file.error().message();
+    const auto filter = bloomier_filter::load(file->bytes());
+    ASSERT_TRUE(filter) << filter.error().message();
+    EXPECT_TRUE(std::ranges::equal(test::saved(*filter), file->bytes()));
+    EXPECT_TRUE(std::ranges::equal(test::saved(sample(600, 13, 20'240)), file->bytes())) << "built again";
+    std::uint64_t sum = 0, strangers = 0;
+    for (std::uint64_t key = 0; key < 20'600; ++key) {
+        const auto found = filter->find(key);
+        ASSERT_TRUE(found || key >= 600) << key;
+        sum += key * found.value_or(0);
+        strangers += key >= 600 && found ? 1u : 0u;
+    }
+    EXPECT_EQ(sum, 2'297'569'441u);
+    EXPECT_EQ(strangers, 36u);
+}
+
+TEST(bloomier_snapshot, every_truncation_and_bit_flip_is_refused) {
+    bytes file = test::saved(sample(400, 5, 1));
+    for (std::size_t length = 0; length < file.size(); ++length)
+        ASSERT_FALSE(bloomier_filter::load(std::span{file}.first(length))) << length;
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+        const auto mask = static_cast<std::byte>(1u << bit % 8);
+        file[bit / 8] ^= mask;
+        ASSERT_FALSE(bloomier_filter::load(file)) << bit;
+        file[bit / 8] ^= mask;
+    }
+    EXPECT_TRUE(bloomier_filter::load(file));
+}
+
+TEST(bloomier_snapshot, parameters_that_contradict_the_sections_are_refused) {
+    const bytes file = test::saved(sample(500, 5, 2));
+    const auto number = [&](std::size_t at, std::size_t width, std::uint64_t value) {
+        return load_with(file, parameters_at + at, width, value);
+    };
+    EXPECT_EQ(number(0, 8, 500), "loaded");
+    for (const std::uint64_t capacity : {std::uint64_t{0}, std::uint64_t{499}, std::uint64_t{501}, max_capacity + 1})
+        EXPECT_EQ(number(0, 8, capacity), "corrupt") << capacity;
+    EXPECT_EQ(number(8, 8, std::bit_cast<std::uint64_t>(0x1.1p-8)), "loaded") << "a check of as many bits";
+    for (const double rate : {0.0, -1.0, 0.51, 0x1p-7, 0x1p-9, 0x1p-60, std::numeric_limits<double>::quiet_NaN()})
+        EXPECT_EQ(number(8, 8, std::bit_cast<std::uint64_t>(rate)), "corrupt") << rate;
+    for (const std::uint64_t keys : {std::uint64_t{0}, std::uint64_t{499}, std::uint64_t{501}, ~std::uint64_t{0}})
+        EXPECT_EQ(number(16, 8, keys), "corrupt") << keys;
+    for (const std::uint64_t value_bits : {4u, 6u, 65u, ~0u})
+        EXPECT_EQ(number(56, 4, value_bits), "corrupt") << value_bits;
+    EXPECT_EQ(number(60, 4, 1), "loaded") << "another salt: sound, if of no use";
+    EXPECT_EQ(number(60, 4, 4), "corrupt");
+    const auto view = open_snapshot(file);
+    ASSERT_TRUE(view);
+    const auto last = static_cast<std::size_t>(&view->sections[2].back() - file.data());
+    EXPECT_EQ(load_with(file, last, 1, 0xff), "corrupt") << "the bits behind the last entry are zero";
+    const auto width = static_cast<std::size_t>(&view->sections[0].front() - file.data());
+    EXPECT_EQ(load_with(file, width, 1, 21), "corrupt") << "a seed of 21 bits";
+}
+
+TEST(bloomier_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
+    test::splitmix chance{3};
+    std::vector<bytes> files;
+    for (const std::uint64_t count : {0u, 1u, 70u, 300u, 5'000u}) files.push_back(test::saved(sample(count, 7, 4)));
+    std::uint64_t loaded = 0;
+    for (std::uint64_t i = 0; i < test::scaled(20'000u, 2'000'000u); ++i) {
+        bytes file = files[chance.below(files.size())];
+        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
+            const std::size_t at = chance.below(3) != 0
+                                       ? parameters_at + chance.below(std::min<std::size_t>(file.size() - 192, 512))
+                                       : 10 + chance.below(file.size() - 10);
+            const std::uint64_t special[] = {0,       1, 255, 256, 65'535, std::uint64_t{1} << 40, ~std::uint64_t{0},
+                                             chance()};
+            const std::size_t width = std::min(std::size_t{1} << chance.below(4), file.size() - at);
+            test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
+        }
+        if (chance.below(4) == 0)
+            file.resize(file.size() + 64 * chance.below(5) - std::min<std::size_t>(file.size() - 192, 128));
+        test::fit_lengths(file);
+        test::fix_key_id(file);
+        test::fix_envelope(file);
+        const auto outcome = test::exercise_snapshot<bloomier_filter>(file);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", forgery " << i;
+        loaded += outcome.loaded ? 1u : 0u;
+    }
+    EXPECT_GT(loaded, 100u) << "forgeries that never load try nothing";
+}
+
+}  // namespace
+}  // namespace genista
