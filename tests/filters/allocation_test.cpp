@@ -10,6 +10,7 @@
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/bloomier.hpp"
+#include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "support/adaptive_bloom_world.hpp"
 #include "support/broom_world.hpp"
@@ -49,6 +50,29 @@ TYPED_TEST(filter_allocations, queries_and_inserts_allocate_nothing) {
     }
     filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
+}
+
+// Inserts of the counting filters allocate now and then: without memory they say `full`, and nothing is lost.
+TEST(counting_filter_allocations, an_insert_without_memory_changes_nothing) {
+    constexpr std::uint64_t keys = 3000;
+    for (std::uint64_t n = 0; n < 60; ++n) {
+        auto filter = *optimal_filter::make({.capacity = keys, .hash = hasher{hash_key::from_seed(n)}});
+        std::uint64_t inserted = 0;
+        {
+            const test::failing_allocations armed{n};
+            while (inserted < keys && filter.insert(inserted) == insert_outcome::inserted) ++inserted;
+            if (!armed.failed()) {
+                EXPECT_EQ(inserted, keys);
+                EXPECT_GE(n, 5u);
+                return;
+            }
+        }
+        EXPECT_EQ(filter.stats().keys, inserted);
+        for (std::uint64_t key = 0; key < inserted; ++key) ASSERT_TRUE(filter.may_contain(key)) << n;
+        for (std::uint64_t key = inserted; key < keys; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+        for (std::uint64_t key = 0; key < keys; ++key) ASSERT_EQ(filter.erase(key), erase_outcome::erased) << n;
+        EXPECT_EQ(filter.stats().keys, 0u);
+    }
 }
 
 // A broom filter that has overflowed, learnt and buried, and two strangers whom it lets through.

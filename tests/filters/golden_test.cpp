@@ -17,6 +17,8 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/snapshot.hpp"
@@ -167,6 +169,12 @@ TEST(golden, cyclic_keyed_with_two_selector_bits) {
 }
 TEST(golden, swapping_keyed) {
     check_golden<swapping_filter>("swapping-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {138, 1'492'298});
+}
+TEST(golden, optimal_filter_keyed) {
+    check_golden<optimal_filter>("optimal_filter-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {0, 0});
+}
+TEST(golden, spectral_trusted) {
+    check_golden<spectral_filter>("spectral-v1-trusted.snapshot", hash_kind::trusted, 1.0 / 64, {0, 0});
 }
 TEST(golden, broom_paper_small) {
     check_golden<broom_paper_filter>("broom_paper-v1-small.snapshot", hash_kind::keyed, 1.0 / 16, {1'630, 16'542'993});

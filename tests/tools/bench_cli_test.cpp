@@ -51,15 +51,15 @@ TEST(bench_cli, json_has_every_promised_field) {
     EXPECT_EQ(document.at("build_rounds"), 2);
     const char* names[] = {"bloom",       "blocked_bloom", "cuckoo_partial", "cuckoo",   "cuckooing",
                            "cyclic1",     "cyclic2",       "cyclic3",        "swapping", "broom",
-                           "broom_paper", "cascade",       "bloomier"};
+                           "broom_paper", "cascade",       "optimal_filter", "spectral", "bloomier"};
     ASSERT_EQ(document.at("filters").size(), std::size(names));
     for (std::size_t f = 0; f < std::size(names); ++f) EXPECT_EQ(document["filters"][f].at("name"), names[f]);
     for (const nlohmann::json& filter : document["filters"]) {
         const std::string which = filter["name"];
-        const bool local =
-            which == "bloom" || which == "blocked_bloom" || which == "cuckoo_partial" || which == "bloomier";
+        const bool local = which == "bloom" || which == "blocked_bloom" || which == "cuckoo_partial" ||
+                           which == "bloomier" || which == "optimal_filter" || which == "spectral";
         const bool adapts = !local && which != "cuckoo";
-        const bool erases = !local || which == "cuckoo_partial";
+        const bool erases = !local || which == "cuckoo_partial" || which == "optimal_filter" || which == "spectral";
         EXPECT_EQ(filter.at("keys"), 20000);
         EXPECT_EQ(filter.at("error_rate"), 1.0 / 256);
         for (const char* number : {"fpr", "bits_per_key", "bits_over_optimal"}) {
@@ -181,7 +181,7 @@ TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
     const std::string path = scratch / "bench.json";
     const tool_run run = run_tool({"bench", "--keys", "2e4", "--rounds", "1", "--lookups", "5000", "--json", path});
     ASSERT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("sizes").at(0).at("filters").size(), 13u);
+    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("sizes").at(0).at("filters").size(), 15u);
     for (const char* word :
          {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch", "cuckoo_partial", "floor",
           "blocked_bloom", "over floor", "over cuckoo_partial", "over blocked_bloom"}) {

@@ -12,6 +12,10 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/lossy.hpp"
+#include "genista/filters/multiset.hpp"
+#include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "genista/format/snapshot.hpp"
@@ -82,7 +86,10 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
     save_sample<blocked_bloom_filter>(scratch / "blocked_bloom");
     save_sample<cuckoo_partial_filter>(scratch / "cuckoo_partial");
     save_sample<whitelist_filter>(scratch / "whitelist");
-    for (const std::string kind : {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist"}) {
+    save_sample<optimal_filter>(scratch / "optimal_filter");
+    save_sample<spectral_filter>(scratch / "spectral");
+    for (const std::string kind :
+         {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist", "optimal_filter", "spectral"}) {
         const tool_run run = run_tool({"inspect", scratch / kind, "--json"});
         ASSERT_EQ(run.status, 0) << kind << run.err;
         const nlohmann::json document = run.json();
@@ -99,6 +106,32 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
             EXPECT_TRUE(document.at(name).is_number()) << name;
         }
         EXPECT_GE(document.at("section_bytes").size(), 1u);
+    }
+}
+
+// Those whose parameters or inserts are not those of a filter.
+template <class Dictionary>
+void save_numbers(const std::string& path) {
+    auto all = Dictionary::make({.universe = 1000, .hash = hasher{secret}});
+    ASSERT_TRUE(all) << all.error().message();
+    for (std::uint64_t x = 0; x < 500; ++x) ASSERT_TRUE(all->insert(x));
+    ASSERT_TRUE(save_file(path, [&](sink& out) { return all->save(out); }));
+}
+
+TEST(inspect_cli, knows_the_dictionaries_and_the_lossy_filter) {
+    const scratch_folder scratch;
+    save_numbers<succinct_set>(scratch / "succinct_set");
+    save_numbers<succinct_multiset>(scratch / "multiset");
+    auto lossy = lossy_filter::make({.capacity = 1000, .false_negative_share = 0, .hash = hasher{secret}});
+    ASSERT_TRUE(lossy);
+    for (std::uint64_t key = 0; key < 500; ++key) ASSERT_EQ(lossy->insert(key), lossy_insert::stored);
+    ASSERT_TRUE(save_file(scratch / "lossy", [&](sink& out) { return lossy->save(out); }));
+    for (const std::string kind : {"succinct_set", "multiset", "lossy"}) {
+        const tool_run run = run_tool({"inspect", scratch / kind, "--json"});
+        ASSERT_EQ(run.status, 0) << kind << run.err;
+        EXPECT_EQ(run.json().at("kind"), kind);
+        EXPECT_EQ(run.json().at("stats").at("keys"), 500);
+        EXPECT_EQ(run.json().at("stats").at("capacity"), 1000);
     }
 }
 
