@@ -103,6 +103,8 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "cascade";
         case snapshot_kind::whitelist:
             return "whitelist";
+        case snapshot_kind::cleary:
+            return "cleary";
     }
     return "unknown";
 }

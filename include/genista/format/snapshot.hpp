@@ -58,6 +58,7 @@ enum class snapshot_kind : std::uint16_t {
     adaptive_bloom = 10,
     cascade = 11,
     whitelist = 12,
+    cleary = 18,
 };
 
 // The name of the filter's header, or "unknown".
