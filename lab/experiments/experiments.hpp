@@ -22,6 +22,7 @@ result<outcome> run_whitelist(const run_options& options);
 result<outcome> run_adaptive_cascade(const run_options& options);
 result<outcome> run_adaptive_bloom(const run_options& options);
 result<outcome> run_ppr_reduction(const run_options& options);
+result<outcome> run_ppr_cleary(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);
 result<outcome> run_sustained_guard(const run_options& options);

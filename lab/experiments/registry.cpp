@@ -25,6 +25,7 @@ constexpr std::array experiments{
     experiment{"adaptive-bloom", run_adaptive_bloom},
     experiment{"adaptive-cascade", run_adaptive_cascade},
     experiment{"ppr-reduction", run_ppr_reduction},
+    experiment{"ppr-cleary", run_ppr_cleary},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},
     experiment{"acf-figures", run_acf_figures, true},

@@ -29,18 +29,19 @@ std::uint64_t blocks_for(std::uint64_t capacity, double load) noexcept {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(blocks));
 }
 
-// Whole words, and one more for loads at the last remainder.
+// Whole words.
 constexpr std::uint64_t remainder_bytes(std::uint64_t blocks, unsigned bits) noexcept {
-    return 8 * (bits::words_for(blocks * cleary::block_cells * bits) + 1);
+    return 8 * bits::words_for(blocks * cleary::block_cells * bits);
 }
+// An empty block behind the last, and 16 bytes for loads at the last remainder: what a look-up may read too far.
 constexpr std::uint64_t table_bytes(std::uint64_t blocks, unsigned bits) noexcept {
-    return blocks * sizeof(cleary_block) + remainder_bytes(blocks, bits);
+    return (blocks + 1) * sizeof(cleary_block) + remainder_bytes(blocks, bits) + 16;
 }
 
 result<void> check(const cleary_options& options) noexcept {
-    const auto checked = check_options(cleary_filter::name,
-                                       {options.capacity, options.false_positive_rate, options.hash},
-                                       cleary_filter::min_false_positive_rate);
+    const auto checked =
+        check_options(cleary_filter::name, {options.capacity, options.false_positive_rate, options.hash},
+                      cleary_filter::min_false_positive_rate);
     if (!checked) return checked.error();
     // Written so that a NaN fails as well.
     if (options.load >= cleary_filter::min_load && options.load <= cleary_filter::max_load) return {};
@@ -70,7 +71,7 @@ cleary_filter::cleary_filter(const cleary_options& options, const hasher& hash, 
       rate_{options.false_positive_rate},
       load_{options.load} {
     state_.blocks = reinterpret_cast<cleary_block*>(table_.data());
-    state_.remainders = table_.data() + state_.block_count * sizeof(cleary_block);
+    state_.remainders = table_.data() + (state_.block_count + 1) * sizeof(cleary_block);
 }
 
 result<cleary_filter> cleary_filter::make(const cleary_options& options) noexcept {
@@ -133,8 +134,9 @@ result<void> cleary_filter::save(sink& out) const noexcept {
     field_writer fields;
     write_common(fields, stats(), hash_);
     fields.f64(load_).u32(state_.bits).u64(state_.block_count);
-    const std::uint64_t blocks = state_.block_count * sizeof(cleary_block);
-    const std::array sections = {table_.bytes().first(blocks), table_.bytes().subspan(blocks)};
+    const std::span remainders{state_.remainders, remainder_bytes(state_.block_count, state_.bits)};
+    const std::array<std::span<const std::byte>, 2> sections = {
+        table_.bytes().first(state_.block_count * sizeof(cleary_block)), remainders};
     return write_snapshot(out, *info, fields.view(), sections);
 }
 
@@ -155,11 +157,12 @@ result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noex
     const auto block_bytes = view->sections[0], remainders = view->sections[1];
     if (!fields.finished() || bits != shape.bits || blocks != shape.block_count ||
         block_bytes.size() != blocks * sizeof(cleary_block) || remainders.size() != remainder_bytes(blocks, bits)) {
-        return error::make(error_code::corrupt,
-                           "cleary snapshot: %llu blocks with remainders of %u bits in %zu and %zu bytes; capacity, rate "
-                           "and load ask for %llu blocks and %u bits",
-                           static_cast<unsigned long long>(blocks), bits, block_bytes.size(), remainders.size(),
-                           static_cast<unsigned long long>(shape.block_count), shape.bits);
+        return error::make(
+            error_code::corrupt,
+            "cleary snapshot: %llu blocks with remainders of %u bits in %zu and %zu bytes; capacity, rate "
+            "and load ask for %llu blocks and %u bits",
+            static_cast<unsigned long long>(blocks), bits, block_bytes.size(), remainders.size(),
+            static_cast<unsigned long long>(shape.block_count), shape.bits);
     }
     auto made = make(options);
     if (!made) return made.error();

@@ -34,9 +34,7 @@ class walk {
     }
 
     // The runs end where the round began.
-    [[nodiscard]] bool close() noexcept {
-        return free_until(end_ - offset_) && next_ == end_ && used_ == s_.used;
-    }
+    [[nodiscard]] bool close() noexcept { return free_until(end_ - offset_) && next_ == end_ && used_ == s_.used; }
 
     [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
     [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
@@ -71,7 +69,7 @@ class walk {
 };
 
 bool tail_is_zero(const cleary_state& s) noexcept {
-    const std::uint64_t begin = cell_count(s) * s.bits, words = bits::words_for(begin) + 1;
+    const std::uint64_t begin = cell_count(s) * s.bits, words = bits::words_for(begin);
     if (begin % 8 != 0 && std::to_integer<unsigned>(s.remainders[begin / 8]) >> begin % 8 != 0) return false;
     return std::all_of(s.remainders + (begin + 7) / 8, s.remainders + 8 * words,
                        [](std::byte b) { return b == std::byte{0}; });

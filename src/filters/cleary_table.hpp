@@ -27,12 +27,13 @@ struct target {
     std::uint64_t remainder;
 };
 
-// Monotone in the digest's position, any number of blocks: the product's high word is the block, its low word, scaled again, the
-// cell in it.
-inline target aim(const cleary_state& s, const digest& d) noexcept {
+// The home is scale(position, cells), monotone in the position for any number of blocks: the product's high word is the block, its
+// low word, scaled again, the cell in it. Bits: of a remainder, known when compiled, or 0.
+template <unsigned Bits = 0>
+target aim(const cleary_state& s, const digest& d) noexcept {
     const uint128 product = static_cast<uint128>(d.position) * s.block_count;
     return {static_cast<std::uint64_t>(product >> 64), scale(static_cast<std::uint64_t>(product), block_cells),
-            d.seed >> (bits::word_bits - s.bits)};
+            d.seed >> (bits::word_bits - (Bits != 0 ? Bits : s.bits))};
 }
 
 struct cell {
@@ -104,18 +105,32 @@ inline std::uint64_t remainder_at(const cleary_state& s, std::uint64_t number) n
     return load_bits(s, number * s.bits) & bits::low_mask(s.bits);
 }
 
-// Is the remainder one of `length` (at least 1) from a cell on? They do not go round the table's end.
+// The top bits of those lanes from a cell on that hold the remainder, among other bits.
+template <unsigned Bits>
+std::uint64_t equal_lanes(const cleary_state& s, std::uint64_t number, std::uint64_t remainder) noexcept {
+    const lanes l = lanes_in<Bits>(s);
+    const std::uint64_t rest = l.tops() - l.ones;
+    const std::uint64_t unlike = load_bits(s, number * l.bits) ^ remainder * l.ones;
+    return ~(((unlike & rest) + rest) | unlike);  // no lane carries
+}
+
+// Is the remainder one of `length` (1 to lanes) from a cell on?
+template <unsigned Bits>
+bool equal_in_word(const cleary_state& s, std::uint64_t number, std::uint64_t length,
+                   std::uint64_t remainder) noexcept {
+    const lanes l = lanes_in<Bits>(s);
+    const std::uint64_t asked = ~std::uint64_t{0} >> (bits::word_bits - length * l.bits);
+    return (equal_lanes<Bits>(s, number, remainder) & l.tops() & asked) != 0;
+}
+
+// The same for any length from 1 on. The cells do not go round the table's end.
 template <unsigned Bits>
 bool any_equal(const cleary_state& s, std::uint64_t number, std::uint64_t length, std::uint64_t remainder) noexcept {
-    const lanes l = lanes_in<Bits>(s);
-    const std::uint64_t pattern = remainder * l.ones, tops = l.tops(), rest = tops - l.ones;
-    for (std::uint64_t bit = number * l.bits;; bit += l.count * l.bits, length -= l.count) {
-        const std::uint64_t unlike = load_bits(s, bit) ^ pattern;
-        const std::uint64_t not_zero = ((unlike & rest) + rest) | unlike;  // top bit of each lane; no lane carries
-        const std::uint64_t asked = ~std::uint64_t{0} >> (bits::word_bits - std::min(length, l.count) * l.bits);
-        if ((tops & asked & ~not_zero) != 0) return true;
-        if (length <= l.count) return false;
+    const std::uint64_t count = lanes_in<Bits>(s).count;
+    for (; length > count; number += count, length -= count) {
+        if (equal_in_word<Bits>(s, number, count, remainder)) return true;
     }
+    return equal_in_word<Bits>(s, number, length, remainder);
 }
 
 // How many of `length` remainders from a cell on, which rise, are smaller?
@@ -130,8 +145,8 @@ inline std::uint64_t count_smaller(const cleary_state& s, std::uint64_t number, 
         // Without its top bit, is x at least y? The tops stand in for a borrow.
         const std::uint64_t rest_reaches = ((x & (tops - l.ones)) | tops) - (y & (tops - l.ones));
         const std::uint64_t less = tops & ((~x & y) | (~(x ^ y) & ~rest_reaches));
-        const auto found = static_cast<std::uint64_t>(
-            std::popcount(less & (~std::uint64_t{0} >> (bits::word_bits - here * l.bits))));
+        const auto found =
+            static_cast<std::uint64_t>(std::popcount(less & (~std::uint64_t{0} >> (bits::word_bits - here * l.bits))));
         smaller += found;
         if (found < here) break;
     }
@@ -207,8 +222,7 @@ bool in_run(const cleary_state& s, const target& t) noexcept {
     const std::uint64_t length = runs<Words>::behind_ends(s, start, 1).number() - start.number();
     const std::uint64_t first = wrapped(s, start.number()), up_to_end = cell_count(s) - first;
     if (length <= up_to_end) return any_equal<Bits>(s, first, length, t.remainder);
-    return any_equal<Bits>(s, first, up_to_end, t.remainder) ||
-           any_equal<Bits>(s, 0, length - up_to_end, t.remainder);
+    return any_equal<Bits>(s, first, up_to_end, t.remainder) || any_equal<Bits>(s, 0, length - up_to_end, t.remainder);
 }
 
 }  // namespace genista::cleary

@@ -19,8 +19,8 @@ namespace {
 
 // `blocks` times 60 cells with remainders of `bits`.
 cleary_filter made(std::uint64_t blocks, unsigned bits) {
-    const double load = 0.75;
-    auto filter = cleary_filter::make({.capacity = blocks * 45,
+    const double load = bits == cleary_filter::max_remainder_bits ? 0.97 : 0.75;
+    auto filter = cleary_filter::make({.capacity = static_cast<std::uint64_t>(static_cast<double>(60 * blocks) * load),
                                        .false_positive_rate = std::ldexp(load, -static_cast<int>(bits)),
                                        .hash = hasher{hash_key::from_seed(1)},
                                        .load = load});
@@ -85,7 +85,7 @@ void fill(std::uint64_t blocks, unsigned bits, const crowd& where, std::uint64_t
     for (std::uint64_t i = 0; i < tries; ++i) {
         // Towards the end from everywhere: some crowds have fewer values than the table has cells.
         const digest d = draw(chance, i < 2 * filter.cells() ? where : crowd{});
-        const insert_outcome expected = model.contains(d)  ? insert_outcome::already_present
+        const insert_outcome expected = model.contains(d) ? insert_outcome::already_present
                                         : model.is_full() ? insert_outcome::full
                                                           : insert_outcome::inserted;
         ASSERT_EQ(filter.may_contain(d), model.contains(d));

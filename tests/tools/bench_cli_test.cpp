@@ -49,13 +49,15 @@ TEST(bench_cli, json_has_every_promised_field) {
     const nlohmann::json& document = whole["sizes"][0];
     EXPECT_EQ(document.at("keys"), 20000);
     EXPECT_EQ(document.at("build_rounds"), 2);
-    const char* names[] = {"bloom",   "blocked_bloom", "cuckoo_partial", "cuckoo", "cuckooing",   "cyclic1",
-                           "cyclic2", "cyclic3",       "swapping",       "broom",  "broom_paper", "cascade"};
+    const char* names[] = {"bloom",     "blocked_bloom", "cuckoo_partial", "cleary",  "cuckoo",
+                           "cuckooing", "cyclic1",       "cyclic2",        "cyclic3", "swapping",
+                           "broom",     "broom_paper",   "cascade"};
     ASSERT_EQ(document.at("filters").size(), std::size(names));
     for (std::size_t f = 0; f < std::size(names); ++f) EXPECT_EQ(document["filters"][f].at("name"), names[f]);
     for (const nlohmann::json& filter : document["filters"]) {
         const std::string which = filter["name"];
-        const bool local = which == "bloom" || which == "blocked_bloom" || which == "cuckoo_partial";
+        const bool local =
+            which == "bloom" || which == "blocked_bloom" || which == "cuckoo_partial" || which == "cleary";
         const bool adapts = !local && which != "cuckoo";
         const bool erases = !local || which == "cuckoo_partial";
         EXPECT_EQ(filter.at("keys"), 20000);

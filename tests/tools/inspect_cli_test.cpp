@@ -7,6 +7,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom_paper.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -71,7 +72,8 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
     save_sample<blocked_bloom_filter>(scratch / "blocked_bloom");
     save_sample<cuckoo_partial_filter>(scratch / "cuckoo_partial");
     save_sample<whitelist_filter>(scratch / "whitelist");
-    for (const std::string kind : {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist"}) {
+    save_sample<cleary_filter>(scratch / "cleary");
+    for (const std::string kind : {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist", "cleary"}) {
         const tool_run run = run_tool({"inspect", scratch / kind, "--json"});
         ASSERT_EQ(run.status, 0) << kind << run.err;
         const nlohmann::json document = run.json();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bench/adaptive_subject.hpp"
+#include "bench/cleary_at.hpp"
 #include "bench/filter_subject.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
@@ -13,6 +14,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cascade.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -97,6 +99,7 @@ constexpr filter_entry entries[] = {
     entry<bloom_filter>(snapshot_kind::bloom),
     entry<blocked_bloom_filter>(snapshot_kind::blocked_bloom),
     entry<cuckoo_partial_filter>(snapshot_kind::cuckoo_partial),
+    entry<cleary_filter>(snapshot_kind::cleary),
     cuckoo_entry<cuckoo_filter>(snapshot_kind::cuckoo),
     cuckoo_entry<cuckooing_filter>(snapshot_kind::cuckooing),
     cuckoo_entry<cyclic_filter<1>>(snapshot_kind::cyclic),
@@ -108,6 +111,14 @@ constexpr filter_entry entries[] = {
      &make_indexed_subject<broom_paper_filter, broom_paper_options>, &load_filter<broom_paper_filter>},
     {cascade_filter::name, snapshot_kind::cascade, &make_indexed_subject<cascade_filter, cascade_options>,
      &load_filter<cascade_filter>},
+};
+
+// Measured when they are named: one filter at other settings.
+constexpr filter_entry variants[] = {
+    entry<bench::cleary_at<50>>(snapshot_kind::cleary),
+    entry<bench::cleary_at<80>>(snapshot_kind::cleary),
+    entry<bench::cleary_at<90>>(snapshot_kind::cleary),
+    entry<bench::cleary_at<97>>(snapshot_kind::cleary),
 };
 
 // There to be understood, and not raced: `inspect` knows their snapshots, `bench` does not measure them.
@@ -129,7 +140,9 @@ std::span<const filter_entry> all_filters() noexcept {
 }
 
 const filter_entry* find_filter(std::string_view name) noexcept {
-    return find_by(&filter_entry::name, name);
+    if (const filter_entry* const found = find_by(&filter_entry::name, name); found != nullptr) return found;
+    const auto variant = std::ranges::find(variants, name, &filter_entry::name);
+    return variant == std::end(variants) ? nullptr : variant;
 }
 
 const filter_entry* find_filter(snapshot_kind kind) noexcept {
@@ -141,6 +154,7 @@ const filter_entry* find_filter(snapshot_kind kind) noexcept {
 std::string filter_names() {
     std::string names;
     for (const filter_entry& each : entries) names.append(names.empty() ? "" : ", ").append(each.name);
+    for (const filter_entry& each : variants) names.append(", ").append(each.name);
     return names;
 }
 
