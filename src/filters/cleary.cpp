@@ -33,9 +33,14 @@ std::uint64_t blocks_for(std::uint64_t capacity, double load) noexcept {
 constexpr std::uint64_t remainder_bytes(std::uint64_t blocks, unsigned bits) noexcept {
     return 8 * bits::words_for(blocks * cleary::block_cells * bits);
 }
-// An empty block behind the last, and 16 bytes for loads at the last remainder: what a look-up may read too far.
+// What a look-up may read and not mean: an empty block behind the last, and remainders from where the window of the last block ends
+// (src/filters/cleary_kernels.inl: at most 63 cells behind an offset of at most 63), sixteen bytes at once.
+constexpr std::uint64_t cells_read_too_far = 63 + 63 - cleary::block_cells;
+constexpr std::uint64_t spare_bytes(unsigned bits) noexcept {
+    return 8 * bits::words_for(cells_read_too_far * bits) + 16;
+}
 constexpr std::uint64_t table_bytes(std::uint64_t blocks, unsigned bits) noexcept {
-    return (blocks + 1) * sizeof(cleary_block) + remainder_bytes(blocks, bits) + 16;
+    return (blocks + 1) * sizeof(cleary_block) + remainder_bytes(blocks, bits) + spare_bytes(bits);
 }
 
 result<void> check(const cleary_options& options) noexcept {

@@ -15,7 +15,7 @@
 // more): 60 cells make a block of two words, each with 60 bits of the rows above and half of an offset.
 //
 //     block          | occupied, 60 bits | 4 bits || ends, 60 bits | 4 bits |     offset: cells from the block's first one on
-//     all blocks, an empty one, all remainders side by side, 16 bytes              that belong to homes before it; 255: or more
+//     all blocks, an empty one, all remainders side by side, a few zeros           that belong to homes before it; 255: or more
 //
 // From the offset on, the i-th end belongs to the i-th occupied home: a count in one word and a select in the next find the run, and
 // one comparison settles it: two cache lines, whatever the load. Where an offset says "or more" the search begins at an earlier
