@@ -56,6 +56,9 @@ struct cleary_policy {
     // The block, and where the remainder lies if nobody before it has slid far.
     static void prefetch(const state& s, const target& t) noexcept {
         __builtin_prefetch(s.blocks + t.block);
+        prefetch_home(s, t);
+    }
+    static void prefetch_home(const state& s, const target& t) noexcept {
         const std::uint64_t number = t.block * cleary::block_cells + t.index;
         __builtin_prefetch(s.remainders + number * (Bits != 0 ? Bits : s.bits) / 8);
     }
@@ -76,9 +79,10 @@ struct cleary_policy {
     // others before it, or at its home.
     // No branch on chance: whether a home is occupied is a coin, and a branch that was mispredicted costs the next look-ups their head
     // start, which is more than a second line read for nothing.
-    static bool test(const state& s, const target& t) noexcept {
+    [[gnu::always_inline]] static bool test(const state& s, const target& t) noexcept {
         constexpr std::uint64_t width = 63,
                                 most_skipped = width - 6;  // beyond, the next block's offset would show in the window
+        prefetch_home(s, t);  // or the second line would wait for the first
         const cleary_block here = s.blocks[t.block];
         const std::uint64_t after = s.blocks[t.block + 1].ends;
         const std::uint64_t occupied = here.occupied >> t.index & 1;
@@ -92,13 +96,15 @@ struct cleary_policy {
         const std::uint64_t reached = ends_from_start & ((std::uint64_t{1} << cleary_compare<Bits>::cells(s)) - 1);
         const std::uint64_t is_near = std::uint64_t{offset <= most_skipped} & std::uint64_t{reached != 0};
         if ((occupied & ~is_near) != 0) [[unlikely]]
-            return test_far(s, t);
+            return test_far(s, t.block, t.index, t.remainder);
         const std::uint64_t cell = t.block * cleary::block_cells + start;
         const bool found = cleary_compare<Bits>::found(s, cell, ends_from_start, t.remainder);
         return (occupied & std::uint64_t{found}) != 0;
     }
-    [[gnu::noinline]] static bool test_far(const state& s, const target& t) noexcept {
-        return cleary::in_run<cleary_words, Bits>(s, t);
+    // Apart, and by value: the others keep everything in registers.
+    [[gnu::noinline]] static bool test_far(const state& s, std::uint64_t block, std::uint64_t index,
+                                           std::uint64_t remainder) noexcept {
+        return cleary::in_run<cleary_words, Bits>(s, {block, index, remainder});
     }
 };
 
