@@ -56,9 +56,6 @@ struct cleary_policy {
     // The block, and where the remainder lies if nobody before it has slid far.
     static void prefetch(const state& s, const target& t) noexcept {
         __builtin_prefetch(s.blocks + t.block);
-        prefetch_home(s, t);
-    }
-    static void prefetch_home(const state& s, const target& t) noexcept {
         const std::uint64_t number = t.block * cleary::block_cells + t.index;
         __builtin_prefetch(s.remainders + number * (Bits != 0 ? Bits : s.bits) / 8);
     }
@@ -82,7 +79,6 @@ struct cleary_policy {
     [[gnu::always_inline]] static bool test(const state& s, const target& t) noexcept {
         constexpr std::uint64_t width = 63,
                                 most_skipped = width - 6;  // beyond, the next block's offset would show in the window
-        prefetch_home(s, t);  // or the second line would wait for the first
         const cleary_block here = s.blocks[t.block];
         const std::uint64_t after = s.blocks[t.block + 1].ends;
         const std::uint64_t occupied = here.occupied >> t.index & 1;
