@@ -28,13 +28,17 @@ class walk {
         if (offset_of(here) != std::min(next_ > first ? next_ - first : 0, most_offset)) return false;
         for (std::uint64_t homes = occupied_of(here); homes != 0; homes &= homes - 1) {
             const std::uint64_t home = first + static_cast<std::uint64_t>(std::countr_zero(homes));
+            rests_ = rests_ || next_ <= home;
             if (!free_until(home) || !run()) return false;
         }
         return true;
     }
 
-    // The runs end where the round began.
-    [[nodiscard]] bool close() noexcept { return free_until(end_ - offset_) && next_ == end_ && used_ == s_.used; }
+    // The runs end where the round began. And somewhere a run lies at its home: a table without a free cell could be turned by a few
+    // cells and still tell one story, but nobody would have slid so far.
+    [[nodiscard]] bool close() noexcept {
+        return free_until(end_ - offset_) && next_ == end_ && used_ == s_.used && (rests_ || used_ == 0);
+    }
 
     [[nodiscard]] std::uint64_t first() const noexcept { return first_; }
     [[nodiscard]] std::uint64_t used() const noexcept { return used_; }
@@ -66,6 +70,7 @@ class walk {
     std::uint64_t first_ = 0, offset_ = 0;
     std::uint64_t next_ = 0, end_ = 0;  // unwrapped cells: the next one, and where the round is over
     std::uint64_t used_ = 0;
+    bool rests_ = false;
 };
 
 bool tail_is_zero(const cleary_state& s) noexcept {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -223,6 +224,30 @@ TEST(cleary_snapshot, parameters_that_contradict_each_other_are_refused) {
     EXPECT_TRUE(with(68, 8, 11));
     for (const std::uint64_t wrong : {0ull, 10ull, 12ull, 1ull << 60, ~0ull})
         EXPECT_FALSE(with(68, 8, wrong)) << "blocks";
+}
+
+// One block of 60 bytes, all taken, every run one cell further on than it need be: sound, but not what inserts would have made.
+TEST(cleary_snapshot, a_full_table_turned_by_a_cell_is_refused) {
+    cleary_filter filter = made({57, 0x1p-8, hasher{hash_key::from_seed(3)}, 0.95});
+    ASSERT_EQ(filter.cells(), 60u);
+    for (std::uint64_t key = 0; filter.insert(key) != insert_outcome::full;) ++key;
+    test::file_bytes file = test::saved(filter);
+    const auto view = open_snapshot(file);
+    ASSERT_TRUE(view);
+    ASSERT_TRUE(cleary_filter::load(file));
+    const std::span block{file.data() + place_of(view->sections[0], file), 16};
+    std::uint64_t occupied = 0, ends = 0;
+    std::memcpy(&occupied, block.data(), 8);
+    std::memcpy(&ends, block.data() + 8, 8);
+    constexpr std::uint64_t cells = (std::uint64_t{1} << 60) - 1;
+    const std::uint64_t offset = (occupied >> 60 | ends >> 60 << 4) + 1;
+    const std::uint64_t turned = (ends << 1 | (ends & cells) >> 59) & cells;
+    test::put_little_endian(block, 0, 8, (occupied & cells) | offset << 60);
+    test::put_little_endian(block, 8, 8, turned | offset >> 4 << 60);
+    const auto remainders = file.begin() + static_cast<std::ptrdiff_t>(place_of(view->sections[1], file));
+    std::rotate(remainders, remainders + 59, remainders + 60);
+    test::fix_checksums(file);
+    EXPECT_FALSE(cleary_filter::load(file));
 }
 
 // No block says how far the runs before it reach: none can be believed.
