@@ -141,7 +141,7 @@ std::span<const filter_entry> all_filters() noexcept {
 
 const filter_entry* find_filter(std::string_view name) noexcept {
     if (const filter_entry* const found = find_by(&filter_entry::name, name); found != nullptr) return found;
-    const auto variant = std::ranges::find(variants, name, &filter_entry::name);
+    const auto* const variant = std::ranges::find(variants, name, &filter_entry::name);
     return variant == std::end(variants) ? nullptr : variant;
 }
 
