@@ -15,6 +15,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/bloomier.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -109,8 +110,9 @@ void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise<whitelist_filter>(bytes)} +
-                       int{exercise<bloomier_filter>(bytes)} + int{exercise<optimal_filter>(bytes)} +
-                       int{exercise<spectral_filter>(bytes)} + int{exercise_broom(bytes)} + int{exercise_paper(bytes)} +
+                       int{exercise<bloomier_filter>(bytes)} + int{exercise<cleary_filter>(bytes)} +
+                       int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
+                       int{exercise_broom(bytes)} + int{exercise_paper(bytes)} +
                        exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)

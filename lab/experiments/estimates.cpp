@@ -26,6 +26,7 @@ constexpr std::array all{
     known{"broom-large", {1.5, 3}},
     known{"broom-words", {0.7, 0.7}},
     known{"ppr-reduction", {5.7, 0.7}},
+    known{"ppr-cleary", {7.3, 0.8}},
     known{"ppr-bloomier", {9, 2}},
     known{"acf-support", {5, 4}},
     known{"acf-not-support", {38, 5}},

@@ -25,6 +25,7 @@ result<outcome> run_ppr_reduction(const run_options& options);
 result<outcome> run_ppr_counter(const run_options& options);
 result<outcome> run_ppr_multiset(const run_options& options);
 result<outcome> run_ppr_filter(const run_options& options);
+result<outcome> run_ppr_cleary(const run_options& options);
 result<outcome> run_ppr_spectral(const run_options& options);
 result<outcome> run_ppr_bloomier(const run_options& options);
 result<outcome> run_ppr_lossy(const run_options& options);

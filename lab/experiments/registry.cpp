@@ -28,6 +28,7 @@ constexpr std::array experiments{
     experiment{"ppr-counter", run_ppr_counter},
     experiment{"ppr-multiset", run_ppr_multiset},
     experiment{"ppr-filter", run_ppr_filter},
+    experiment{"ppr-cleary", run_ppr_cleary},
     experiment{"ppr-spectral", run_ppr_spectral},
     experiment{"ppr-bloomier", run_ppr_bloomier},
     experiment{"ppr-lossy", run_ppr_lossy},

@@ -115,6 +115,8 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "lossy";
         case snapshot_kind::bloomier:
             return "bloomier";
+        case snapshot_kind::cleary:
+            return "cleary";
     }
     return "unknown";
 }

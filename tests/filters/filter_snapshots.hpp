@@ -9,6 +9,7 @@
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/format/sink.hpp"
 
@@ -59,7 +60,7 @@ void expect_equal_answers(const Filter& a, const Filter& b, std::uint64_t querie
     for (std::uint64_t key = 0; key < queries; ++key) ASSERT_EQ(a.may_contain(key), b.may_contain(key)) << key;
 }
 
-using all_local_filters = ::testing::Types<bloom_filter, blocked_bloom_filter, cuckoo_partial_filter>;
+using all_local_filters = ::testing::Types<bloom_filter, blocked_bloom_filter, cuckoo_partial_filter, cleary_filter>;
 
 struct filter_names {
     template <class Filter>

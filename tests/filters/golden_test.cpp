@@ -13,6 +13,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom_paper.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -157,6 +158,12 @@ TEST(golden, cuckoo_partial_keyed_with_12_bit_tags) {
 TEST(golden, cuckoo_partial_trusted_with_16_bit_tags) {
     check_golden<cuckoo_partial_filter>("cuckoo_partial-v1-trusted.snapshot", hash_kind::trusted, 1.0 / 4096,
                                         {3, 26'937});
+}
+TEST(golden, cleary_keyed) {
+    check_golden<cleary_filter>("cleary-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {152, 1'621'732});
+}
+TEST(golden, cleary_trusted_with_6_bit_remainders) {
+    check_golden<cleary_filter>("cleary-v1-trusted.snapshot", hash_kind::trusted, 1.0 / 64, {561, 5'683'770});
 }
 TEST(golden, cuckoo_keyed) {
     check_golden<cuckoo_filter>("cuckoo-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {135, 1'353'428});

@@ -49,15 +49,15 @@ TEST(bench_cli, json_has_every_promised_field) {
     const nlohmann::json& document = whole["sizes"][0];
     EXPECT_EQ(document.at("keys"), 20000);
     EXPECT_EQ(document.at("build_rounds"), 2);
-    const char* names[] = {"bloom",       "blocked_bloom", "cuckoo_partial", "cuckoo",   "cuckooing",
-                           "cyclic1",     "cyclic2",       "cyclic3",        "swapping", "broom",
-                           "broom_paper", "cascade",       "optimal_filter", "spectral", "bloomier"};
+    const char* names[] = {"bloom",   "blocked_bloom",  "cuckoo_partial", "cleary",   "cuckoo", "cuckooing",
+                           "cyclic1", "cyclic2",        "cyclic3",        "swapping", "broom",  "broom_paper",
+                           "cascade", "optimal_filter", "spectral",       "bloomier"};
     ASSERT_EQ(document.at("filters").size(), std::size(names));
     for (std::size_t f = 0; f < std::size(names); ++f) EXPECT_EQ(document["filters"][f].at("name"), names[f]);
     for (const nlohmann::json& filter : document["filters"]) {
         const std::string which = filter["name"];
         const bool local = which == "bloom" || which == "blocked_bloom" || which == "cuckoo_partial" ||
-                           which == "bloomier" || which == "optimal_filter" || which == "spectral";
+                           which == "bloomier" || which == "cleary" || which == "optimal_filter" || which == "spectral";
         const bool adapts = !local && which != "cuckoo";
         const bool erases = !local || which == "cuckoo_partial" || which == "optimal_filter" || which == "spectral";
         EXPECT_EQ(filter.at("keys"), 20000);
@@ -176,12 +176,28 @@ TEST(bench_cli, rates_may_be_written_in_several_ways) {
     }
 }
 
+TEST(bench_cli, cleary_at_other_loads_is_measured_when_named) {
+    const nlohmann::json document =
+        only_size(run_tool(small_bench({"--filters", "cleary50,cleary80,cleary,cleary97"})));
+    const std::pair<const char*, double> expected[] = {
+        {"cleary50", 0.5}, {"cleary80", 0.8}, {"cleary", 0.95}, {"cleary97", 0.97}};
+    ASSERT_EQ(document.at("filters").size(), std::size(expected));
+    for (std::size_t f = 0; f < std::size(expected); ++f) {
+        const nlohmann::json& filter = document["filters"][f];
+        EXPECT_EQ(filter.at("name"), expected[f].first);
+        const double remainder = expected[f].second == 0.5 ? 7 : 8;
+        const double bits = filter.at("bits_per_key"), cells = (remainder + 2 + 2.0 / 15) / expected[f].second;
+        EXPECT_GE(bits, cells) << expected[f].first;
+        EXPECT_LE(bits, cells + 0.4) << expected[f].first << ": few keys for the fixed costs";
+    }
+}
+
 TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
     const scratch_folder scratch;
     const std::string path = scratch / "bench.json";
     const tool_run run = run_tool({"bench", "--keys", "2e4", "--rounds", "1", "--lookups", "5000", "--json", path});
     ASSERT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("sizes").at(0).at("filters").size(), 15u);
+    EXPECT_EQ(nlohmann::json::parse(contents(path)).at("sizes").at(0).at("filters").size(), 16u);
     for (const char* word :
          {"keyed hash", "1 thread,", "1 round", "bits_over_optimal", "negative_batch", "cuckoo_partial", "floor",
           "blocked_bloom", "over floor", "over cuckoo_partial", "over blocked_bloom"}) {

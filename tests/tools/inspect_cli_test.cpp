@@ -8,6 +8,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "genista/filters/broom_paper.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -88,8 +89,9 @@ TEST(inspect_cli, shows_envelope_and_stats_of_every_kind) {
     save_sample<whitelist_filter>(scratch / "whitelist");
     save_sample<optimal_filter>(scratch / "optimal_filter");
     save_sample<spectral_filter>(scratch / "spectral");
+    save_sample<cleary_filter>(scratch / "cleary");
     for (const std::string kind :
-         {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist", "optimal_filter", "spectral"}) {
+         {"bloom", "blocked_bloom", "cuckoo_partial", "whitelist", "optimal_filter", "spectral", "cleary"}) {
         const tool_run run = run_tool({"inspect", scratch / kind, "--json"});
         ASSERT_EQ(run.status, 0) << kind << run.err;
         const nlohmann::json document = run.json();

@@ -60,6 +60,7 @@ range_reads_per_update, slot_reads_per_update: what that cost a filter beside a 
 key while it lasts.
 --compare: medians of this run over those of an older one, where size, filter, threads and operation agree, and the same
 after each was divided by the floor of its own run.
+cleary50, cleary80, cleary90, cleary97: cleary (95) with so many of 100 cells taken; measured when named.
 fpr_interval: Clopper-Pearson, 99.9 %. floor: one random cache line a look-up in an array as large as the smallest
 filter. Exit status 1 if a filter loses a key or refuses one below capacity, or batches answer unlike single calls.
 Example:

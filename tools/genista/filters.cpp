@@ -7,6 +7,7 @@
 
 #include "bench/adaptive_subject.hpp"
 #include "bench/built_subject.hpp"
+#include "bench/cleary_at.hpp"
 #include "bench/filter_subject.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
@@ -15,6 +16,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cascade.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
@@ -113,6 +115,7 @@ constexpr filter_entry entries[] = {
     entry<bloom_filter>(snapshot_kind::bloom),
     entry<blocked_bloom_filter>(snapshot_kind::blocked_bloom),
     entry<cuckoo_partial_filter>(snapshot_kind::cuckoo_partial),
+    entry<cleary_filter>(snapshot_kind::cleary),
     cuckoo_entry<cuckoo_filter>(snapshot_kind::cuckoo),
     cuckoo_entry<cuckooing_filter>(snapshot_kind::cuckooing),
     cuckoo_entry<cyclic_filter<1>>(snapshot_kind::cyclic),
@@ -127,6 +130,14 @@ constexpr filter_entry entries[] = {
     entry<optimal_filter>(snapshot_kind::optimal),
     entry<spectral_filter>(snapshot_kind::spectral),
     {bloomier_filter::name, snapshot_kind::bloomier, &make_bloomier_subject, &load_filter<bloomier_filter>},
+};
+
+// Measured when they are named: one filter at other settings.
+constexpr filter_entry variants[] = {
+    entry<bench::cleary_at<50>>(snapshot_kind::cleary),
+    entry<bench::cleary_at<80>>(snapshot_kind::cleary),
+    entry<bench::cleary_at<90>>(snapshot_kind::cleary),
+    entry<bench::cleary_at<97>>(snapshot_kind::cleary),
 };
 
 // There to be understood, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.
@@ -151,7 +162,9 @@ std::span<const filter_entry> all_filters() noexcept {
 }
 
 const filter_entry* find_filter(std::string_view name) noexcept {
-    return find_by(&filter_entry::name, name);
+    if (const filter_entry* const found = find_by(&filter_entry::name, name); found != nullptr) return found;
+    const auto* const variant = std::ranges::find(variants, name, &filter_entry::name);
+    return variant == std::end(variants) ? nullptr : variant;
 }
 
 const filter_entry* find_filter(snapshot_kind kind) noexcept {
@@ -163,6 +176,7 @@ const filter_entry* find_filter(snapshot_kind kind) noexcept {
 std::string filter_names() {
     std::string names;
     for (const filter_entry& each : entries) names.append(names.empty() ? "" : ", ").append(each.name);
+    for (const filter_entry& each : variants) names.append(", ").append(each.name);
     return names;
 }
 

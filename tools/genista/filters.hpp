@@ -30,6 +30,7 @@ struct filter_entry {
     result<saved_filter> (*load)(std::span<const std::byte> snapshot);               // any snapshot of the kind
 };
 
+// Without those that have to be named: settings of one of these (cleary80 and so on).
 [[nodiscard]] std::span<const filter_entry> all_filters() noexcept;
 
 // nullptr if there is none.

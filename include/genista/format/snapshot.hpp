@@ -63,6 +63,7 @@ enum class snapshot_kind : std::uint16_t {
     optimal = 15,
     spectral = 16,
     lossy = 17,
+    cleary = 18,
     bloomier = 19,
 };
 

@@ -1,0 +1,181 @@
+// The cold half of cleary_filter: sizing, making, saving and loading.
+#include "genista/filters/cleary.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "filters/cleary_check.hpp"
+#include "filters/cleary_kernels.hpp"
+#include "filters/cleary_table.hpp"
+#include "filters/common.hpp"
+#include "filters/sizing.hpp"
+#include "filters/snapshot_fields.hpp"
+
+namespace genista {
+namespace {
+
+constexpr std::uint16_t version = 1;
+
+// Exact: halving loses nothing.
+unsigned remainder_bits_for(double rate, double load) noexcept {
+    unsigned bits = 1;
+    for (double reached = load / 2; reached > rate; reached /= 2) ++bits;
+    return bits;
+}
+
+std::uint64_t blocks_for(std::uint64_t capacity, double load) noexcept {
+    const double blocks = std::ceil(static_cast<double>(capacity) / load / static_cast<double>(cleary::block_cells));
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(blocks));
+}
+
+// Whole words.
+constexpr std::uint64_t remainder_bytes(std::uint64_t blocks, unsigned bits) noexcept {
+    return 8 * bits::words_for(blocks * cleary::block_cells * bits);
+}
+// What a look-up may read and not mean: an empty block behind the last, and remainders from where the window of the last block ends
+// (src/filters/cleary_kernels.inl: at most 63 cells behind an offset of at most 63), sixteen bytes at once.
+constexpr std::uint64_t cells_read_too_far = 63 + 63 - cleary::block_cells;
+constexpr std::uint64_t spare_bytes(unsigned bits) noexcept {
+    return 8 * bits::words_for(cells_read_too_far * bits) + 16;
+}
+constexpr std::uint64_t table_bytes(std::uint64_t blocks, unsigned bits) noexcept {
+    return (blocks + 1) * sizeof(cleary_block) + remainder_bytes(blocks, bits) + spare_bytes(bits);
+}
+
+result<void> check(const cleary_options& options) noexcept {
+    const auto checked =
+        check_options(cleary_filter::name, {options.capacity, options.false_positive_rate, options.hash},
+                      cleary_filter::min_false_positive_rate);
+    if (!checked) return checked.error();
+    // Written so that a NaN fails as well.
+    if (options.load >= cleary_filter::min_load && options.load <= cleary_filter::max_load) return {};
+    return error::make(error_code::invalid_argument, "cleary: load %g is not in [%g, %g]", options.load,
+                       cleary_filter::min_load, cleary_filter::max_load);
+}
+
+cleary_state shape_of(const cleary_options& options) noexcept {
+    const auto lanes = cleary::lanes::of(remainder_bits_for(options.false_positive_rate, options.load));
+    cleary_state shape;
+    shape.block_count = blocks_for(options.capacity, options.load);
+    shape.bits = lanes.bits;
+    shape.lanes = static_cast<unsigned>(lanes.count);
+    shape.ones = lanes.ones;
+    return shape;
+}
+
+}  // namespace
+
+cleary_filter::cleary_filter(const cleary_options& options, const hasher& hash, const cleary_state& shape,
+                             buffer table) noexcept
+    : kernels_{cleary_kernels_for(shape.bits)},
+      state_{shape},
+      hash_{hash},
+      table_{std::move(table)},
+      capacity_{options.capacity},
+      rate_{options.false_positive_rate},
+      load_{options.load} {
+    state_.blocks = reinterpret_cast<cleary_block*>(table_.data());
+    state_.remainders = table_.data() + (state_.block_count + 1) * sizeof(cleary_block);
+}
+
+result<cleary_filter> cleary_filter::make(const cleary_options& options) noexcept {
+    if (const auto checked = check(options); !checked) return checked.error();
+    const auto hash = hasher_from({options.capacity, options.false_positive_rate, options.hash});
+    if (!hash) return hash.error();
+    const cleary_state shape = shape_of(options);
+    auto table = buffer::zeroed(table_bytes(shape.block_count, shape.bits));
+    if (!table) return table.error();
+    return cleary_filter{options, *hash, shape, *std::move(table)};
+}
+
+filter_stats cleary_filter::stats() const noexcept {
+    return plain_stats(state_.used, capacity_, rate_, table_.allocated_bytes() + sizeof *this);
+}
+
+std::uint64_t cleary_filter::cells() const noexcept {
+    return cleary::cell_count(state_);
+}
+
+cleary_walk cleary_filter::walk_of(const digest& d) const noexcept {
+    assert(state_.used < cells());
+    using runs = cleary::runs<bits::portable_words>;
+    const cleary::target t = cleary::aim(state_, d);
+    const auto place = runs::find(state_, t.block, t.index);
+    cleary_walk walk;
+    cleary::cell behind = place.before;
+    if (cleary::is_occupied(state_, t)) {
+        behind = runs::behind_ends(state_, place.start(), 1);
+        walk.lookup_cells = behind.number() - place.home.number();
+    }
+    walk.insert_cells = runs::first_free(state_, place.home, behind).number() - place.home.number() + 1;
+    return walk;
+}
+
+result<std::uint64_t> cleary_filter::bits_for(std::uint64_t capacity, double rate, double load) noexcept {
+    if (const auto checked = check({capacity, rate, std::nullopt, load}); !checked) return checked.error();
+    return 8 * table_bytes(blocks_for(capacity, load), remainder_bits_for(rate, load));
+}
+
+double cleary_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits, double load) noexcept {
+    if (!check({capacity, max_false_positive_rate, std::nullopt, load})) return 1;
+    const std::uint64_t blocks = blocks_for(capacity, load);
+    for (unsigned remainder = max_remainder_bits; remainder >= 1; --remainder) {
+        if (8 * table_bytes(blocks, remainder) <= bits) return std::ldexp(load, -static_cast<int>(remainder));
+    }
+    return 1;  // the keys do not fit
+}
+
+result<std::uint64_t> cleary_filter::capacity_for(std::uint64_t bits, double rate, double load) noexcept {
+    if (const auto checked = check({1, rate, std::nullopt, load}); !checked) return checked.error();
+    const unsigned remainder = remainder_bits_for(rate, load);
+    return largest_capacity(
+        bits, [&](std::uint64_t capacity) { return 8 * table_bytes(blocks_for(capacity, load), remainder); });
+}
+
+result<void> cleary_filter::save(sink& out) const noexcept {
+    const auto info = describe(snapshot_kind::cleary, version, hash_);
+    if (!info) return info.error();
+    field_writer fields;
+    write_common(fields, stats(), hash_);
+    fields.f64(load_).u32(state_.bits).u64(state_.block_count);
+    const std::span remainders{state_.remainders, remainder_bytes(state_.block_count, state_.bits)};
+    const std::array<std::span<const std::byte>, 2> sections = {
+        table_.bytes().first(state_.block_count * sizeof(cleary_block)), remainders};
+    return write_snapshot(out, *info, fields.view(), sections);
+}
+
+result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noexcept {
+    const auto view = open_snapshot_as(snapshot_kind::cleary, version, 2, bytes);
+    if (!view) return view.error();
+    field_reader fields{view->parameters};
+    const auto common = read_common(fields, view->info, name, min_false_positive_rate);
+    if (!common) return common.error();
+    const cleary_options options{common->options.capacity, common->options.false_positive_rate, common->options.hash,
+                                 fields.f64()};
+    const std::uint32_t bits = fields.u32();
+    const std::uint64_t blocks = fields.u64();
+    if (const auto checked = check(options); !checked) {
+        return error::make(error_code::corrupt, "snapshot: %s", checked.error().message().data());
+    }
+    const cleary_state shape = shape_of(options);
+    const auto block_bytes = view->sections[0], remainders = view->sections[1];
+    if (!fields.finished() || bits != shape.bits || blocks != shape.block_count ||
+        block_bytes.size() != blocks * sizeof(cleary_block) || remainders.size() != remainder_bytes(blocks, bits)) {
+        return error::make(
+            error_code::corrupt,
+            "cleary snapshot: %llu blocks with remainders of %u bits in %zu and %zu bytes; capacity, rate "
+            "and load ask for %llu blocks and %u bits",
+            static_cast<unsigned long long>(blocks), bits, block_bytes.size(), remainders.size(),
+            static_cast<unsigned long long>(shape.block_count), shape.bits);
+    }
+    auto made = make(options);
+    if (!made) return made.error();
+    std::memcpy(made->table_.data(), block_bytes.data(), block_bytes.size());
+    std::memcpy(made->state_.remainders, remainders.data(), remainders.size());
+    made->state_.used = common->keys;
+    if (const auto checked = cleary::check(made->state_); !checked) return checked.error();
+    return made;
+}
+
+}  // namespace genista

@@ -1,0 +1,12 @@
+// Are these bytes a table of cleary_filter? They may be anything.
+#pragma once
+
+#include "genista/base/result.hpp"
+#include "genista/filters/cleary.hpp"
+
+namespace genista::cleary {
+
+// The error names the place where the table stops telling one story: I1 to I3 of genista/filters/cleary.hpp, and `used`.
+[[nodiscard]] result<void> check(const cleary_state& s) noexcept;
+
+}  // namespace genista::cleary
