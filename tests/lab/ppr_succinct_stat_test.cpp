@@ -1,0 +1,47 @@
+// The experiments on succinct multisets and what they give, on their quick sizes: promises are kept, controls are not.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lab/experiments/experiments.hpp"
+
+namespace genista::lab {
+namespace {
+
+void expect_kept(result<outcome> (*run)(const run_options&), std::size_t least_rows) {
+    double progress = 0;
+    run_options options{.filter = {}, .quick = true};
+    options.progress = [&](double share) { progress = share; };
+    const auto ran = run(options);
+    ASSERT_TRUE(ran) << ran.error().message();
+    EXPECT_TRUE(ran->kept) << ran->measured;
+    EXPECT_EQ(progress, 1.0);
+    EXPECT_EQ(ran->control["failed_as_it_must"], true) << ran->control.dump();
+    EXPECT_GE(ran->series.size(), least_rows);
+    for (const auto& row : ran->series) EXPECT_EQ(row["kept"], true) << row.dump();
+}
+
+TEST(ppr_counter, is_kept_on_its_quick_size) {
+    expect_kept(run_ppr_counter, 8);
+}
+TEST(ppr_multiset, is_kept_on_its_quick_size) {
+    expect_kept(run_ppr_multiset, 8);
+}
+TEST(ppr_filter, is_kept_on_its_quick_size) {
+    expect_kept(run_ppr_filter, 4);
+}
+TEST(ppr_spectral, is_kept_on_its_quick_size) {
+    expect_kept(run_ppr_spectral, 2);
+}
+TEST(ppr_lossy, is_kept_on_its_quick_size) {
+    expect_kept(run_ppr_lossy, 10);
+}
+
+TEST(ppr_filter, takes_no_other_filter) {
+    const auto ran = run_ppr_filter({.filter = "bloom", .quick = true});
+    ASSERT_FALSE(ran);
+    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-filter is about no filter and takes none");
+}
+
+}  // namespace
+}  // namespace genista::lab
