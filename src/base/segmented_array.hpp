@@ -1,7 +1,8 @@
 // segmented_array: an array that grows and shrinks at its end without ever being copied, the "extendable array" of [ppr05 §4].
 //
-// Elements lie in segments of 2^k bytes, each a buffer of its own. An address is a segment and a place in it: one more load than a
-// plain array, from a table small enough to stay in the cache. What is taken beyond the elements is less than two segments.
+// Elements lie in segments of 2^k, each a buffer of its own. An address is a segment and a place in it: one more load than a
+// plain array, from a table small enough to stay in the cache. Only the last segment is copied as it grows, by an eighth at a time: so
+// what is taken beyond the elements is less than that, and a small array is small.
 #pragma once
 
 #include <algorithm>
@@ -38,27 +39,28 @@ class segmented_array {
         return segment() - (index & (segment() - 1));
     }
 
-    // Elements below `size` exist from now on; new ones are zero. False: no memory, and nothing has changed.
+    // Elements below `size` exist from now on; new ones are zero. False: no memory; what there was is still there.
     [[nodiscard]] bool make_room(std::uint64_t size) noexcept {
-        if (size <= room()) return true;
-        if (size > first_ && first_ < segment() && !resize_first(std::min(segment(), std::max(size, 2 * first_))))
-            return false;
-        const std::size_t before = memory_.size();
         while (room() < size) {
-            if (add_segment(segment())) continue;
-            while (memory_.size() > before) drop_segment();
-            return false;
+            if (memory_.empty() || last_ == segment()) {
+                if (!add_segment()) return false;
+            } else {
+                const std::uint64_t before = room() - last_, wanted = std::max(size - before, last_ + step());
+                if (!resize_last(std::min(segment(), wanted))) return false;
+            }
         }
         return true;
     }
-    // Nothing from `size` on is needed. One segment more is kept, for whoever goes to and fro.
+    // Nothing from `size` on is needed. A little more is kept, for whoever goes to and fro.
     void give_back(std::uint64_t size) noexcept {
-        while (memory_.size() > 1 && room() >= size + 2 * segment()) drop_segment();
-        if (memory_.size() == 1 && size < first_ / 4) (void)resize_first(std::max<std::uint64_t>(2 * size, least));
+        while (memory_.size() > 1 && room() - last_ >= size + step()) drop_segment();
+        if (memory_.empty() || room() < size + 3 * step()) return;
+        const std::uint64_t before = room() - last_, kept = size > before ? size - before : 0;
+        (void)resize_last(std::min(last_, kept + std::max(least, kept / 8)));
     }
 
     [[nodiscard]] std::uint64_t room() const noexcept {
-        return memory_.size() <= 1 ? first_ : std::uint64_t{memory_.size()} << log_;
+        return memory_.empty() ? 0 : ((std::uint64_t{memory_.size()} - 1) << log_) + last_;
     }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
         std::uint64_t all = memory_.capacity() * sizeof(buffer) + starts_.capacity() * sizeof(T*);
@@ -67,41 +69,47 @@ class segmented_array {
     }
 
   private:
-    static constexpr std::uint64_t least = 64 / sizeof(T);
+    static constexpr std::uint64_t least = buffer::alignment / sizeof(T);
 
-    [[nodiscard]] bool resize_first(std::uint64_t size) noexcept {
-        size = std::max(size, std::min(least, segment()));
-        if (memory_.empty() && !add_segment(size)) return false;
-        if (memory_[0].size_bytes() != size * sizeof(T)) {
-            auto made = buffer::zeroed(size * sizeof(T));
-            if (!made) return false;
-            std::copy_n(starts_[0], std::min(first_, size), reinterpret_cast<T*>(made->data()));
-            memory_[0] = *std::move(made);
-            starts_[0] = reinterpret_cast<T*>(memory_[0].data());
-        }
-        first_ = size;
-        return true;
+    // An eighth of what there is, and of a segment at most.
+    [[nodiscard]] std::uint64_t step() const noexcept {
+        return std::min(segment(), std::max(least, std::min(segment(), room()) / 8));
     }
-    [[nodiscard]] bool add_segment(std::uint64_t size) noexcept {
+    [[nodiscard]] bool resize_last(std::uint64_t size) noexcept {
+        if (size == last_) return true;
         auto made = buffer::zeroed(size * sizeof(T));
         if (!made) return false;
-        try {
-            memory_.reserve(memory_.size() + 1 + memory_.size() / 8);
-            starts_.reserve(memory_.capacity());
-        } catch (const std::bad_alloc&) {
-            return false;
+        std::copy_n(starts_.back(), std::min(last_, size), reinterpret_cast<T*>(made->data()));
+        memory_.back() = *std::move(made);
+        starts_.back() = reinterpret_cast<T*>(memory_.back().data());
+        last_ = size;
+        return true;
+    }
+    [[nodiscard]] bool add_segment() noexcept {
+        const std::uint64_t size = step();
+        auto made = buffer::zeroed(size * sizeof(T));
+        if (!made) return false;
+        if (memory_.size() == memory_.capacity() || starts_.size() == starts_.capacity()) {
+            try {
+                memory_.reserve(memory_.size() + 1 + memory_.size() / 8);
+                starts_.reserve(memory_.capacity());
+            } catch (const std::bad_alloc&) {
+                return false;
+            }
         }
         starts_.push_back(reinterpret_cast<T*>(made->data()));
         memory_.push_back(*std::move(made));
+        last_ = size;
         return true;
     }
     void drop_segment() noexcept {
         starts_.pop_back();
         memory_.pop_back();
+        last_ = segment();
     }
 
     unsigned log_;
-    std::uint64_t first_ = 0;  // elements of the first segment, as long as it is the only one
+    std::uint64_t last_ = 0;  // elements of the last segment
     std::vector<buffer> memory_;
     std::vector<T*> starts_;
 };

@@ -27,10 +27,12 @@ result<void> check(const filter_options& common, double share) noexcept {
     return {};
 }
 
-// As many values as the keys that are stored, on average, need.
+// On average.
+std::uint64_t stored_of(const filter_options& common, double share) noexcept {
+    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(common.capacity) * (1 - share)));
+}
 result<std::uint64_t> universe_for(const filter_options& common, double share) noexcept {
-    const auto stored = static_cast<std::uint64_t>(std::ceil(static_cast<double>(common.capacity) * (1 - share)));
-    return range_for_universal(stored, common.false_positive_rate);
+    return range_for_universal(stored_of(common, share), common.false_positive_rate);
 }
 
 }  // namespace
@@ -73,7 +75,7 @@ result<lossy_filter> lossy_filter::make(const lossy_options& options) noexcept {
         if (!hash) return hash.error();
         const auto universe = universe_for(common, options.false_negative_share);
         if (!universe) return universe.error();
-        auto values = succinct::hashed::make(*universe, options.capacity, *hash);
+        auto values = succinct::hashed::make(*universe, stored_of(common, options.false_negative_share), *hash);
         if (!values) return values.error();
         auto made = core::make(*std::move(values), common, options.false_negative_share);
         if (!made) return made.error();

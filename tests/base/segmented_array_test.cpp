@@ -19,7 +19,7 @@ TEST(segmented_array, keeps_its_elements_while_it_grows_and_shrinks) {
     for (std::uint32_t size = 1000; size > 0; --size) {
         all.give_back(size);
         ASSERT_GE(all.room(), size);
-        ASSERT_LT(all.room(), size + 3 * all.segment());
+        ASSERT_LT(all.room(), size + all.segment());
         ASSERT_EQ(all[size - 1], size);
     }
 }

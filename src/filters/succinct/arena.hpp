@@ -63,7 +63,7 @@ class arena {
     static constexpr std::uint64_t most_garbage = 24;     // of all words, one in so many
     static constexpr std::uint64_t work_for_a_word = 24;  // words looked at for each that is allocated
     static constexpr std::uint64_t slack = 64;            // words that are not worth it
-    static constexpr std::size_t lists = 64;              // larger blocks are rare: they wait to be pushed over
+    static constexpr std::size_t lists = 192;             // larger blocks are rare: they wait to be pushed over
 
     [[nodiscard]] static std::uint64_t size_of(std::uint64_t header) noexcept {
         return header >> words_place & bits::low_mask(words_bits);

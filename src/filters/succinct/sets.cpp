@@ -9,14 +9,16 @@
 namespace genista::succinct {
 namespace {
 
-constexpr double bits_expected = 16;  // of an element: for the size of segments only
-
-// Segments of about a 64th of what is expected: what lies unused at the end is little, and the table of segments small.
-unsigned log_words_for(std::uint64_t expected) noexcept {
+// Segments of about a 64th of what is expected, so that the table of segments is small; but of 32 blocks at least, because the last
+// block that does not fit leaves a hole.
+unsigned log_words_for(const sets_shape& shape) noexcept {
     constexpr unsigned log_most = 18;  // 2 MiB
-    const double words = static_cast<double>(expected) * bits_expected / bits::word_bits / 64;
-    const auto log = static_cast<unsigned>(std::bit_width(static_cast<std::uint64_t>(words)));
-    return std::clamp(log, arena::log_least, log_most);
+    const std::uint64_t elements = std::max(shape.expected, sets::keys_a_bin);
+    const std::uint64_t bits_a_key =
+        4 + static_cast<std::uint64_t>(std::bit_width(shape.symbols * (shape.universe / elements + 1)));
+    const std::uint64_t block = sets::keys_a_bin * bits_a_key / bits::word_bits;
+    const std::uint64_t words = std::max(elements / bits::word_bits * bits_a_key / 64, 32 * block);
+    return std::clamp(static_cast<unsigned>(std::bit_width(words)) - 1, arena::log_least, log_most);
 }
 unsigned log_addresses_for(std::uint64_t expected) noexcept {
     constexpr unsigned log_least = 4, log_most = 19;
@@ -27,7 +29,7 @@ unsigned log_addresses_for(std::uint64_t expected) noexcept {
 }  // namespace
 
 sets::sets(const sets_shape& shape) noexcept
-    : shape_{shape}, has_bmi2_{active_isa() >= isa::avx2}, codes_{}, words_{log_words_for(shape.expected)} {
+    : shape_{shape}, has_bmi2_{active_isa() >= isa::avx2}, codes_{}, words_{log_words_for(shape)} {
     for (unsigned level = 0; level < codes_.size(); ++level) codes_[level] = bin_code::for_limit(limit_at(level));
 }
 
