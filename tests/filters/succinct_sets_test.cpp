@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "support/every_isa.hpp"
+
 namespace {
 
 using genista::succinct::sets;
@@ -31,6 +33,7 @@ class model {
             const auto symbol = static_cast<unsigned>(chance_() % shape_.symbols);
             const auto there = all_.find(set, x);
             ASSERT_EQ(there.has_value(), mine.contains(x));
+            ASSERT_EQ(all_.contains(set, x), mine.contains(x));
             if (there) {
                 ASSERT_EQ(*there, mine[x]);
                 all_.change(set, x, symbol);
@@ -55,7 +58,12 @@ class model {
             std::map<std::uint64_t, unsigned> seen;
             all_.each(set, [&](std::uint64_t x, unsigned symbol) { seen.emplace(x, symbol); });
             ASSERT_EQ(seen, mine);
-            for (const auto& [x, symbol] : mine) ASSERT_EQ(all_.find(set, x), symbol);
+            for (const auto& [x, symbol] : mine) {
+                ASSERT_EQ(all_.find(set, x), symbol);
+                ASSERT_TRUE(all_.contains(set, x));
+                const std::uint64_t next = (x + 1) % shape_.universe;
+                ASSERT_EQ(all_.contains(set, next), mine.contains(next));
+            }
         }
     }
     void check_words() const {
@@ -105,6 +113,14 @@ INSTANTIATE_TEST_SUITE_P(shapes, succinct_sets,
                                            sets_shape{100'003, 3}, sets_shape{1'000'000, 2},
                                            sets_shape{std::uint64_t{1} << 40, 3},
                                            sets_shape{sets::most_universe, 3, 100'000}));
+
+TEST(succinct_sets, answer_alike_without_the_newer_instructions) {
+    const genista::test::scoped_isa oldest{genista::isa::portable};
+    model both{{100'003, 3}, 12};
+    both.play(10'000, 0.8);
+    if (HasFatalFailure()) return;
+    both.play(5'000, 0.3);
+}
 
 TEST(succinct_sets, refuse_a_shape_that_cannot_be) {
     EXPECT_FALSE(sets::make({0, 1}).has_value());

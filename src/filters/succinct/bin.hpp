@@ -26,13 +26,16 @@ namespace genista::succinct {
 // The same for all bins of a level (sets.hpp).
 struct bin_code {
     unsigned low_bits = 0;
-    unsigned uppers = 1;  // different upper parts
+    unsigned uppers = 1;          // different upper parts
+    std::uint64_t lane_ones = 0;  // a 1 every low_bits, as often as they fit into a word
 
     [[nodiscard]] static constexpr bin_code for_limit(std::uint64_t limit) noexcept {
         constexpr unsigned upper_bits = 8;
-        const auto bits = static_cast<unsigned>(std::bit_width(limit - 1));
-        const unsigned low = bits > upper_bits ? bits - upper_bits : 0;
-        return {low, static_cast<unsigned>((limit - 1) >> low) + 1};
+        const auto width = static_cast<unsigned>(std::bit_width(limit - 1));
+        const unsigned low = width > upper_bits ? width - upper_bits : 0;
+        std::uint64_t ones = 0;
+        for (unsigned lane = 0; low > 0 && lane < bits::word_bits / low; ++lane) ones |= std::uint64_t{1} << lane * low;
+        return {low, static_cast<unsigned>((limit - 1) >> low) + 1, ones};
     }
 };
 
@@ -67,6 +70,10 @@ class bin {
     template <class Words>
     [[nodiscard]] found find(std::uint64_t least, std::uint64_t range) const noexcept;
 
+    // The same question, and only whether: nearly always without a branch that chance decides.
+    template <class Words>
+    [[nodiscard]] bool holds(std::uint64_t least, std::uint64_t range) const noexcept;
+
     // The block has a word for it. `where` is what find said of `least`, and the number is in the range that it looked at.
     void insert(const found& where, std::uint64_t least, std::uint64_t number) noexcept;
     void erase(const place& where) noexcept;
@@ -94,6 +101,27 @@ class bin {
     }
     void set_count(std::uint64_t count) noexcept { bits::write_bits(words_, count_place, count_bits, count); }
     [[nodiscard]] std::uint64_t end_of_uppers() const noexcept { return first_upper + count() + code_.uppers; }
+
+    // 64 bits from a position on; beyond the block, anything.
+    [[nodiscard]] std::uint64_t bits_from(std::uint64_t position) const noexcept {
+        const std::uint64_t index = position / bits::word_bits, shift = position % bits::word_bits;
+        return words_[index] >> shift | words_[std::min<std::uint64_t>(index + 1, words_.size() - 1)] << 1
+                                                                                                      << (63 - shift);
+    }
+    // Behind how many of the first words 0 number `zero` of the uppers lies; zero becomes its number from there on.
+    static constexpr std::uint64_t words_at_once = 8;
+    template <class Words>
+    [[nodiscard]] std::uint64_t skip_zeros(std::uint64_t& zero) const noexcept {
+        std::uint64_t zeros = 0, passed = 0, index = 0;
+        for (std::uint64_t i = 0; i < words_at_once; ++i) {
+            zeros += Words::popcount(i == 0 ? ~words_[0] & ~bits::low_mask(first_upper) : ~words_[i]);
+            const bool is_behind = zeros <= zero;
+            index += is_behind ? 1 : 0;
+            passed = is_behind ? zeros : passed;
+        }
+        zero -= passed;
+        return index;
+    }
 
     std::span<std::uint64_t> words_;
     bin_code code_;
@@ -124,6 +152,38 @@ bin::found bin::find(std::uint64_t least, std::uint64_t range) const noexcept {
         return {{at.index, there}, number, true};
     }
     return {at, 0, false};
+}
+
+// The low bits of the few numbers with this upper part are lanes of one word and compared at once, with each of the numbers asked for.
+template <class Words>
+bool bin::holds(std::uint64_t least, std::uint64_t range) const noexcept {
+    const unsigned low_bits = code_.low_bits;
+    const std::uint64_t upper = least >> low_bits, wanted = least & bits::low_mask(low_bits);
+    const bool is_usual = low_bits >= 2 && low_bits <= 32 && upper > 0 && words_.size() > words_at_once &&
+                          wanted + range <= std::uint64_t{1} << low_bits;
+    if (!is_usual) [[unlikely]]
+        return find<Words>(least, range).is_there;
+    std::uint64_t zero = upper - 1, index = skip_zeros<Words>(zero);
+    std::uint64_t zeros = ~words_[index];
+    if (index == 0) zeros &= ~bits::low_mask(first_upper);
+    for (std::uint64_t here; (here = Words::popcount(zeros)) <= zero; zero -= here)
+        [[unlikely]] zeros = ~words_[++index];
+    const std::uint64_t position = bits::word_bits * index + Words::select(zeros, zero) + 1;
+    const auto numbers = static_cast<std::uint64_t>(std::countr_one(bits_from(position)));
+    const std::uint64_t lanes = bits::word_bits / low_bits;
+    if (numbers > lanes) [[unlikely]]
+        return find<Words>(least, range).is_there;
+    // Number `first` is the highest lane of `lanes`, the next one lies below it.
+    const std::uint64_t first = position - first_upper - upper;
+    const std::uint64_t lows = bits_from(low_place(first + lanes - 1));
+    const std::uint64_t ones = code_.lane_ones, tops = ones << (low_bits - 1), rest = tops - ones;
+    std::uint64_t equal = 0;
+    for (std::uint64_t symbol = 0; symbol < range; ++symbol) {
+        const std::uint64_t unlike = lows ^ (wanted + symbol) * ones;
+        equal |= ~(((unlike & rest) + rest) | unlike);
+    }
+    const std::uint64_t asked = bits::low_mask(lanes * low_bits) & ~bits::low_mask((lanes - numbers) * low_bits);
+    return (equal & tops & asked) != 0;
 }
 
 }  // namespace genista::succinct

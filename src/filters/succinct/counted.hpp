@@ -21,7 +21,7 @@ class counted {
 
     [[nodiscard]] static result<counted> make(std::uint64_t universe, std::uint64_t expected) noexcept;
 
-    [[nodiscard]] bool contains(std::uint64_t x) const noexcept { return !bits::is_zero(counter{sets_, x}); }
+    [[nodiscard]] bool contains(std::uint64_t x) const noexcept { return sets_.contains(0, x); }
     [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept { return bits::value_of(counter{sets_, x}); }
     // False: no memory, and nothing has changed.
     [[nodiscard]] bool insert(std::uint64_t x) noexcept;

@@ -88,6 +88,20 @@ std::optional<unsigned> sets::find(unsigned set, std::uint64_t x) const noexcept
     return static_cast<unsigned>(here.where.number - number_of(here.level, x, 0));
 }
 
+bool sets::contains(unsigned set, std::uint64_t x) const noexcept {
+    if (set >= all_.size()) return false;
+    const one& in = all_[set];
+    const std::uint64_t b = in.bin_of(x);
+    const arena::address at = in.addresses[b];
+    if (at == 0) return false;
+    const unsigned level = in.level_of(b);
+    const std::uint64_t least = number_of(level, x, 0);
+    prefetch_low(words_.block(at), level, least);
+    const bin there = view(at, level);
+    return has_bmi2_ ? there.holds<bits::bmi2_words>(least, shape_.symbols)
+                     : there.holds<bits::portable_words>(least, shape_.symbols);
+}
+
 void sets::prefetch_address(unsigned set, std::uint64_t x) const noexcept {
     if (set < all_.size()) __builtin_prefetch(&all_[set].addresses[all_[set].bin_of(x)]);
 }

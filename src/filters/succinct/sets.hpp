@@ -48,6 +48,7 @@ class sets {
 
     // The element's symbol, if it is in the set.
     [[nodiscard]] std::optional<unsigned> find(unsigned set, std::uint64_t x) const noexcept;
+    [[nodiscard]] bool contains(unsigned set, std::uint64_t x) const noexcept;
     // Asks for the lines that find will need: first the address, some time later the block.
     void prefetch_address(unsigned set, std::uint64_t x) const noexcept;
     void prefetch_block(unsigned set, std::uint64_t x) const noexcept;
