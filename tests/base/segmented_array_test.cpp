@@ -1,3 +1,4 @@
+// segmented_array: elements stay what they are while it grows and shrinks, and a small one is small.
 #include "base/segmented_array.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// move_bits: against a loop over single bits.
 #include "bits/move_bits.hpp"
 
 #include <gtest/gtest.h>

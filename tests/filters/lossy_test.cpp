@@ -1,3 +1,4 @@
+// lossy_filter: what is left out is what it says, deletions stay valid, what is refused, snapshots.
 #include "genista/filters/lossy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// succinct::sets: against maps while they grow and shrink, in universes from 1 to 2^61, and words that are damaged.
 #include "filters/succinct/sets.hpp"
 
 #include <gtest/gtest.h>

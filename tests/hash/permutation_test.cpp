@@ -1,3 +1,4 @@
+// permutation: a bijection of every universe, and neighbours are spread.
 #include "hash/permutation.hpp"
 
 #include <gtest/gtest.h>
