@@ -88,33 +88,35 @@ std::optional<unsigned> sets::find(unsigned set, std::uint64_t x) const noexcept
     return static_cast<unsigned>(here.where.number - number_of(here.level, x, 0));
 }
 
-bool sets::contains(unsigned set, std::uint64_t x) const noexcept {
-    if (set >= all_.size()) return false;
+sets::aimed sets::aim(unsigned set, std::uint64_t x) const noexcept {
+    if (set >= all_.size()) return {.x = x};
     const one& in = all_[set];
     const std::uint64_t b = in.bin_of(x);
-    const arena::address at = in.addresses[b];
-    if (at == 0) return false;
-    const unsigned level = in.level_of(b);
-    const std::uint64_t least = number_of(level, x, 0);
-    prefetch_low(words_.block(at), level, least);
-    const bin there = view(at, level);
+    __builtin_prefetch(&in.addresses[b]);
+    return {.x = x, .b = b, .level = in.level_of(b)};
+}
+
+void sets::fetch(unsigned set, aimed& who) const noexcept {
+    if (set >= all_.size()) return;
+    who.at = all_[set].addresses[who.b];
+    if (who.at == 0) return;
+    // Four lines: a block of 160 numbers of ten bits. How long it really is stands in its header, which is not here yet.
+    const std::uint64_t* const block = words_.first_word(who.at);
+    for (std::size_t word = 0; word < 32; word += 8) __builtin_prefetch(block + word);
+}
+
+bool sets::contains(const aimed& who) const noexcept {
+    if (who.at == 0) return false;
+    const std::uint64_t least = number_of(who.level, who.x, 0);
+    const bin there = view(who.at, who.level);
     return has_bmi2_ ? there.holds<bits::bmi2_words>(least, shape_.symbols)
                      : there.holds<bits::portable_words>(least, shape_.symbols);
 }
 
-void sets::prefetch_address(unsigned set, std::uint64_t x) const noexcept {
-    if (set < all_.size()) __builtin_prefetch(&all_[set].addresses[all_[set].bin_of(x)]);
-}
-
-void sets::prefetch_block(unsigned set, std::uint64_t x) const noexcept {
-    if (set >= all_.size()) return;
-    const one& in = all_[set];
-    const std::uint64_t b = in.bin_of(x);
-    const arena::address at = in.addresses[b];
-    if (at == 0) return;
-    const std::span<const std::uint64_t> block = words_.block(at);
-    __builtin_prefetch(block.data() + 7);
-    prefetch_low(block, in.level_of(b), number_of(in.level_of(b), x, 0));
+bool sets::contains(unsigned set, std::uint64_t x) const noexcept {
+    aimed who = aim(set, x);
+    fetch(set, who);
+    return contains(who);
 }
 
 // Where the low bits of this number will be, about: numbers are spread evenly.

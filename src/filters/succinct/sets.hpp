@@ -49,9 +49,15 @@ class sets {
     // The element's symbol, if it is in the set.
     [[nodiscard]] std::optional<unsigned> find(unsigned set, std::uint64_t x) const noexcept;
     [[nodiscard]] bool contains(unsigned set, std::uint64_t x) const noexcept;
-    // Asks for the lines that find will need: first the address, some time later the block.
-    void prefetch_address(unsigned set, std::uint64_t x) const noexcept;
-    void prefetch_block(unsigned set, std::uint64_t x) const noexcept;
+    // The same in three steps, with time between them for the lines that each asks for: the address, the block.
+    struct aimed {
+        std::uint64_t x = 0, b = 0;
+        unsigned level = 0;
+        arena::address at = 0;
+    };
+    [[nodiscard]] aimed aim(unsigned set, std::uint64_t x) const noexcept;
+    void fetch(unsigned set, aimed& who) const noexcept;
+    [[nodiscard]] bool contains(const aimed& who) const noexcept;
 
     // The element is not in the set. False: no memory (or a bin beyond what it can hold, which needs an x that does not look random),
     // and nothing has changed.
