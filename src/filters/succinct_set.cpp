@@ -2,7 +2,6 @@
 #include "genista/filters/succinct_set.hpp"
 
 #include <array>
-#include <cmath>
 #include <utility>
 #include <vector>
 

@@ -46,15 +46,13 @@ class arena {
     }
     void free(address block) noexcept;
 
-    [[nodiscard]] std::span<std::uint64_t> block(address at) noexcept { return {&words_[at], size_of(words_[at])}; }
-    // For look-ups, which write nothing: a bin is a view of words that may be written.
+    // Look-ups write nothing, but a bin is a view of words that may be written.
     [[nodiscard]] std::span<std::uint64_t> block(address at) const noexcept {
         auto* first = const_cast<std::uint64_t*>(&words_[at]);
         return {first, size_of(*first)};
     }
     [[nodiscard]] const std::uint64_t* first_word(address at) const noexcept { return &words_[at]; }
 
-    [[nodiscard]] std::uint64_t live_words() const noexcept { return end_ - garbage_; }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return words_.allocated_bytes(); }
     // Do blocks follow upon blocks? How many of them live goes to `live`.
     [[nodiscard]] bool is_sound(std::uint64_t& live) const noexcept;
