@@ -115,6 +115,24 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "lossy";
         case snapshot_kind::bloomier:
             return "bloomier";
+        case snapshot_kind::exact_oracle:
+            return "exact_oracle";
+        case snapshot_kind::count_min_oracle:
+            return "count_min_oracle";
+        case snapshot_kind::count_sketch_oracle:
+            return "count_sketch_oracle";
+        case snapshot_kind::score_oracle:
+            return "score_oracle";
+        case snapshot_kind::oracle_model:
+            return "oracle_model";
+        case snapshot_kind::daisy_bloom:
+            return "daisy_bloom";
+        case snapshot_kind::weighted_bloom:
+            return "weighted_bloom";
+        case snapshot_kind::daisy_fingerprint:
+            return "daisy_fingerprint";
+        case snapshot_kind::daisy_broom:
+            return "daisy_broom";
         case snapshot_kind::cleary:
             return "cleary";
     }

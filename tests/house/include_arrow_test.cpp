@@ -57,7 +57,7 @@ TEST(include_arrow, refuses_a_look_to_the_right) {
     EXPECT_NE(broken_arrow("include/genista/bits/a.hpp", "#include \"genista/hash/b.hpp\""), "");
     EXPECT_NE(broken_arrow("include/genista/format/a.hpp", "#include <genista/remote/b.hpp>"), "");
     EXPECT_NE(broken_arrow("src/hash/a.cpp", "#include \"filters/kernels.hpp\""), "");
-    EXPECT_NE(broken_arrow("include/genista/filters/a.hpp", "#include \"genista/oracles/b.hpp\""), "");
+    EXPECT_NE(broken_arrow("include/genista/oracles/a.hpp", "#include \"genista/filters/b.hpp\""), "");
     EXPECT_NE(broken_arrow("include/genista/filters/a.hpp", "#include \"genista/guard/b.hpp\""), "");
     EXPECT_NE(broken_arrow("src/guard/a.cpp", "#include \"stores/rocksdb/b.hpp\""), "");
     EXPECT_NE(broken_arrow("stores/rocksdb/a.cpp", "#include \"lab/experiment.hpp\""), "");

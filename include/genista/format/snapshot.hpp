@@ -65,6 +65,15 @@ enum class snapshot_kind : std::uint16_t {
     lossy = 17,
     cleary = 18,
     bloomier = 19,
+    exact_oracle = 20,
+    count_min_oracle = 21,
+    count_sketch_oracle = 22,
+    score_oracle = 23,
+    oracle_model = 24,
+    daisy_bloom = 25,
+    weighted_bloom = 26,
+    daisy_fingerprint = 27,
+    daisy_broom = 28,
 };
 
 // The name of the filter's header, or "unknown".

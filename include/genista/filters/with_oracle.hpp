@@ -1,0 +1,94 @@
+// with_oracle: a filter of classes and the oracle that tells them, as one filter of keys.
+//
+// The filter underneath takes (digest, class). Here a key alone is enough: the oracle gives its odds, daisy_class() its class. Asked
+// twice about the same key the oracle answers the same (oracle.hpp, I1), so a key is looked for where it was put: no false negatives,
+// however wrong the oracle is.
+//
+// A digest does not tell a class, so there is no look-up by digest alone; may_contain(key, digest) is there for callers who have both.
+#pragma once
+
+#include <algorithm>
+#include <cassert>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "genista/filters/filter.hpp"
+#include "genista/oracles/daisy_plan.hpp"
+
+namespace genista {
+
+// What the daisy filters offer. A class is 0 .. plan().largest_class(); 0 is "always maybe".
+template <class F>
+concept class_filter = requires(F& f, const F& constant, const digest& d, unsigned its_class) {
+    { F::name } -> std::convertible_to<std::string_view>;
+    { f.insert(d, its_class) }
+    noexcept->std::same_as<insert_outcome>;
+    { constant.may_contain(d, its_class) }
+    noexcept->std::same_as<bool>;
+    { constant.plan() }
+    noexcept->std::same_as<const daisy_plan&>;
+    { constant.hash() }
+    noexcept->std::same_as<const hasher&>;
+    { constant.stats() }
+    noexcept->std::same_as<filter_stats>;
+};
+
+template <class_filter Filter, key_oracle Oracle>
+class with_oracle {
+  public:
+    static constexpr std::string_view name = Filter::name;
+
+    with_oracle(Filter filter, std::shared_ptr<const Oracle> oracle) noexcept
+        : filter_{std::move(filter)}, oracle_{std::move(oracle)} {
+        assert(oracle_ != nullptr);
+    }
+
+    insert_outcome insert(key_view key) noexcept { return filter_.insert(hash()(key), class_of(key)); }
+    insert_outcome insert(std::uint64_t key) noexcept { return insert(integer_key{key}.view()); }
+
+    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
+        return filter_.may_contain(d, class_of(key));
+    }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
+    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each(keys, out_bits);
+    }
+    void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each(keys, out_bits);
+    }
+
+    [[nodiscard]] unsigned class_of(key_view key) const noexcept {
+        return daisy_class(oracle_->odds(key), filter_.plan().terms);
+    }
+    // The oracle's bytes are part of what the filter takes.
+    [[nodiscard]] filter_stats stats() const noexcept {
+        filter_stats now = filter_.stats();
+        now.local_bytes += oracle_->memory_bytes();
+        return now;
+    }
+    [[nodiscard]] const hasher& hash() const noexcept { return filter_.hash(); }
+    [[nodiscard]] Filter& filter() noexcept { return filter_; }
+    [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
+    [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
+
+  private:
+    template <class Key>
+    void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        assert(out_bits.size() >= words_for(keys.size()));
+        std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
+        }
+    }
+
+    Filter filter_;
+    std::shared_ptr<const Oracle> oracle_;
+};
+
+}  // namespace genista

@@ -1,0 +1,147 @@
+// Plans from universes and from samples. See daisy_plan.hpp.
+#include "genista/oracles/daisy_plan.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace genista {
+namespace {
+
+constexpr double largest_number_of_draws = 0x1p40;  // max_capacity of the filters
+
+result<void> check_one(const key_odds& odds, std::size_t index) noexcept {
+    for (const auto& [name, value] : {std::pair{"stored", odds.stored}, std::pair{"asked", odds.asked}}) {
+        if (!(value >= 0 && value <= 1)) {
+            return error::make(error_code::invalid_argument, "key %zu: the probability %g of being %s is not in 0..1",
+                               index, value, name);
+        }
+    }
+    return {};
+}
+
+// That none of n draws is this key.
+double absent_chance(const key_odds& odds, double draws) noexcept {
+    return std::exp(draws * std::log1p(-odds.stored));
+}
+
+}  // namespace
+
+double daisy_plan::whole_bits() const noexcept {
+    double sum = 0;
+    for (std::size_t j = 0; j < stored_share.size(); ++j) sum += static_cast<double>(j) * stored_share[j];
+    return terms.draws * sum;
+}
+
+unsigned daisy_plan::largest_class() const noexcept {
+    return daisy_class({.stored = 0, .asked = 1}, terms);
+}
+
+double daisy_plan::expected_rate() const noexcept {
+    double sum = 0;
+    for (std::size_t j = 0; j < asked_share.size(); ++j) sum += std::ldexp(asked_share[j], -static_cast<int>(j));
+    return sum;
+}
+
+result<void> check_terms(const daisy_terms& terms) noexcept {
+    if (!(terms.draws >= 1 && terms.draws <= largest_number_of_draws)) {
+        return error::make(error_code::invalid_argument, "daisy: %g draws are not in 1..%.0f", terms.draws,
+                           largest_number_of_draws);
+    }
+    if (!(terms.rate >= min_daisy_rate && terms.rate <= max_daisy_rate)) {
+        return error::make(error_code::invalid_argument, "daisy: the rate %g is not in %g..%g", terms.rate,
+                           min_daisy_rate, max_daisy_rate);
+    }
+    return {};
+}
+
+namespace {
+
+// A universe as a list of keys, or of groups of them.
+double keys_of(const key_odds&) noexcept {
+    return 1;
+}
+double keys_of(const odds_group& group) noexcept {
+    return group.keys;
+}
+const key_odds& odds_of(const key_odds& odds) noexcept {
+    return odds;
+}
+const key_odds& odds_of(const odds_group& group) noexcept {
+    return group.each;
+}
+
+template <class Entry>
+result<void> check_entries(std::span<const Entry> universe) noexcept {
+    if (universe.empty()) return error::make(error_code::invalid_argument, "daisy: the universe has no keys");
+    double stored = 0, asked = 0;
+    for (std::size_t i = 0; i < universe.size(); ++i) {
+        const key_odds& odds = odds_of(universe[i]);
+        if (const auto fine = check_one(odds, i); !fine) return fine;
+        stored += keys_of(universe[i]) * odds.stored;
+        asked += keys_of(universe[i]) * odds.asked;
+    }
+    for (const auto& [name, sum] : {std::pair{"stored", stored}, std::pair{"asked", asked}}) {
+        if (!(std::abs(sum - 1) <= 0.01)) {
+            return error::make(error_code::invalid_argument,
+                               "daisy: the probabilities of being %s sum to %g, which is not within 1%% of one", name,
+                               sum);
+        }
+    }
+    return {};
+}
+
+template <class Entry>
+result<daisy_plan> plan_of(const daisy_terms& terms, std::span<const Entry> universe) noexcept {
+    if (const auto fine = check_terms(terms); !fine) return fine.error();
+    if (const auto fine = check_entries(universe); !fine) return fine.error();
+    daisy_plan plan{.terms = terms};
+    for (const Entry& entry : universe) {
+        const key_odds& odds = odds_of(entry);
+        const double keys = keys_of(entry);
+        const unsigned its_class = daisy_class(odds, terms);
+        plan.stored_share[its_class] += keys * odds.stored;
+        plan.asked_share[its_class] += keys * odds.asked * absent_chance(odds, terms.draws);
+        plan.mean_bits += keys * odds.stored * daisy_bits(odds, terms);
+        plan.overlap += keys * terms.draws * odds.stored * odds.asked;
+    }
+    return plan;
+}
+
+}  // namespace
+
+result<void> check_odds(std::span<const key_odds> universe) noexcept {
+    return check_entries(universe);
+}
+
+result<daisy_plan> plan_for_universe(const daisy_terms& terms, std::span<const key_odds> universe) noexcept {
+    return plan_of(terms, universe);
+}
+
+result<daisy_plan> plan_for_groups(const daisy_terms& terms, std::span<const odds_group> groups) noexcept {
+    return plan_of(terms, groups);
+}
+
+result<daisy_plan> plan_from_samples(const daisy_terms& terms, std::span<const key_odds> stored,
+                                     std::span<const key_odds> asked) noexcept {
+    if (const auto fine = check_terms(terms); !fine) return fine.error();
+    for (const auto& [name, sample] : {std::pair{"stored", stored}, std::pair{"asked", asked}}) {
+        if (sample.empty())
+            return error::make(error_code::invalid_argument, "daisy: the sample of keys %s is empty", name);
+        for (std::size_t i = 0; i < sample.size(); ++i) {
+            if (const auto fine = check_one(sample[i], i); !fine) return fine.error();
+        }
+    }
+    daisy_plan plan{.terms = terms};
+    const double each_stored = 1 / static_cast<double>(stored.size());
+    for (const key_odds& odds : stored) {
+        plan.stored_share[daisy_class(odds, terms)] += each_stored;
+        plan.mean_bits += each_stored * daisy_bits(odds, terms);
+        plan.overlap += each_stored * terms.draws * odds.asked;
+    }
+    const double each_asked = 1 / static_cast<double>(asked.size());
+    for (const key_odds& odds : asked)
+        plan.asked_share[daisy_class(odds, terms)] += each_asked * absent_chance(odds, terms.draws);
+    return plan;
+}
+
+}  // namespace genista
