@@ -45,10 +45,10 @@ outcome measure(const char* promised, std::span<const target> targets, const run
     std::string measured;
     double done = 0;
     for (const target& against : targets) {
-        const unsigned games = options.quick ? 30 : 200;
-        // Whoever loses at once, and whoever is judged by its queries, needs fewer.
         const bool long_games = against.candidates > 100'000;
-        const unsigned others = options.quick ? 4 : (long_games ? 8 : 200);
+        const unsigned games = options.quick ? (long_games ? 20 : 30) : 200;
+        // Whoever loses at once, and whoever is judged by its queries, needs fewer.
+        const unsigned others = options.quick ? (long_games ? 2 : 4) : (long_games ? 8 : 200);
         std::vector<row_plan> rows{
             {against.filter, games}, {"cuckoo", others}, {"cuckooing", others}, {"broom", others}};
         if (!options.filter.empty()) rows = {{options.filter, others}};
