@@ -34,6 +34,9 @@ class segmented_array {
         assert(index < room());
         return starts_[index >> log_][index & (segment() - 1)];
     }
+    // Where the segments begin, for whoever reads often and knows when something has changed.
+    [[nodiscard]] const T* const* starts() const noexcept { return starts_.data(); }
+    [[nodiscard]] unsigned log_segment() const noexcept { return log_; }
     [[nodiscard]] std::uint64_t segment() const noexcept { return std::uint64_t{1} << log_; }
     [[nodiscard]] std::uint64_t left_in_segment(std::uint64_t index) const noexcept {
         return segment() - (index & (segment() - 1));

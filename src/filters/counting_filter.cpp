@@ -1,9 +1,7 @@
 // counting_filter: what there is behind its header, for the optimal and the spectral filter.
 #include "genista/filters/counting_filter.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cassert>
 #include <utility>
 #include <vector>
 
@@ -34,7 +32,7 @@ struct counting_filter<Rules>::core {
 
     [[nodiscard]] bool has_room(const digest& d) const noexcept {
         if constexpr (Rules::by_value) {
-            return all.values().distinct() < capacity || all.contains(d);
+            return all.values().distinct() < capacity || all.may_contain(d);
         } else {
             return all.values().size() < capacity;
         }
@@ -83,40 +81,31 @@ std::uint64_t counting_filter<Rules>::count(const digest& d) const noexcept {
 
 template <class Rules>
 bool counting_filter<Rules>::may_contain(const digest& d) const noexcept {
-    return core_->all.contains(d);
+    return core_->all.may_contain(d);
+}
+template <class Rules>
+bool counting_filter<Rules>::may_contain(key_view key) const noexcept {
+    return core_->all.may_contain(key);
+}
+template <class Rules>
+bool counting_filter<Rules>::may_contain(std::uint64_t key) const noexcept {
+    return core_->all.may_contain(key);
 }
 
 template <class Rules>
 void counting_filter<Rules>::may_contain(std::span<const digest> digests,
                                          std::span<std::uint64_t> out_bits) const noexcept {
-    assert(out_bits.size() >= words_for(digests.size()));
-    for (std::size_t word = 0; word < words_for(digests.size()); ++word)
-        out_bits[word] =
-            core_->all.contains(digests.subspan(64 * word, std::min<std::size_t>(64, digests.size() - 64 * word)));
+    core_->all.may_contain(digests, out_bits);
 }
-
 template <class Rules>
 void counting_filter<Rules>::may_contain(std::span<const std::uint64_t> keys,
                                          std::span<std::uint64_t> out_bits) const noexcept {
-    assert(out_bits.size() >= words_for(keys.size()));
-    std::array<digest, 64> digests;
-    for (std::size_t word = 0; word < words_for(keys.size()); ++word) {
-        const auto some = keys.subspan(64 * word, std::min<std::size_t>(64, keys.size() - 64 * word));
-        hash()(some, digests);
-        out_bits[word] = core_->all.contains(std::span{digests}.first(some.size()));
-    }
+    core_->all.may_contain(keys, out_bits);
 }
-
 template <class Rules>
 void counting_filter<Rules>::may_contain(std::span<const key_view> keys,
                                          std::span<std::uint64_t> out_bits) const noexcept {
-    assert(out_bits.size() >= words_for(keys.size()));
-    std::array<digest, 64> digests;
-    for (std::size_t word = 0; word < words_for(keys.size()); ++word) {
-        const auto some = keys.subspan(64 * word, std::min<std::size_t>(64, keys.size() - 64 * word));
-        for (std::size_t i = 0; i < some.size(); ++i) digests[i] = hash()(some[i]);
-        out_bits[word] = core_->all.contains(std::span{digests}.first(some.size()));
-    }
+    core_->all.may_contain(keys, out_bits);
 }
 
 template <class Rules>

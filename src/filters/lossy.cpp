@@ -105,7 +105,7 @@ lossy_erase lossy_filter::erase(const digest& d) noexcept {
 }
 
 bool lossy_filter::may_contain(const digest& d) const noexcept {
-    return core_->all.contains(d);
+    return core_->all.may_contain(d);
 }
 
 filter_stats lossy_filter::stats() const noexcept {

@@ -40,14 +40,12 @@ result<succinct_set> succinct_set::make(const succinct_options& options) noexcep
 }
 
 bool succinct_set::contains(std::uint64_t x) const noexcept {
-    return x < universe() && core_->all.find(0, core_->spread.forth(x)).has_value();
+    return x < universe() && core_->all.contains(0, core_->spread.forth(x));
 }
 
 result<insert_outcome> succinct_set::insert(std::uint64_t x) noexcept {
     if (const auto checked = succinct::check_number(name, x, universe()); !checked) return checked.error();
-    const std::uint64_t where = core_->spread.forth(x);
-    if (core_->all.find(0, where)) return insert_outcome::already_present;
-    return core_->all.insert(0, where, 0) ? insert_outcome::inserted : insert_outcome::full;
+    return core_->all.insert(0, core_->spread.forth(x), 0);
 }
 
 result<erase_outcome> succinct_set::erase(std::uint64_t x) noexcept {

@@ -11,6 +11,7 @@
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
+#include "support/every_isa.hpp"
 #include "support/fix_checksums.hpp"
 #include "support/snapshot_exercise.hpp"
 
@@ -96,6 +97,42 @@ TYPED_TEST(counting_filters, batches_answer_as_single_queries_do) {
         for (std::size_t i = 0; i < count; ++i) {
             ASSERT_EQ((a[i / 64] >> i % 64 & 1) != 0, filter.may_contain(keys[i]));
             ASSERT_EQ((c[i / 64] >> i % 64 & 1) != 0, filter.may_contain(views[i]));
+        }
+    }
+}
+
+// The same bytes and the same answers, with and without the newer instructions; while it is empty, too, and as bins are split.
+TYPED_TEST(counting_filters, answer_alike_with_every_instruction_set) {
+    constexpr std::uint64_t most = 8'000;
+    std::vector<std::uint64_t> keys(2 * most + 13);
+    for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i;
+    for (const double rate : {0.5, 1.0 / 256, 0x1p-30}) {
+        std::vector<TypeParam> filters;
+        for (const isa level : test::usable_isas()) {
+            const test::scoped_isa scope{level};
+            filters.push_back(seeded<TypeParam>(most, rate));
+        }
+        for (const std::uint64_t size : {0u, 1u, 161u, 3'000u, 7'999u}) {
+            std::vector<std::uint64_t> expected(words_for(keys.size())), answers(words_for(keys.size()));
+            for (std::size_t i = 0; i < filters.size(); ++i) {
+                TypeParam& filter = filters[i];
+                for (std::uint64_t key = filter.stats().keys; key < size; ++key)
+                    ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+                filter.may_contain(std::span<const std::uint64_t>{keys}, i == 0 ? expected : answers);
+                if (i == 0) {
+                    answers = expected;
+                }
+                ASSERT_EQ(answers, expected);
+                for (const std::uint64_t key : keys) {
+                    const bool said = (expected[key / 64] >> key % 64 & 1) != 0;
+                    ASSERT_EQ(filter.may_contain(key), said) << key;
+                    ASSERT_EQ(filter.count(key) > 0, said) << key;
+                    if (key < size) {
+                        ASSERT_TRUE(said) << key;
+                    }
+                }
+                ASSERT_EQ(test::saved(filter), test::saved(filters[0]));
+            }
         }
     }
 }

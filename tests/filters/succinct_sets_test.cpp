@@ -39,7 +39,7 @@ class model {
                 ASSERT_EQ(*there, mine[x]);
                 all_.change(set, x, symbol);
             } else {
-                ASSERT_TRUE(all_.insert(set, x, symbol));
+                ASSERT_EQ(all_.insert(set, x, symbol), genista::insert_outcome::inserted);
             }
             mine[x] = symbol;
             ASSERT_EQ(all_.find(set, x), symbol);
@@ -138,7 +138,7 @@ TEST(succinct_sets, damaged_words) {
     for (int i = 0; i < 2'000; ++i) {
         const std::uint64_t x = chance() % shape.universe;
         if (!all.find(0, x)) {
-            ASSERT_TRUE(all.insert(0, x, static_cast<unsigned>(chance() % 3)));
+            ASSERT_EQ(all.insert(0, x, static_cast<unsigned>(chance() % 3)), genista::insert_outcome::inserted);
         }
     }
     std::vector<std::uint64_t> words;

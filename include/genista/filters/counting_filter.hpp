@@ -47,8 +47,8 @@ class counting_filter {
     [[nodiscard]] std::uint64_t count(std::uint64_t key) const noexcept { return count(hash()(key)); }
 
     [[nodiscard]] bool may_contain(const digest& d) const noexcept;
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(hash()(key)); }
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(hash()(key)); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept;
+    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept;
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept;
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept;
     void may_contain(std::span<const digest> digests, std::span<std::uint64_t> out_bits) const noexcept;

@@ -97,8 +97,7 @@ struct mersenne_field {
     static constexpr std::uint64_t scale(value v, std::uint64_t range) noexcept {
         assert(range >= 1 && range <= modulus());
         const split halves = split_at_e(v, static_cast<value>(range));
-        const value carry = static_cast<value>(halves.above + halves.below) >= p ? 1 : 0;
-        return static_cast<std::uint64_t>(halves.above + carry);
+        return static_cast<std::uint64_t>(halves.above + reaches_p(static_cast<value>(halves.above + halves.below)));
     }
 
   private:
@@ -106,7 +105,9 @@ struct mersenne_field {
         value above, below;
     };
 
-    static constexpr value once_below(value v) noexcept { return v >= p ? static_cast<value>(v - p) : v; }
+    // Of values below 2p, 1 or 0. Without a branch: chance would decide it, in every hash.
+    static constexpr value reaches_p(value v) noexcept { return static_cast<value>(v + 1) >> E; }
+    static constexpr value once_below(value v) noexcept { return static_cast<value>(v + reaches_p(v)) & p; }
 
     static constexpr split split_at_e(value a, value b) noexcept {
         if constexpr (Wide) {

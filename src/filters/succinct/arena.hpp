@@ -51,7 +51,10 @@ class arena {
         auto* first = const_cast<std::uint64_t*>(&words_[at]);
         return {first, size_of(*first)};
     }
-    [[nodiscard]] const std::uint64_t* first_word(address at) const noexcept { return &words_[at]; }
+    [[nodiscard]] const segmented_array<std::uint64_t>& words() const noexcept { return words_; }
+    [[nodiscard]] static std::uint64_t size_of(std::uint64_t header) noexcept {
+        return header >> words_place & bits::low_mask(words_bits);
+    }
 
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return words_.allocated_bytes(); }
     // Do blocks follow upon blocks? How many of them live goes to `live`.
@@ -63,9 +66,6 @@ class arena {
     static constexpr std::uint64_t slack = 64;            // words that are not worth it
     static constexpr std::size_t lists = 192;             // larger blocks are rare: they wait to be pushed over
 
-    [[nodiscard]] static std::uint64_t size_of(std::uint64_t header) noexcept {
-        return header >> words_place & bits::low_mask(words_bits);
-    }
     [[nodiscard]] static bool is_dead(std::uint64_t header) noexcept { return (header & 1) != 0; }
     [[nodiscard]] static std::uint64_t owner_in(std::uint64_t header) noexcept {
         return header >> owner_place & bits::low_mask(owner_bits);

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 #include "bits/move_bits.hpp"
@@ -26,16 +27,23 @@ namespace genista::succinct {
 // The same for all bins of a level (sets.hpp).
 struct bin_code {
     unsigned low_bits = 0;
-    unsigned uppers = 1;          // different upper parts
-    std::uint64_t lane_ones = 0;  // a 1 every low_bits, as often as they fit into a word
+    unsigned uppers = 1;  // different upper parts
+    std::uint64_t lane_tops =
+        0;  // the highest bit of every lane of a window (bin::window); 0: lanes are too narrow or too few
 
+    [[nodiscard]] constexpr std::uint64_t low_of(std::uint64_t number) const noexcept {
+        return number & ((std::uint64_t{1} << low_bits) - 1);
+    }
+
+    static constexpr unsigned window_bits = 57;  // so many of a word that begins in the middle of a byte
     [[nodiscard]] static constexpr bin_code for_limit(std::uint64_t limit) noexcept {
-        constexpr unsigned upper_bits = 8;
+        constexpr unsigned upper_bits = 8, narrowest = 2, widest = window_bits / 2;
         const auto width = static_cast<unsigned>(std::bit_width(limit - 1));
         const unsigned low = width > upper_bits ? width - upper_bits : 0;
-        std::uint64_t ones = 0;
-        for (unsigned lane = 0; low > 0 && lane < bits::word_bits / low; ++lane) ones |= std::uint64_t{1} << lane * low;
-        return {low, static_cast<unsigned>((limit - 1) >> low) + 1, ones};
+        std::uint64_t tops = 0;
+        for (unsigned end = low; low >= narrowest && low <= widest && end <= window_bits; end += low)
+            tops |= std::uint64_t{1} << 63 >> (end - low);
+        return {low, static_cast<unsigned>((limit - 1) >> low) + 1, tops};
     }
 };
 
@@ -43,7 +51,9 @@ inline constexpr unsigned most_in_bin = 1000;
 
 class bin {
   public:
-    bin(std::span<std::uint64_t> block, const bin_code& code) noexcept : words_{block}, code_{code} {}
+    // Member by member: a copy as a whole would go through memory, in every look-up.
+    bin(std::span<std::uint64_t> block, const bin_code& code) noexcept
+        : words_{block}, code_{code.low_bits, code.uppers, code.lane_tops} {}
 
     static constexpr std::uint64_t count_place = arena::header_bits, count_bits = 10;
     static constexpr std::uint64_t first_upper = count_place + count_bits;
@@ -69,10 +79,38 @@ class bin {
     // The first number from `least` on, if it is below least + range. If there is none: where `least` would be.
     template <class Words>
     [[nodiscard]] found find(std::uint64_t least, std::uint64_t range) const noexcept;
-
-    // The same question, and only whether: nearly always without a branch that chance decides.
+    // What find() says, one step after another: its plain twin, and for the rare cases that do not fit into a window.
     template <class Words>
-    [[nodiscard]] bool holds(std::uint64_t least, std::uint64_t range) const noexcept;
+    [[nodiscard]] found find_step_by_step(std::uint64_t least, std::uint64_t range) const noexcept;
+
+    // The few numbers of one upper part, seen at once: their low bits are the lanes of a word, the first number the highest. Looking takes
+    // no branch that chance decides: one that was mispredicted costs the next look-ups their head start, which is more than all of this.
+    struct window {
+        bool is_whole = false;     // else: it says nothing, and find_step_by_step has to answer
+        place at{};                // of the first of them
+        std::uint64_t lanes = 0;   // what is below the last of them is anything
+        std::uint64_t inside = 0;  // all bits of their lanes
+    };
+    // Whole, nearly always, if all numbers of the range have the upper part of the first.
+    template <class Words>
+    [[nodiscard]] window look(std::uint64_t least, std::uint64_t range) const noexcept;
+    // The lanes that are one of the numbers asked for, as their highest bits.
+    [[nodiscard]] std::uint64_t equal_lanes(const window& seen, std::uint64_t least,
+                                            std::uint64_t range) const noexcept {
+        const std::uint64_t tops = code_.lane_tops, ones = tops >> (code_.low_bits - 1), rest = tops - ones;
+        std::uint64_t all = code_.low_of(least) * ones, unlike = ~std::uint64_t{0};
+        for (std::uint64_t symbol = 0; symbol < range; ++symbol, all += ones) {
+            const std::uint64_t differ = seen.lanes ^ all;
+            unlike &= ((differ & rest) + rest) | differ;
+        }
+        return ~unlike & tops & seen.inside;
+    }
+    // Those that are smaller. (The subtraction borrows from no neighbour: every lane has a 1 on top.)
+    [[nodiscard]] std::uint64_t smaller_lanes(const window& seen, std::uint64_t least) const noexcept {
+        const std::uint64_t tops = code_.lane_tops, all = code_.low_of(least) * (tops >> (code_.low_bits - 1));
+        const std::uint64_t borrows = ~((seen.lanes | tops) - (all & ~tops));
+        return ((~seen.lanes & all) | (~(seen.lanes ^ all) & borrows)) & tops & seen.inside;
+    }
 
     // The block has a word for it. `where` is what find said of `least`, and the number is in the range that it looked at.
     void insert(const found& where, std::uint64_t least, std::uint64_t number) noexcept;
@@ -102,25 +140,15 @@ class bin {
     void set_count(std::uint64_t count) noexcept { bits::write_bits(words_, count_place, count_bits, count); }
     [[nodiscard]] std::uint64_t end_of_uppers() const noexcept { return first_upper + count() + code_.uppers; }
 
-    // 64 bits from a position on; beyond the block, anything.
-    [[nodiscard]] std::uint64_t bits_from(std::uint64_t position) const noexcept {
-        const std::uint64_t index = position / bits::word_bits, shift = position % bits::word_bits;
-        return words_[index] >> shift | words_[std::min<std::uint64_t>(index + 1, words_.size() - 1)] << 1
-                                                                                                      << (63 - shift);
-    }
-    // Behind how many of the first words 0 number `zero` of the uppers lies; zero becomes its number from there on.
-    static constexpr std::uint64_t words_at_once = 8;
-    template <class Words>
-    [[nodiscard]] std::uint64_t skip_zeros(std::uint64_t& zero) const noexcept {
-        std::uint64_t zeros = 0, passed = 0, index = 0;
-        for (std::uint64_t i = 0; i < words_at_once; ++i) {
-            zeros += Words::popcount(i == 0 ? ~words_[0] & ~bits::low_mask(first_upper) : ~words_[i]);
-            const bool is_behind = zeros <= zero;
-            index += is_behind ? 1 : 0;
-            passed = is_behind ? zeros : passed;
+    // Eight bytes from any on, as a word; they are in the block.
+    [[nodiscard]] std::uint64_t word_at_byte(std::uint64_t byte) const noexcept {
+        if constexpr (std::endian::native == std::endian::little) {
+            std::uint64_t word;
+            std::memcpy(&word, reinterpret_cast<const std::byte*>(words_.data()) + byte, sizeof word);
+            return word;
+        } else {
+            return bits::read_bits(words_, 8 * byte, bits::word_bits);
         }
-        zero -= passed;
-        return index;
     }
 
     std::span<std::uint64_t> words_;
@@ -128,7 +156,51 @@ class bin {
 };
 
 template <class Words>
+[[gnu::always_inline]] inline bin::window bin::look(std::uint64_t least, std::uint64_t range) const noexcept {
+    // What is read lies in the first words_at_once + 1 words, and up to 64 bits below the lows, where the uppers are.
+    constexpr std::uint64_t words_at_once = 8;
+    if (code_.lane_tops == 0 || words_.size() <= words_at_once ||
+        (code_.low_of(least) + range - 1) >> code_.low_bits != 0) [[unlikely]]
+        return {};
+    // The upper part begins behind 0 number `upper`, if the header is all 1s but for a 0 at its end. How many more 0s are wanted after each
+    // word: the last that is not negative says in which word it is, and without signs that is the smallest. Its lowest digit, base 8,
+    // is the number of words behind that one.
+    constexpr std::uint64_t before = bits::low_mask(first_upper - 1), last = std::uint64_t{1} << (first_upper - 1);
+    const std::uint64_t upper = least >> code_.low_bits, first = (words_[0] | before) & ~last;
+    std::uint64_t wanted = 8 * upper + 7, best = wanted;
+    for (std::uint64_t i = 0; i + 1 < words_at_once; ++i) {
+        wanted += 8 * Words::popcount(i == 0 ? first : words_[i]) - (8 * bits::word_bits + 1);
+        best = std::min(best, wanted);
+    }
+    const std::uint64_t index = 7 - best % 8;
+    const std::uint64_t zeros = ~(index == 0 ? first : words_[index]);
+    if (Words::popcount(zeros) <= best / 8) [[unlikely]]  // further behind
+        return {};
+    const std::uint64_t position = bits::word_bits * index + Words::select(zeros, best / 8) + 1;
+    const std::uint64_t uppers = word_at_byte(position / 8) >> position % 8;
+    const std::uint64_t width = static_cast<std::uint64_t>(std::countr_one(uppers)) * code_.low_bits;
+    if (width > bin_code::window_bits) [[unlikely]]
+        return {};
+    const place at{position - first_upper - upper, position};
+    const std::uint64_t lows_end = bits::word_bits * words_.size() - at.index * code_.low_bits;
+    return {true, at, word_at_byte((lows_end + 7) / 8 - sizeof(std::uint64_t)) << (0 - lows_end) % 8,
+            ~std::uint64_t{1} << (bits::word_bits - 1 - width)};
+}
+
+template <class Words>
 bin::found bin::find(std::uint64_t least, std::uint64_t range) const noexcept {
+    const window seen = look<Words>(least, range);
+    if (!seen.is_whole) [[unlikely]]
+        return find_step_by_step<Words>(least, range);
+    const std::uint64_t smaller = Words::popcount(smaller_lanes(seen, least));
+    const std::uint64_t lane = seen.lanes << smaller * code_.low_bits >> (bits::word_bits - code_.low_bits);
+    return {{seen.at.index + smaller, seen.at.position + smaller},
+            least - code_.low_of(least) + lane,
+            equal_lanes(seen, least, range) != 0};
+}
+
+template <class Words>
+bin::found bin::find_step_by_step(std::uint64_t least, std::uint64_t range) const noexcept {
     const std::uint64_t upper = least >> code_.low_bits, wanted = least & bits::low_mask(code_.low_bits);
     std::uint64_t position = first_upper;
     if (upper > 0) {  // behind the 0 that ends the upper part before
@@ -152,38 +224,6 @@ bin::found bin::find(std::uint64_t least, std::uint64_t range) const noexcept {
         return {{at.index, there}, number, true};
     }
     return {at, 0, false};
-}
-
-// The low bits of the few numbers with this upper part are lanes of one word and compared at once, with each of the numbers asked for.
-template <class Words>
-bool bin::holds(std::uint64_t least, std::uint64_t range) const noexcept {
-    const unsigned low_bits = code_.low_bits;
-    const std::uint64_t upper = least >> low_bits, wanted = least & bits::low_mask(low_bits);
-    const bool is_usual = low_bits >= 2 && low_bits <= 32 && upper > 0 && words_.size() > words_at_once &&
-                          wanted + range <= std::uint64_t{1} << low_bits;
-    if (!is_usual) [[unlikely]]
-        return find<Words>(least, range).is_there;
-    std::uint64_t zero = upper - 1, index = skip_zeros<Words>(zero);
-    std::uint64_t zeros = ~words_[index];
-    if (index == 0) zeros &= ~bits::low_mask(first_upper);
-    for (std::uint64_t here; (here = Words::popcount(zeros)) <= zero; zero -= here)
-        [[unlikely]] zeros = ~words_[++index];
-    const std::uint64_t position = bits::word_bits * index + Words::select(zeros, zero) + 1;
-    const auto numbers = static_cast<std::uint64_t>(std::countr_one(bits_from(position)));
-    const std::uint64_t lanes = bits::word_bits / low_bits;
-    if (numbers > lanes) [[unlikely]]
-        return find<Words>(least, range).is_there;
-    // Number `first` is the highest lane of `lanes`, the next one lies below it.
-    const std::uint64_t first = position - first_upper - upper;
-    const std::uint64_t lows = bits_from(low_place(first + lanes - 1));
-    const std::uint64_t ones = code_.lane_ones, tops = ones << (low_bits - 1), rest = tops - ones;
-    std::uint64_t equal = 0;
-    for (std::uint64_t symbol = 0; symbol < range; ++symbol) {
-        const std::uint64_t unlike = lows ^ (wanted + symbol) * ones;
-        equal |= ~(((unlike & rest) + rest) | unlike);
-    }
-    const std::uint64_t asked = bits::low_mask(lanes * low_bits) & ~bits::low_mask((lanes - numbers) * low_bits);
-    return (equal & tops & asked) != 0;
 }
 
 }  // namespace genista::succinct

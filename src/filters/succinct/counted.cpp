@@ -21,7 +21,7 @@ bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
         }
         const unsigned symbol = static_cast<unsigned>(each.becomes) - 1;
         if (&each == plan.begin() && plan.creates()) {
-            if (!sets_.insert(set, x, symbol)) return false;
+            if (sets_.insert(set, x, symbol) != insert_outcome::inserted) return false;
         } else {
             sets_.change(set, x, symbol);
         }
@@ -30,6 +30,12 @@ bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
 }
 
 bool counted::insert(std::uint64_t x) noexcept {
+    // Nearly all are new, and then the plan would be to write one digit.
+    constexpr unsigned plus = static_cast<unsigned>(digit::plus) - 1;
+    if (const insert_outcome done = sets_.insert(0, x, plus); done != insert_outcome::already_present) {
+        size_ += done == insert_outcome::inserted ? 1 : 0;
+        return done == insert_outcome::inserted;
+    }
     const auto plan = bits::plan_increment(counter{sets_, x});
     if (!plan || !follow(*plan, x)) return false;
     ++size_;

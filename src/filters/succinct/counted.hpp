@@ -28,11 +28,6 @@ class counted {
     // False: x is not there, and nothing has changed.
     [[nodiscard]] bool erase(std::uint64_t x) noexcept;
 
-    // contains() in three steps, as sets::aim, fetch and contains.
-    [[nodiscard]] sets::aimed aim(std::uint64_t x) const noexcept { return sets_.aim(0, x); }
-    void fetch(sets::aimed& one) const noexcept { sets_.fetch(0, one); }
-    [[nodiscard]] bool contains(const sets::aimed& one) const noexcept { return sets_.contains(one); }
-
     [[nodiscard]] std::uint64_t universe() const noexcept { return sets_.shape().universe; }
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }              // with repetitions
     [[nodiscard]] std::uint64_t distinct() const noexcept { return sets_.size(0); }  // without

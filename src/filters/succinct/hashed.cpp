@@ -1,23 +1,16 @@
-// See hashed.hpp.
+// Instantiates the look-ups of `hashed` for every instruction set and hands out the right table. See hashed.hpp.
 #include "filters/succinct/hashed.hpp"
 
-#include <array>
-#include <cassert>
+#include "filters/pick_kernels.hpp"
+#include "hash/digest_kernels_includes.hpp"
+
+#define GENISTA_KERNELS "filters/succinct/hashed_kernels.inl"
+#include "base/foreach_isa.hpp"
 
 namespace genista::succinct {
 
-std::uint64_t hashed::contains(std::span<const digest> digests) const noexcept {
-    assert(digests.size() <= 64);
-    std::array<sets::aimed, 64> all;
-    for (std::size_t i = 0; i < digests.size(); ++i) all[i] = values_.aim(value_of(digests[i]));
-    // As many blocks on their way as a core keeps lines outstanding.
-    constexpr std::size_t ahead = 6;
-    std::uint64_t answers = 0;
-    for (std::size_t i = 0; i < digests.size() + ahead; ++i) {
-        if (i < digests.size()) values_.fetch(all[i]);
-        if (i >= ahead) answers |= std::uint64_t{values_.contains(all[i - ahead])} << (i - ahead);
-    }
-    return answers;
+const hashed_kernels* hashed_kernels_now() noexcept {
+    return GENISTA_PICK(succinct_hashed_kernels);
 }
 
 }  // namespace genista::succinct

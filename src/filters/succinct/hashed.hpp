@@ -11,13 +11,19 @@
 
 #include "filters/succinct/counted.hpp"
 #include "genista/base/result.hpp"
+#include "genista/filters/kernel_table.hpp"
 #include "genista/hash/families.hpp"
 #include "genista/hash/hasher.hpp"
 #include "hash/key_stream.hpp"
 
 namespace genista::succinct {
 
-class hashed {
+class hashed;
+using hashed_kernels = kernel_table<hashed>;
+// Of the active instruction set.
+[[nodiscard]] const hashed_kernels* hashed_kernels_now() noexcept;
+
+class hashed : public filter_surface<hashed> {
   public:
     using function = universal_hash<mersenne_field<61>>;
 
@@ -42,21 +48,23 @@ class hashed {
         const std::uint64_t word = d.position >> 3;  // 61 bits, below p but for one, which is p and so 0
         return h_(word == mersenne_field<61>::p ? 0 : word);
     }
-    [[nodiscard]] bool contains(const digest& d) const noexcept { return values_.contains(value_of(d)); }
     [[nodiscard]] std::uint64_t count(const digest& d) const noexcept { return values_.count(value_of(d)); }
     [[nodiscard]] bool insert(const digest& d) noexcept { return values_.insert(value_of(d)); }
     [[nodiscard]] bool erase(const digest& d) noexcept { return values_.erase(value_of(d)); }
 
-    // Bit i of the answer for digest i; at most 64. The addresses of all, then the blocks of all, then the work.
-    [[nodiscard]] std::uint64_t contains(std::span<const digest> digests) const noexcept;
+    // What filter_surface asks through, and what the kernels read.
+    [[nodiscard]] const hashed_kernels& kernels() const noexcept { return *kernels_; }
+    [[nodiscard]] const hashed& state() const noexcept { return *this; }
+    [[nodiscard]] const probe& first() const noexcept { return values_.digits().first(); }
 
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] const counted& values() const noexcept { return values_; }
 
   private:
     hashed(const hasher& hash, const function& h, counted values) noexcept
-        : hash_{hash}, h_{h}, values_{std::move(values)} {}
+        : kernels_{hashed_kernels_now()}, hash_{hash}, h_{h}, values_{std::move(values)} {}
 
+    const hashed_kernels* kernels_;
     hasher hash_;
     function h_;
     counted values_;

@@ -74,7 +74,6 @@ sets::located sets::locate(const one& in, std::uint64_t x) const noexcept {
     if (here.at == 0) return here;
     const bin there = view(here.at, here.level);
     const std::uint64_t least = number_of(here.level, x, 0);
-    prefetch_low(words_.block(here.at), here.level, least);
     here.where = has_bmi2_ ? there.find<bits::bmi2_words>(least, shape_.symbols)
                            : there.find<bits::portable_words>(least, shape_.symbols);
     return here;
@@ -87,43 +86,24 @@ std::optional<unsigned> sets::find(unsigned set, std::uint64_t x) const noexcept
     return static_cast<unsigned>(here.where.number - number_of(here.level, x, 0));
 }
 
-sets::aimed sets::aim(unsigned set, std::uint64_t x) const noexcept {
-    if (set >= all_.size()) return {.x = x};
-    const one& in = all_[set];
-    const std::uint64_t b = in.bin_of(x);
-    __builtin_prefetch(&in.addresses[b]);
-    return {.x = x, .b = b, .level = in.level_of(b)};
-}
-
-void sets::fetch(unsigned set, aimed& who) const noexcept {
-    if (set >= all_.size()) return;
-    who.at = all_[set].addresses[who.b];
-    if (who.at == 0) return;
-    // Four lines: a block of 160 numbers of ten bits. How long it really is stands in its header, which is not here yet.
-    const std::uint64_t* const block = words_.first_word(who.at);
-    for (std::size_t word = 0; word < 32; word += 8) __builtin_prefetch(block + word);
-}
-
-bool sets::contains(const aimed& who) const noexcept {
-    if (who.at == 0) return false;
-    const std::uint64_t least = number_of(who.level, who.x, 0);
-    const bin there = view(who.at, who.level);
-    return has_bmi2_ ? there.holds<bits::bmi2_words>(least, shape_.symbols)
-                     : there.holds<bits::portable_words>(least, shape_.symbols);
-}
-
 bool sets::contains(unsigned set, std::uint64_t x) const noexcept {
-    aimed who = aim(set, x);
-    fetch(set, who);
-    return contains(who);
+    if (set > 0) return find(set, x).has_value();
+    return has_bmi2_ ? first_.contains<bits::bmi2_words>(x, shape_.symbols)
+                     : first_.contains<bits::portable_words>(x, shape_.symbols);
 }
 
-// Where the low bits of this number will be, about: numbers are spread evenly.
-void sets::prefetch_low(std::span<const std::uint64_t> block, unsigned level, std::uint64_t number) const noexcept {
-    const bin_code& code = codes_[level];
-    const std::uint64_t upper = number >> code.low_bits;
-    const std::uint64_t lows = block.size() * code.low_bits / (code.low_bits + 3);
-    __builtin_prefetch(block.data() + block.size() - 1 - lows * upper / 256);
+// The vectors' memory stays where it is when a collection is moved.
+void sets::look_again() noexcept {
+    if (all_.empty()) return;
+    const one& in = all_[0];
+    for (unsigned more = 0; more < 2; ++more) {
+        const unsigned level = in.level + more;
+        first_.kinds[more] = {bits::low_mask(level), level, codes_[level]};
+    }
+    first_.split = in.split;
+    first_.addresses = {in.addresses.starts(), in.addresses.log_segment(), in.addresses.segment() - 1};
+    if (const segmented_array<std::uint64_t>& words = words_.words(); words.room() > 0)
+        first_.words = {words.starts(), words.log_segment(), words.segment() - 1};
 }
 
 // ---- changes ----------------------------------------------------------------------------------------------------------
@@ -135,23 +115,30 @@ arena::address sets::allocate(std::uint64_t words, unsigned set, std::uint64_t b
     });
 }
 
-bool sets::insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
+insert_outcome sets::insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
+    const insert_outcome done = put(set, x, symbol);
+    look_again();
+    return done;
+}
+
+insert_outcome sets::put(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
     while (all_.size() <= set)
-        if (!add_set()) return false;
+        if (!add_set()) return insert_outcome::full;
     one& in = all_[set];
     located here = locate(in, x);
+    if (here.where.is_there) return insert_outcome::already_present;
     const std::uint64_t number = number_of(here.level, x, symbol);
     if (here.at == 0) {
         const auto made = write_block({&number, 1}, here.level, set, here.b);
-        if (!made) return false;
+        if (!made) return insert_outcome::full;
         in.addresses[here.b] = *made;
     } else {
         const unsigned before = view(here.at, here.level).count();
         const std::uint64_t words = bin::words_for(codes_[here.level], before + 1);
-        if (before >= most_in_bin) return false;
+        if (before >= most_in_bin) return insert_outcome::full;
         if (words > words_.block(here.at).size()) {
             const arena::address larger = allocate(words, set, here.b);
-            if (larger == 0) return false;
+            if (larger == 0) return insert_outcome::full;
             here.at = in.addresses[here.b];  // it may have moved
             view(larger, here.level).copy(view(here.at, here.level));
             words_.free(here.at);
@@ -161,7 +148,7 @@ bool sets::insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
     }
     ++in.size;
     if (in.size > keys_a_bin * in.bins()) split_one(set);
-    return true;
+    return insert_outcome::inserted;
 }
 
 void sets::change(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
@@ -192,6 +179,7 @@ void sets::erase(unsigned set, std::uint64_t x) noexcept {
     }
     // Ten per cent below where a split would be: whoever goes to and fro does not pay each time.
     if (in.bins() > 1 && in.size < (in.bins() - 1) * keys_a_bin / 10 * 9) merge_one(set);
+    look_again();
 }
 
 // ---- bins -------------------------------------------------------------------------------------------------------------

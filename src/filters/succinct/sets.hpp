@@ -26,8 +26,10 @@
 #include "base/segmented_array.hpp"
 #include "filters/succinct/arena.hpp"
 #include "filters/succinct/bin.hpp"
+#include "filters/succinct/probe.hpp"
 #include "genista/base/cpu.hpp"
 #include "genista/base/result.hpp"
+#include "genista/filters/filter.hpp"
 
 namespace genista::succinct {
 
@@ -49,19 +51,11 @@ class sets {
     // The element's symbol, if it is in the set.
     [[nodiscard]] std::optional<unsigned> find(unsigned set, std::uint64_t x) const noexcept;
     [[nodiscard]] bool contains(unsigned set, std::uint64_t x) const noexcept;
-    // The same in three steps, with time between them for the lines that each asks for: the address, the block.
-    struct aimed {
-        std::uint64_t x = 0, b = 0;
-        unsigned level = 0;
-        arena::address at = 0;
-    };
-    [[nodiscard]] aimed aim(unsigned set, std::uint64_t x) const noexcept;
-    void fetch(unsigned set, aimed& who) const noexcept;
-    [[nodiscard]] bool contains(const aimed& who) const noexcept;
+    // The first set, for look-ups by the step; until the next change.
+    [[nodiscard]] const probe& first() const noexcept { return first_; }
 
-    // The element is not in the set. False: no memory (or a bin beyond what it can hold, which needs an x that does not look random),
-    // and nothing has changed.
-    [[nodiscard]] bool insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
+    // full: no memory (or a bin beyond what it can hold, which needs an x that does not look random). Nothing changes unless inserted.
+    [[nodiscard]] insert_outcome insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
     // The element is in the set; neither can fail.
     void change(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
     void erase(unsigned set, std::uint64_t x) noexcept;
@@ -117,6 +111,8 @@ class sets {
 
     explicit sets(const sets_shape& shape) noexcept;
     [[nodiscard]] bool add_set() noexcept;
+    [[nodiscard]] insert_outcome put(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
+    void look_again() noexcept;
     [[nodiscard]] std::uint64_t limit_at(unsigned level) const noexcept {
         return shape_.symbols * (((shape_.universe - 1) >> level) + 1);
     }
@@ -147,7 +143,6 @@ class sets {
         bin::found where{};
     };
     [[nodiscard]] located locate(const one& in, std::uint64_t x) const noexcept;
-    void prefetch_low(std::span<const std::uint64_t> block, unsigned level, std::uint64_t number) const noexcept;
     [[nodiscard]] std::span<const std::uint64_t> numbers_in(unsigned set, std::uint64_t b,
                                                             std::span<std::uint64_t> out) const noexcept;
     // A block that holds these numbers, not anybody's yet. None: no memory. 0 if there are none.
@@ -163,6 +158,7 @@ class sets {
     std::array<bin_code, most_level + 1> codes_;  // by level
     arena words_;
     std::vector<one> all_;
+    probe first_;  // of all_[0]; what it points to lies on the heap and does not move along with this
 };
 
 }  // namespace genista::succinct

@@ -83,6 +83,7 @@ result<sets> sets::read_words(const sets_shape& shape, std::span<const extent> e
         }
         if (in.size != said.size) return bad("another number of elements", in.size);
     }
+    made->look_again();
     if (left != 0) return bad("words behind the last bin", left);
     if (!made->is_sound()) return bad("elements that there are not", 0);
     return made;

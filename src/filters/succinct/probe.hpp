@@ -1,0 +1,98 @@
+// probe: what a look-up in the first set of a collection reads (sets.hpp), as plain numbers and pointers.
+//
+// Whether an element is there at all is asked of S_1, and asked most. So the collection keeps the way to its bins at hand, made anew
+// after every change: a look-up that is compiled for the processor (lookup_kernels.inl) finds everything here. In steps, with time between
+// them for the lines that each asks for:
+//
+//     x ── aim ──→ place of an address ── fetch ──→ block ── fetch_lows ──→ where its low bits will be ── holds ──→ bool
+//
+// There is no empty case: before anything is inserted it points to an address that is none, and a block that holds nothing.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "filters/succinct/arena.hpp"
+#include "filters/succinct/bin.hpp"
+
+namespace genista::succinct {
+
+struct probe {
+    // A segmented_array (base/segmented_array.hpp) as it is now.
+    template <class T>
+    struct segments {
+        const T* const* starts;
+        unsigned log;
+        std::uint64_t mask;
+        [[gnu::always_inline, nodiscard]] const T* at(std::uint64_t index) const noexcept {
+            return starts[index >> log] + (index & mask);
+        }
+    };
+    // Bins that are not split yet go by `level` bits of x, those that are by one more.
+    struct kind {
+        std::uint64_t mask = 0;
+        unsigned level = 0;
+        bin_code code{};
+    };
+    std::array<kind, 2> kinds{};  // not split, split
+    std::uint64_t split = 0;      // bins below it are
+    segments<arena::address> addresses{&no_addresses, 63, 0};
+    segments<std::uint64_t> words{&no_words, 63, 0};
+
+    struct target {
+        std::uint64_t x = 0;
+        const kind* by = nullptr;
+        const arena::address* at = nullptr;
+        const std::uint64_t* block = nullptr;
+    };
+
+    // No memory is read but the table of segments.
+    [[gnu::always_inline, nodiscard]] target aim(std::uint64_t x) const noexcept {
+        const kind& by = kinds[(x & kinds[0].mask) < split ? 1 : 0];
+        return {x, &by, addresses.at(x & by.mask), nullptr};
+    }
+    [[gnu::always_inline]] void fetch(target& who) const noexcept { who.block = words.at(*who.at); }
+    // Numbers are spread evenly, so that one can guess.
+    [[gnu::always_inline, nodiscard]] static const std::uint64_t* lows_of(const target& who,
+                                                                          std::uint64_t symbols) noexcept {
+        const bin_code& code = who.by->code;
+        const std::uint64_t header = *who.block, upper = symbols * (who.x >> who.by->level) >> code.low_bits;
+        const std::uint64_t before = (header >> bin::count_place & bits::low_mask(bin::count_bits)) * upper >> 8;
+        return who.block + arena::size_of(header) - 1 - before * code.low_bits / bits::word_bits;
+    }
+    template <class Words>
+    [[gnu::always_inline, nodiscard]] static bool holds(const target& who, std::uint64_t symbols) noexcept {
+        const bin here = bin_of(who.by, who.block);
+        const std::uint64_t least = symbols * (who.x >> who.by->level);
+        const bin::window seen = here.look<Words>(least, symbols);
+        if (!seen.is_whole) [[unlikely]]
+            return holds_slowly<Words>(who.by, who.block, least, symbols);
+        return here.equal_lanes(seen, least, symbols) != 0;
+    }
+    template <class Words>
+    [[gnu::always_inline, nodiscard]] bool contains(std::uint64_t x, std::uint64_t symbols) const noexcept {
+        target who = aim(x);
+        fetch(who);
+        return holds<Words>(who, symbols);
+    }
+
+  private:
+    // Nothing is written, but a bin is a view of words that may be.
+    [[gnu::always_inline, nodiscard]] static bin bin_of(const kind* by, const std::uint64_t* block) noexcept {
+        return {{const_cast<std::uint64_t*>(block), arena::size_of(*block)}, by->code};
+    }
+    // Apart, so that the others keep everything in registers.
+    template <class Words>
+    [[gnu::noinline, nodiscard]] static bool holds_slowly(const kind* by, const std::uint64_t* block,
+                                                          std::uint64_t least, std::uint64_t symbols) noexcept {
+        return *block != 0 && bin_of(by, block).find_step_by_step<Words>(least, symbols).is_there;
+    }
+
+    static constexpr arena::address no_address = 0;
+    static constexpr std::uint64_t no_block = 0;
+    static constexpr const arena::address* no_addresses = &no_address;
+    static constexpr const std::uint64_t* no_words = &no_block;
+};
+
+}  // namespace genista::succinct
