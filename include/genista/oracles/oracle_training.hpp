@@ -6,6 +6,7 @@
 // counting, so that the share of keys that the oracle does not know is the one that a filter will meet.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -16,6 +17,7 @@
 namespace genista {
 
 enum class oracle_kind : std::uint8_t { score };
+inline constexpr std::array all_oracle_kinds = {oracle_kind::score};
 
 [[nodiscard]] std::string_view to_string(oracle_kind kind) noexcept;
 
