@@ -12,7 +12,7 @@
 
 namespace genista::lab {
 
-// The same name for the same number, different ones for different numbers.
+// The same name for the same number, different ones for different numbers below 2^31.
 class synthetic_hosts {
   public:
     explicit synthetic_hosts(std::uint64_t seed) noexcept : seed_{seed} {}
@@ -25,9 +25,17 @@ class synthetic_hosts {
         random_stream chance{seed_ ^ (number * 2 + (to_block ? 1 : 0)) * 0xd6e8feb86659fd93};
         const bool looks_bad = chance.below(10) == 0 ? !to_block : to_block;
         std::string made = looks_bad ? bad(chance) : good(chance);
-        // Its number between name and ending keeps names different and tells nothing of the kind.
-        const std::size_t dot = made.rfind('.');
-        return made.insert(dot, std::string{to_block ? 'a' : 'b'} + std::to_string(number));
+        // Its number keeps names different. Scrambled, it tells nothing of the kind or of how many there are.
+        return made.insert(made.rfind('.'), scrambled(static_cast<std::uint32_t>(number * 2 + (to_block ? 1 : 0))));
+    }
+    // A permutation of the 32-bit numbers, as seven letters and digits.
+    static std::string scrambled(std::uint32_t x) {
+        x = (x ^ x >> 16) * 0x85ebca6b;
+        x = (x ^ x >> 13) * 0xc2b2ae35;
+        x ^= x >> 16;
+        std::string made;
+        for (int i = 0; i < 7; ++i, x /= 36) made += "0123456789abcdefghijklmnopqrstuvwxyz"[x % 36];
+        return made;
     }
     static std::string good(random_stream& chance) {
         constexpr std::array<std::string_view, 16> syllables = {"ma",   "ri",   "to",   "shop", "news", "ka",
