@@ -28,14 +28,34 @@ daisy_fingerprint_filter::daisy_fingerprint_filter(const daisy_fingerprint_optio
     first_of_.fill(none);
 }
 
+namespace {
+
+result<void> check_all(const daisy_plan& plan) noexcept {
+    if (const auto fine = check_plan(daisy_fingerprint_filter::name, plan); !fine) return fine.error();
+    if (plan.terms.rate >= daisy_fingerprint_filter::min_rate) return {};
+    return error::make(error_code::invalid_argument, "daisy_fingerprint: the rate %g is not in %g..%g", plan.terms.rate,
+                       daisy_fingerprint_filter::min_rate, max_daisy_rate);
+}
+
+// Whoever knows no sizes may know no shares either: then every key may be asked for in full.
+daisy_plan with_shares(daisy_plan plan) noexcept {
+    const bool has_none = std::ranges::all_of(plan.stored_share, [](double share) { return share == 0; });
+    if (!has_none || !check_terms(plan.terms)) return plan;
+    plan.stored_share[plan.largest_class()] = plan.asked_share[plan.largest_class()] = 1;
+    plan.mean_bits = -std::log2(plan.terms.rate);
+    return plan;
+}
+
+}  // namespace
+
 result<daisy_fingerprint_filter> daisy_fingerprint_filter::make(const daisy_fingerprint_options& options) noexcept {
-    if (const auto fine = check_plan(options.plan, min_rate, !options.unknown_size); !fine) {
-        return error::make(fine.error().code(), "daisy_fingerprint: %s", fine.error().message().data());
-    }
+    daisy_fingerprint_options full = options;
+    if (options.unknown_size) full.plan = with_shares(options.plan);
+    if (const auto fine = check_all(full.plan); !fine) return fine.error();
     const auto hash = hasher_from({.hash = options.hash});
     if (!hash) return hash.error();
-    const auto layout = fingerprint_layout::of(options.plan, options.unknown_size);
-    daisy_fingerprint_filter made{options, *hash, layout};
+    const auto layout = fingerprint_layout::of(full.plan, full.unknown_size);
+    daisy_fingerprint_filter made{full, *hash, layout};
     if (const auto laid = made.lay_planned(layout); !laid) return laid.error();
     return made;
 }
@@ -151,8 +171,7 @@ filter_stats daisy_fingerprint_filter::stats() const noexcept {
         keys += each.state.used;
         bytes += each.own.allocated_bytes();
     }
-    return plain_stats(keys, static_cast<std::uint64_t>(std::llround(plan_.terms.draws)),
-                       std::min(1.0, 3 * plan_.terms.rate), bytes);
+    return plain_stats(keys, capacity_of(plan_), plan_.expected_rate(), bytes);
 }
 
 double daisy_fingerprint_filter::let_through(unsigned its_class) const noexcept {
@@ -203,7 +222,7 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
 }
 
 result<std::uint64_t> daisy_fingerprint_filter::bits_for(const daisy_plan& plan) noexcept {
-    if (const auto fine = check_plan(plan, min_rate, true); !fine) return fine.error();
+    if (const auto fine = check_all(plan); !fine) return fine.error();
     const auto layout = fingerprint_layout::of(plan, false);
     std::uint64_t bytes = 0;
     for (unsigned chain = 0; chain <= layout.largest; ++chain) {

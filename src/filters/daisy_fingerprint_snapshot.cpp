@@ -33,7 +33,7 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     saved_parameters read;
     read.keys = common->keys;
     read.options.hash = common->options.hash;
-    read.options.plan = read_plan(fields);
+    read.options.plan = read_plan(fields, common->options.false_positive_rate);
     const std::uint32_t unknown_size = fields.u32();
     for (std::uint64_t& each : read.inserts) each = fields.u64();
     for (std::uint8_t& each : read.tables) each = fields.u8();
@@ -41,11 +41,10 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
         return error::make(error_code::corrupt, "daisy_fingerprint snapshot: parameters of another size");
     read.options.unknown_size = unknown_size == 1;
     const daisy_plan& plan = read.options.plan;
-    const auto fine = check_plan(plan, daisy_fingerprint_filter::min_rate, !read.options.unknown_size);
-    if (!fine) return error::make(error_code::corrupt, "daisy_fingerprint snapshot: %s", fine.error().message().data());
-    if (common->options.false_positive_rate != plan.terms.rate ||
-        common->options.capacity != static_cast<std::uint64_t>(std::llround(plan.terms.draws)))
-        return error::make(error_code::corrupt, "daisy_fingerprint snapshot: capacity and rate are not the plan's");
+    const auto fine = check_plan(daisy_fingerprint_filter::name, plan);
+    if (!fine) return error::make(error_code::corrupt, "snapshot: %s", fine.error().message().data());
+    if (common->options.capacity != capacity_of(plan))
+        return error::make(error_code::corrupt, "daisy_fingerprint snapshot: the capacity is not the plan's");
     return read;
 }
 

@@ -127,7 +127,7 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
     };
     const auto real = [&](std::size_t at, double value) { return number(at, 8, std::bit_cast<std::uint64_t>(value)); };
     // The byte map of docs/format.md.
-    constexpr std::size_t keys_at = 16, plan_at = 56, stored_at = plan_at + 32, asked_at = stored_at + 520,
+    constexpr std::size_t keys_at = 16, plan_at = 56, stored_at = plan_at + 24, asked_at = stored_at + 520,
                           unknown_at = asked_at + 520, inserts_at = unknown_at + 4, tables_at = inserts_at + 520;
     EXPECT_EQ(number(0, 8, 1'000), "loaded");
     EXPECT_EQ(number(0, 8, 1'001), "corrupt");
@@ -136,9 +136,9 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
     EXPECT_EQ(number(keys_at, 8, 1), "corrupt");
     for (const double draws : {0.0, -1.0, 2'000.0, 0x1p40, 0x1p60, std::nan("")})
         EXPECT_EQ(real(plan_at, draws), "corrupt") << draws;
-    EXPECT_EQ(real(plan_at + 16, 1.5), "loaded") << "the mean of k_x: told, not used";
-    EXPECT_EQ(real(plan_at + 16, -1), "corrupt");
-    EXPECT_EQ(real(plan_at + 24, std::nan("")), "corrupt");
+    EXPECT_EQ(real(plan_at + 8, 1.5), "loaded") << "the mean of k_x: told, not used";
+    EXPECT_EQ(real(plan_at + 8, -1), "corrupt");
+    EXPECT_EQ(real(plan_at + 16, std::nan("")), "corrupt");
     EXPECT_EQ(real(stored_at + 8, 0.9), "corrupt");
     EXPECT_EQ(real(stored_at + 8 * 20, 0.001), "corrupt") << "no such class";
     EXPECT_EQ(real(asked_at, 0.1), "corrupt") << "more than all";

@@ -28,7 +28,7 @@
 // All tables read the same digest. A key is in one of them only, and a stranger, whose digest is independent of all others, is let through
 // with probability Σ values / (cells · 2^bits) over the tables of its chain (let_through): a sum, for which nothing has to be independent.
 //
-// Unknown sizes [daisy §4.3, first remark]: `unknown_size` takes from the plan its terms alone. Each class begins with a single block,
+// Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and it needs no shares. Each class begins with a single block,
 // tables double, rates fall as 1/(i (i + 1)), whose sum is 1: 2 log log n bits a key more, and the rate stays 2^-j for any number of keys.
 //
 // Many threads may query at once; an insert excludes everything else, as with a standard container.
@@ -116,8 +116,8 @@ class daisy_fingerprint_filter {
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<daisy_fingerprint_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    // `keys` are values: those of class 0, and those that found theirs taken, are not among them. The rate is the proved 3 ε over the
-    // plan's queries; plan().expected_rate() is what to expect.
+    // `keys` are values: those of class 0, and those that found theirs taken, are not among them. The rate is plan().expected_rate(), over
+    // the plan's queries; proved are 3 ε.
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] const daisy_plan& plan() const noexcept { return plan_; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
