@@ -138,7 +138,7 @@ TEST(oracle_model, a_profile_is_of_strangers) {
     const auto exact = trained(oracle_kind::exact, host_logs(1'000));
     ASSERT_TRUE(exact) << exact.error().message();
     EXPECT_EQ(exact->profile().entries().size(), 1u) << "all unknown";
-    EXPECT_EQ(exact->profile().stored_draws(), 200u);
+    EXPECT_NEAR(static_cast<double>(exact->profile().stored_draws()), 200, 65) << "five standard deviations";
     const auto score = trained(oracle_kind::score, host_logs(1'000));
     ASSERT_TRUE(score) << score.error().message();
     EXPECT_GT(score->profile().entries().size(), 2u);
