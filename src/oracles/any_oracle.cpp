@@ -21,6 +21,12 @@ result<any_oracle> any_oracle::load(std::span<const std::byte> bytes) noexcept {
     switch (view->info.kind) {
         case snapshot_kind::score_oracle:
             return loaded<score_oracle>(bytes);
+        case snapshot_kind::exact_oracle:
+            return loaded<exact_oracle>(bytes);
+        case snapshot_kind::count_min_oracle:
+            return loaded<count_min_oracle>(bytes);
+        case snapshot_kind::count_sketch_oracle:
+            return loaded<count_sketch_oracle>(bytes);
         default:
             break;
     }
