@@ -1,6 +1,7 @@
 // count_min and count_sketch: examples, limits, bad input, merging, counters that stop instead of wrapping.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -22,30 +23,25 @@ count_sketch signed_one(sketch_shape shape = {64, 5}) {
     return *count_sketch::make({shape, fixed});
 }
 
+template <class Sketch>
+void expect_small_counts(Sketch sketch) {
+    sketch.add("ada", 3);
+    sketch.add("bob");
+    sketch.add(std::uint64_t{7}, 10);
+    sketch.add("ada", 2);
+    using number = decltype(sketch.estimate("ada"));
+    EXPECT_EQ(sketch.estimate("ada"), number{5});
+    EXPECT_EQ(sketch.estimate("bob"), number{1});
+    EXPECT_EQ(sketch.estimate(integer_key{7}.view()), number{10}) << "an integer is its eight bytes";
+    EXPECT_EQ(sketch.estimate("eve"), number{0});
+    EXPECT_EQ(sketch.total(), 16u);
+}
+
 TEST(sketches, count_few_keys_exactly) {
-    auto a = plain({1024, 3});
-    auto b = careful({1024, 3});
-    auto c = signed_one({1024, 5});
-    const auto feed = [](auto& sketch) {
-        sketch.add("ada", 3);
-        sketch.add("bob");
-        sketch.add(std::uint64_t{7}, 10);
-        sketch.add("ada", 2);
-        EXPECT_EQ(sketch.estimate("ada"), 5);
-        EXPECT_EQ(sketch.estimate("bob"), 1);
-        EXPECT_EQ(sketch.estimate(integer_key{7}.view()), 10) << "an integer is its eight bytes";
-        EXPECT_EQ(sketch.estimate("eve"), 0);
-        EXPECT_EQ(sketch.total(), 16u);
-    };
-    // NOLINTBEGIN: comparisons of signed and unsigned are of small numbers
-    feed(c);
-    // NOLINTEND
-    for (auto* sketch : {&a, &b}) {
-        sketch->add("ada", 3);
-        sketch->add("ada", 2);
-        EXPECT_EQ(sketch->estimate("ada"), 5u);
-        EXPECT_EQ(sketch->estimate("eve"), 0u);
-    }
+    expect_small_counts(plain({1024, 3}));
+    expect_small_counts(careful({1024, 3}));
+    expect_small_counts(signed_one({1024, 5}));
+    expect_small_counts(signed_one({1024, 4}));
 }
 
 TEST(sketches, refuse_shapes_out_of_range_and_name_them) {
@@ -60,9 +56,6 @@ TEST(sketches, refuse_shapes_out_of_range_and_name_them) {
     EXPECT_EQ(message({1, 1}), "made");
     EXPECT_EQ(message({16, 32}), "made");
     EXPECT_FALSE(count_sketch::make({{0, 1}, fixed}));
-    // Two terabytes of counters need not be there; they must not crash.
-    const auto huge = count_sketch::make({{max_sketch_width, max_sketch_depth}, fixed});
-    if (!huge) EXPECT_EQ(huge.error().code(), error_code::out_of_memory);
 }
 
 TEST(sketches, have_secret_keys_of_their_own_by_default) {
@@ -83,20 +76,20 @@ TEST(sketches, of_one_counter_count_everything) {
 
 TEST(sketches, counters_stop_where_they_are_full) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
-    for (auto* sketch : {new count_min{plain()}, new count_min{careful()}}) {
-        const std::unique_ptr<count_min> owned{sketch};
-        sketch->add("a", most - 1);
-        EXPECT_EQ(sketch->estimate("a"), most - 1);
-        sketch->add("a");
-        EXPECT_EQ(sketch->estimate("a"), most);
-        sketch->add("a", 5);
-        EXPECT_EQ(sketch->estimate("a"), most) << "not 4";
-        sketch->add("a", ~std::uint64_t{0});
-        EXPECT_EQ(sketch->estimate("a"), most);
-        EXPECT_EQ(sketch->total(), ~std::uint64_t{0}) << "the total stops as well";
-        auto other = *count_min::make({sketch->shape(), sketch->conservative(), fixed});
+    for (const bool conservative : {false, true}) {
+        auto sketch = conservative ? careful() : plain();
+        sketch.add("a", most - 1);
+        EXPECT_EQ(sketch.estimate("a"), most - 1);
+        sketch.add("a");
+        EXPECT_EQ(sketch.estimate("a"), most);
+        sketch.add("a", 5);
+        EXPECT_EQ(sketch.estimate("a"), most) << "not 4";
+        sketch.add("a", ~std::uint64_t{0});
+        EXPECT_EQ(sketch.estimate("a"), most);
+        EXPECT_EQ(sketch.total(), ~std::uint64_t{0}) << "the total stops as well";
+        auto other = *count_min::make({sketch.shape(), sketch.conservative(), fixed});
         other.add("a", 9);
-        ASSERT_TRUE(other.merge(*sketch));
+        ASSERT_TRUE(other.merge(sketch));
         EXPECT_EQ(other.estimate("a"), most);
     }
     auto c = signed_one();
