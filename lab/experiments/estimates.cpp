@@ -35,6 +35,7 @@ constexpr std::array all{
     known{"ppr-lossy", {2.5, 3}},
     known{"daisy-k", {0.1, 0.1}},
     known{"daisy-lb", {2, 0.2}},
+    known{"daisy-robust", {15, 5}},
     known{"acf-support", {5, 4}},
     known{"acf-not-support", {38, 5}},
     known{"acf-figures", {17, 8}},

@@ -34,6 +34,7 @@ constexpr std::array experiments{
     experiment{"ppr-lossy", run_ppr_lossy},
     experiment{"daisy-k", run_daisy_k},
     experiment{"daisy-lb", run_daisy_lb},
+    experiment{"daisy-robust", run_daisy_robust},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},
     experiment{"acf-figures", run_acf_figures, true},
