@@ -33,6 +33,7 @@ constexpr std::array all{
     known{"ppr-spectral", {4, 4}},
     known{"ppr-bloomier", {9, 2}},
     known{"ppr-lossy", {2.5, 3}},
+    known{"daisy-robust", {15, 5}},
     known{"acf-support", {5, 4}},
     known{"acf-not-support", {38, 5}},
     known{"acf-figures", {17, 8}},

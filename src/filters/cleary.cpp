@@ -7,6 +7,7 @@
 
 #include "filters/cleary_check.hpp"
 #include "filters/cleary_kernels.hpp"
+#include "filters/cleary_shape.hpp"
 #include "filters/cleary_table.hpp"
 #include "filters/common.hpp"
 #include "filters/sizing.hpp"
@@ -17,31 +18,7 @@ namespace {
 
 constexpr std::uint16_t version = 1;
 
-// Exact: halving loses nothing.
-unsigned remainder_bits_for(double rate, double load) noexcept {
-    unsigned bits = 1;
-    for (double reached = load / 2; reached > rate; reached /= 2) ++bits;
-    return bits;
-}
-
-std::uint64_t blocks_for(std::uint64_t capacity, double load) noexcept {
-    const double blocks = std::ceil(static_cast<double>(capacity) / load / static_cast<double>(cleary::block_cells));
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(blocks));
-}
-
-// Whole words.
-constexpr std::uint64_t remainder_bytes(std::uint64_t blocks, unsigned bits) noexcept {
-    return 8 * bits::words_for(blocks * cleary::block_cells * bits);
-}
-// What a look-up may read and not mean: an empty block behind the last, and remainders from where the window of the last block ends
-// (src/filters/cleary_kernels.inl: at most 63 cells behind an offset of at most 63), sixteen bytes at once.
-constexpr std::uint64_t cells_read_too_far = 63 + 63 - cleary::block_cells;
-constexpr std::uint64_t spare_bytes(unsigned bits) noexcept {
-    return 8 * bits::words_for(cells_read_too_far * bits) + 16;
-}
-constexpr std::uint64_t table_bytes(std::uint64_t blocks, unsigned bits) noexcept {
-    return (blocks + 1) * sizeof(cleary_block) + remainder_bytes(blocks, bits) + spare_bytes(bits);
-}
+using cleary::blocks_for, cleary::remainder_bits_for, cleary::remainder_bytes, cleary::table_bytes;
 
 result<void> check(const cleary_options& options) noexcept {
     const auto checked =
@@ -55,13 +32,8 @@ result<void> check(const cleary_options& options) noexcept {
 }
 
 cleary_state shape_of(const cleary_options& options) noexcept {
-    const auto lanes = cleary::lanes::of(remainder_bits_for(options.false_positive_rate, options.load));
-    cleary_state shape;
-    shape.block_count = blocks_for(options.capacity, options.load);
-    shape.bits = lanes.bits;
-    shape.lanes = static_cast<unsigned>(lanes.count);
-    shape.ones = lanes.ones;
-    return shape;
+    return cleary::shape_of(blocks_for(options.capacity, options.load),
+                            remainder_bits_for(options.false_positive_rate, options.load));
 }
 
 }  // namespace
@@ -75,8 +47,7 @@ cleary_filter::cleary_filter(const cleary_options& options, const hasher& hash, 
       capacity_{options.capacity},
       rate_{options.false_positive_rate},
       load_{options.load} {
-    state_.blocks = reinterpret_cast<cleary_block*>(table_.data());
-    state_.remainders = table_.data() + (state_.block_count + 1) * sizeof(cleary_block);
+    cleary::lay_into(state_, table_.data());
 }
 
 result<cleary_filter> cleary_filter::make(const cleary_options& options) noexcept {

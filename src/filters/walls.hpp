@@ -3,24 +3,13 @@
 
 #include <cstdint>
 #include <cstring>
-#include <new>
 #include <optional>
-#include <string_view>
 
+#include "base/without_throwing.hpp"
 #include "genista/base/result.hpp"
 #include "genista/hash/hash_key.hpp"
 
 namespace genista {
-
-template <class Body>
-auto without_throwing(std::string_view filter, Body body) noexcept -> decltype(body()) {
-    try {
-        return body();
-    } catch (const std::bad_alloc&) {
-        return error::make(error_code::out_of_memory, "%.*s: no memory", static_cast<int>(filter.size()),
-                           filter.data());
-    }
-}
 
 // Where a filter's own chance begins: the caller's seed, or a random one.
 [[nodiscard]] inline result<std::uint64_t> seed_of_chance(const std::optional<std::uint64_t>& repeatable) noexcept {

@@ -18,6 +18,7 @@ struct command {
 };
 
 [[nodiscard]] command add_bench_command(CLI::App& root);
+[[nodiscard]] std::vector<command> add_daisy_commands(CLI::App& root);
 [[nodiscard]] command add_guard_command(CLI::App& root);
 [[nodiscard]] command add_inspect_command(CLI::App& root);
 [[nodiscard]] std::vector<command> add_lab_commands(CLI::App& root);

@@ -3,6 +3,7 @@
 //     guard     the main job: filters before a store on disk, and what absent keys cost
 //     bench     how fast, how small and how wrong each filter is, measured in one interleaved run
 //     inspect   what a snapshot file holds
+//     daisy     oracles for the daisy filters: trained from logs, and what filters over them take
 //     lab       the papers' promises as experiments
 //
 // Start at command.hpp to add a command; bench/subject.hpp to add a filter to the bench.
@@ -58,6 +59,7 @@ exit_status run(int argument_count, char** arguments) {
         "Exit status: 0 done, 1 a broken claim or failed work, 2 bad input.\n"
         "Example:\n  genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html");
     std::vector<command> commands{add_guard_command(root), add_bench_command(root), add_inspect_command(root)};
+    for (command& each : add_daisy_commands(root)) commands.push_back(std::move(each));
     for (command& each : add_lab_commands(root)) commands.push_back(std::move(each));
     try {
         root.parse(argument_count, arguments);

@@ -1,0 +1,121 @@
+// perturbed_oracle: an oracle that makes mistakes on purpose, to see what they cost.
+//
+//     random      p and q each off by a factor of its own, between 1/f and f (the logarithm evenly): an honest estimate
+//     too_small   p f and q / f: every key gets fewer bits than it deserves; the rate suffers
+//     too_large   p / f and q f: more than it deserves; the space suffers
+//     constant    the same odds for everybody: knows nothing
+//     shuffled    another key's odds: knows everything, of somebody else
+//     swapped     p for q and q for p: takes what is asked for for what is stored
+//
+// Which mistake a key meets depends on the key and the seed alone (oracle.hpp, I1), so no filter over it denies a member.
+// What it wraps is shared, not copied; its bytes are that oracle's and its own.
+//
+// Shuffled, an integer key below `universe` gets the odds of another such key by a permutation of all of them: the odds as a
+// whole are the world's, only dealt out anew. Any other key gets one of `others`, drawn by its hash.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "genista/base/result.hpp"
+#include "genista/hash/hasher.hpp"
+#include "genista/oracles/oracle.hpp"
+
+namespace genista {
+
+enum class oracle_mistake : std::uint8_t { none, random, too_small, too_large, constant, shuffled, swapped };
+
+struct perturbed_options {
+    oracle_mistake mistake = oracle_mistake::random;
+    double factor = 4;       // f, at least 1
+    std::uint64_t seed = 1;  // which mistakes; not secret
+    key_odds constant{0x1p-40, 0x1p-40};
+    std::uint64_t universe = 0;      // shuffled: integer keys 0 .. universe - 1
+    std::vector<key_odds> others{};  // shuffled: what the other keys may get
+};
+
+// An error that names the value and what is allowed.
+[[nodiscard]] result<void> check_perturbed(const perturbed_options& options) noexcept;
+
+// The key that another one's odds are taken from: a permutation of 0 .. universe - 1, by the seed.
+[[nodiscard]] std::uint64_t shuffled_key(std::uint64_t key, std::uint64_t universe, const hasher& hash) noexcept;
+
+// Odds off by the factors f^exponents, at most 1.
+[[nodiscard]] inline key_odds scaled_odds(const key_odds& odds, double stored_factor, double asked_factor) noexcept {
+    return {std::min(1.0, odds.stored * stored_factor), std::min(1.0, odds.asked * asked_factor)};
+}
+
+template <key_oracle Oracle>
+class perturbed_oracle {
+  public:
+    // `truth` must not be null.
+    [[nodiscard]] static result<perturbed_oracle> make(std::shared_ptr<const Oracle> truth,
+                                                       perturbed_options options) noexcept {
+        if (truth == nullptr) return error::make(error_code::invalid_argument, "perturbed_oracle: there is no oracle");
+        if (const auto fine = check_perturbed(options); !fine) return fine.error();
+        return perturbed_oracle{std::move(truth), std::move(options)};
+    }
+
+    [[nodiscard]] key_odds odds(key_view key) const noexcept {
+        const double f = options_.factor;
+        switch (options_.mistake) {
+            case oracle_mistake::none:
+                break;
+            case oracle_mistake::random: {
+                const digest drawn = hash_(key);
+                return scaled_odds(truth_->odds(key), random_factor(drawn.position), random_factor(drawn.seed));
+            }
+            case oracle_mistake::too_small:
+                return scaled_odds(truth_->odds(key), f, 1 / f);
+            case oracle_mistake::too_large:
+                return scaled_odds(truth_->odds(key), 1 / f, f);
+            case oracle_mistake::constant:
+                return options_.constant;
+            case oracle_mistake::shuffled:
+                return another(key);
+            case oracle_mistake::swapped: {
+                const key_odds right = truth_->odds(key);
+                return {right.asked, right.stored};
+            }
+        }
+        return truth_->odds(key);
+    }
+    [[nodiscard]] key_odds odds(std::uint64_t key) const noexcept { return odds(integer_key{key}.view()); }
+
+    [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
+        return truth_->memory_bytes() + sizeof *this + options_.others.capacity() * sizeof(key_odds);
+    }
+    [[nodiscard]] const Oracle& truth() const noexcept { return *truth_; }
+
+  private:
+    perturbed_oracle(std::shared_ptr<const Oracle> truth, perturbed_options options) noexcept
+        : truth_{std::move(truth)}, options_{std::move(options)}, hash_{hash_key::from_seed(options_.seed)} {}
+
+    // f^(2u - 1), u even in [0, 1).
+    [[nodiscard]] double random_factor(std::uint64_t word) const noexcept {
+        return std::pow(options_.factor, std::ldexp(static_cast<double>(word >> 11), -52) - 1);
+    }
+    [[nodiscard]] key_odds another(key_view key) const noexcept {
+        std::uint64_t integer = 0;
+        if (key.size == sizeof integer) {
+            std::memcpy(&integer, key.data, sizeof integer);
+            integer = integer_key{integer}.little;  // its own inverse: little-endian bytes to a number
+            if (integer < options_.universe)
+                return truth_->odds(integer_key{shuffled_key(integer, options_.universe, hash_)}.view());
+        }
+        if (options_.others.empty()) return truth_->odds(key);
+        return options_.others[scale(hash_(key).position, options_.others.size())];
+    }
+
+    std::shared_ptr<const Oracle> truth_;
+    perturbed_options options_;
+    hasher hash_;
+};
+
+}  // namespace genista

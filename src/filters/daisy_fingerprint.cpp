@@ -1,0 +1,305 @@
+// daisy_fingerprint_filter: tables by plan and by need, inserts, batches, and what it tells of itself. Saving and loading are in
+// daisy_fingerprint_snapshot.cpp, the sizes in daisy_fingerprint_layout.hpp.
+#include "genista/filters/daisy_fingerprint.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "filters/cleary_kernels.hpp"
+#include "filters/common.hpp"
+#include "filters/daisy_fingerprint_layout.hpp"
+#include "filters/daisy_plan_fields.hpp"
+#include "filters/walls.hpp"
+#include "genista/filters/with_oracle.hpp"
+
+namespace genista {
+
+static_assert(class_filter<daisy_fingerprint_filter>);
+
+daisy_fingerprint_filter::daisy_fingerprint_filter(const daisy_fingerprint_options& options, const hasher& hash,
+                                                   const fingerprint_layout& layout) noexcept
+    : hash_{hash},
+      plan_{options.plan},
+      largest_{layout.largest},
+      rare_{layout.rare},
+      unknown_size_{options.unknown_size} {
+    first_of_.fill(none);
+}
+
+namespace {
+
+result<void> check_all(const daisy_plan& plan) noexcept {
+    if (const auto fine = check_plan(daisy_fingerprint_filter::name, plan); !fine) return fine.error();
+    if (plan.terms.rate >= daisy_fingerprint_filter::min_rate) return {};
+    return error::make(error_code::invalid_argument, "daisy_fingerprint: the rate %g is not in %g..%g", plan.terms.rate,
+                       daisy_fingerprint_filter::min_rate, max_daisy_rate);
+}
+
+// Whoever knows no sizes may know no shares either: then every key may be asked for in full.
+daisy_plan with_shares(daisy_plan plan) noexcept {
+    const bool has_none = std::ranges::all_of(plan.stored_share, [](double share) { return share == 0; });
+    if (!has_none || !check_terms(plan.terms)) return plan;
+    plan.stored_share[plan.largest_class()] = plan.asked_share[plan.largest_class()] = 1;
+    plan.mean_bits = -std::log2(plan.terms.rate);
+    return plan;
+}
+
+}  // namespace
+
+result<daisy_fingerprint_filter> daisy_fingerprint_filter::make(const daisy_fingerprint_options& options) noexcept {
+    daisy_fingerprint_options full = options;
+    if (options.unknown_size) full.plan = with_shares(options.plan);
+    if (const auto fine = check_all(full.plan); !fine) return fine.error();
+    const auto hash = hasher_from({.hash = options.hash});
+    if (!hash) return hash.error();
+    const auto layout = fingerprint_layout::of(full.plan, full.unknown_size);
+    daisy_fingerprint_filter made{full, *hash, layout};
+    if (const auto laid = made.lay_planned(layout); !laid) return laid.error();
+    return made;
+}
+
+// All in one buffer: a page's rounding is paid once.
+result<void> daisy_fingerprint_filter::lay_planned(const fingerprint_layout& layout) noexcept {
+    return without_throwing(name, [&]() -> result<void> {
+        std::uint64_t bytes = 0, count = 0;
+        for (unsigned chain = 0; chain <= layout.largest; ++chain) {
+            if (layout.planned[chain] == 0) continue;
+            bytes += layout.nth(chain, 0).bytes();
+            ++count;
+        }
+        if (count == 0) return {};
+        auto zeros = buffer::zeroed(bytes);
+        if (!zeros) return zeros.error();
+        planned_ = *std::move(zeros);
+        tables_.reserve(count);
+        std::byte* next = planned_.data();
+        for (unsigned chain = 0; chain <= layout.largest; ++chain) {
+            if (layout.planned[chain] == 0) continue;
+            append(laid_at(layout.nth(chain, 0), chain, next));
+            next += layout.nth(chain, 0).bytes();
+        }
+        return {};
+    });
+}
+
+daisy_fingerprint_filter::table daisy_fingerprint_filter::laid_at(const fingerprint_layout_table& shape, unsigned chain,
+                                                                  std::byte* zeros) noexcept {
+    table made;
+    made.state = cleary::shape_of(shape.blocks, shape.bits);
+    cleary::lay_into(made.state, zeros);
+    made.kernels = cleary_kernels_for(shape.bits);
+    made.room = shape.room();
+    made.chain = chain;
+    return made;
+}
+
+std::uint32_t daisy_fingerprint_filter::last_in(unsigned chain) const noexcept {
+    std::uint32_t last = none;
+    for (std::uint32_t at = first_of_[chain]; at != none; at = tables_[at].next) last = at;
+    return last;
+}
+
+unsigned daisy_fingerprint_filter::tables_in(unsigned chain) const noexcept {
+    unsigned count = 0;
+    for (std::uint32_t at = first_of_[chain]; at != none; at = tables_[at].next) ++count;
+    return count;
+}
+
+// There is room in the vector.
+void daisy_fingerprint_filter::append(table made) noexcept {
+    assert(tables_.size() < tables_.capacity());
+    const auto index = static_cast<std::uint32_t>(tables_.size());
+    const unsigned chain = made.chain;
+    if (const std::uint32_t last = last_in(chain); last != none) {
+        tables_[last].next = index;
+    } else {
+        first_of_[chain] = index;
+        for (unsigned j = 1; j < first_of_.size(); ++j) {
+            if (chain_of(std::min(j, largest_)) == chain) first_of_[j] = index;
+        }
+    }
+    tables_.push_back(std::move(made));
+}
+
+result<void> daisy_fingerprint_filter::add_table(unsigned chain) noexcept {
+    return without_throwing(name, [&]() -> result<void> {
+        const unsigned count = tables_in(chain);
+        if (count >= fingerprint_layout::most_tables)
+            return error::make(error_code::out_of_memory, "daisy_fingerprint: %u tables for a class are the most",
+                               count);
+        const auto shape = fingerprint_layout::of(plan_, unknown_size_).nth(chain, count);
+        auto zeros = buffer::zeroed(shape.bytes());
+        if (!zeros) return zeros.error();
+        if (tables_.size() == tables_.capacity()) tables_.reserve(tables_.size() + 1 + tables_.size() / 4);
+        table made = laid_at(shape, chain, zeros->data());
+        made.own = *std::move(zeros);
+        append(std::move(made));
+        return {};
+    });
+}
+
+insert_outcome daisy_fingerprint_filter::insert(const digest& d, unsigned its_class) noexcept {
+    its_class = std::min(its_class, largest_);
+    const auto counted = [&](insert_outcome outcome) {
+        ++inserts_[its_class];
+        return outcome;
+    };
+    if (its_class == 0) return counted(insert_outcome::already_present);
+    for (std::uint32_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
+        const bool is_last = tables_[at].next == none;
+        // The last one looks for itself, if it takes values at all.
+        if (is_last && tables_[at].state.used < tables_[at].room) {
+            return counted(tables_[at].kernels->insert_digest(tables_[at].state, d));
+        }
+        if (tables_[at].kernels->lookups.contains_digest(tables_[at].state, d))
+            return counted(insert_outcome::already_present);
+    }
+    if (!add_table(chain_of(its_class))) return insert_outcome::full;
+    table& added = tables_.back();
+    return counted(added.kernels->insert_digest(added.state, d));
+}
+
+bool daisy_fingerprint_filter::is_rare(unsigned its_class) const noexcept {
+    return (rare_ >> std::min(its_class, largest_) & 1) != 0;
+}
+
+filter_stats daisy_fingerprint_filter::stats() const noexcept {
+    std::uint64_t keys = 0, bytes = sizeof *this + planned_.allocated_bytes() + tables_.capacity() * sizeof(table);
+    for (const table& each : tables_) {
+        keys += each.state.used;
+        bytes += each.own.allocated_bytes();
+    }
+    return plain_stats(keys, capacity_of(plan_), plan_.expected_rate(), bytes);
+}
+
+double daisy_fingerprint_filter::let_through(unsigned its_class) const noexcept {
+    its_class = std::min(its_class, max_daisy_class);
+    if (its_class == 0) return 1;
+    double sum = 0;
+    for (std::uint32_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
+        const cleary_state& state = tables_[at].state;
+        const double share = static_cast<double>(state.used) / static_cast<double>(cleary::cell_count(state));
+        sum += std::ldexp(share, -static_cast<int>(state.bits));
+    }
+    return sum;
+}
+
+std::vector<daisy_fingerprint_table> daisy_fingerprint_filter::tables() const {
+    std::vector<daisy_fingerprint_table> all;
+    for (const table& each : tables_) {
+        all.push_back({each.chain, each.state.bits, cleary::cell_count(each.state), each.state.used, each.room});
+    }
+    return all;
+}
+
+daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
+    constexpr double much = 6;  // standard deviations: once in 10^9
+    daisy_fingerprint_drift seen;
+    double inserts = 0;
+    for (std::size_t j = 0; j < inserts_.size(); ++j) {
+        seen.inserts[j] = inserts_[j];
+        seen.planned[j] = plan_.terms.draws * plan_.stored_share[j];
+        inserts += static_cast<double>(inserts_[j]);
+    }
+    for (const table& each : tables_) seen.extra_tables += each.own.data() != nullptr ? 1u : 0u;
+    if (unknown_size_) return seen;
+    const double log_draws = std::max(1.0, std::log2(plan_.terms.draws));
+    // More than `share` of so many: 1/log n of it is the margin of the plan, and what a small sample was wrong by shows nowhere else.
+    const auto is_more = [&](double came, double expected) {
+        return came > expected + expected / log_draws + much * std::sqrt(expected) + much;
+    };
+    for (std::size_t j = 0; j < inserts_.size(); ++j) {
+        const auto came = static_cast<double>(inserts_[j]);
+        const double expected = inserts * plan_.stored_share[j];
+        if (is_more(came, expected) && came - expected > inserts / (log_draws * log_draws))
+            seen.verdict = daisy_fingerprint_verdict::classes_differ;
+    }
+    if (seen.verdict == daisy_fingerprint_verdict::as_planned && is_more(inserts, plan_.terms.draws))
+        seen.verdict = daisy_fingerprint_verdict::fuller_than_planned;
+    return seen;
+}
+
+result<std::uint64_t> daisy_fingerprint_filter::bits_for(const daisy_plan& plan) noexcept {
+    if (const auto fine = check_all(plan); !fine) return fine.error();
+    const auto layout = fingerprint_layout::of(plan, false);
+    std::uint64_t bytes = 0;
+    for (unsigned chain = 0; chain <= layout.largest; ++chain) {
+        if (layout.planned[chain] != 0) bytes += layout.nth(chain, 0).bytes();
+    }
+    return 8 * bytes;
+}
+
+// ---- batches -------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t chunk = 1024;  // so many keys are sorted at a time: 16 KiB of digests
+
+}  // namespace
+
+// Sorted by class, each group asked of its chain at once, the answers put back where they belong.
+void daisy_fingerprint_filter::answer_chunk(std::span<const digest> digests, std::span<const std::uint8_t> classes,
+                                            std::span<std::uint64_t> out_bits) const noexcept {
+    std::array<std::uint16_t, max_daisy_class + 2> begin{};
+    const auto class_at = [&](std::size_t i) { return std::min<unsigned>(classes[i], max_daisy_class); };
+    for (std::size_t i = 0; i < digests.size(); ++i) ++begin[class_at(i) + 1];
+    for (std::size_t j = 1; j < begin.size(); ++j) begin[j] = static_cast<std::uint16_t>(begin[j] + begin[j - 1]);
+    std::array<std::uint16_t, chunk> from;
+    std::array<digest, chunk> sorted;
+    auto next = begin;
+    for (std::size_t i = 0; i < digests.size(); ++i) {
+        const std::size_t to = next[class_at(i)]++;
+        from[to] = static_cast<std::uint16_t>(i);
+        sorted[to] = digests[i];
+    }
+    std::fill_n(out_bits.begin(), words_for(digests.size()), std::uint64_t{0});
+    const auto put = [&](std::size_t at) { out_bits[from[at] / 64] |= std::uint64_t{1} << from[at] % 64; };
+    for (std::size_t at = 0; at < begin[1]; ++at) put(at);
+    std::array<std::uint64_t, chunk / 64> found;
+    for (unsigned j = 1; j <= max_daisy_class; ++j) {
+        const std::size_t first = begin[j], count = begin[j + 1] - first;
+        if (count == 0) continue;
+        for (std::uint32_t t = first_of_[j]; t != none; t = tables_[t].next) {
+            tables_[t].kernels->lookups.contains_digests(tables_[t].state, hash_.state(), &sorted[first], count,
+                                                         found.data());
+            for (std::size_t i = 0; i < count; ++i) {
+                if ((found[i / 64] >> i % 64 & 1) != 0) put(first + i);
+            }
+        }
+    }
+}
+
+void daisy_fingerprint_filter::may_contain(std::span<const digest> digests, std::span<const std::uint8_t> classes,
+                                           std::span<std::uint64_t> out_bits) const noexcept {
+    assert(classes.size() == digests.size() && out_bits.size() >= words_for(digests.size()));
+    for (std::size_t first = 0; first < digests.size(); first += chunk) {
+        const std::size_t count = std::min(chunk, digests.size() - first);
+        answer_chunk(digests.subspan(first, count), classes.subspan(first, count), out_bits.subspan(first / 64));
+    }
+}
+
+void daisy_fingerprint_filter::may_contain(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> classes,
+                                           std::span<std::uint64_t> out_bits) const noexcept {
+    std::array<digest, chunk> digests;
+    for (std::size_t first = 0; first < keys.size(); first += chunk) {
+        const std::size_t count = std::min(chunk, keys.size() - first);
+        hash_(keys.subspan(first, count), digests);
+        may_contain(std::span<const digest>{digests.data(), count}, classes.subspan(first, count),
+                    out_bits.subspan(first / 64));
+    }
+}
+
+void daisy_fingerprint_filter::may_contain(std::span<const key_view> keys, std::span<const std::uint8_t> classes,
+                                           std::span<std::uint64_t> out_bits) const noexcept {
+    std::array<digest, chunk> digests;
+    for (std::size_t first = 0; first < keys.size(); first += chunk) {
+        const std::size_t count = std::min(chunk, keys.size() - first);
+        for (std::size_t i = 0; i < count; ++i) digests[i] = hash_(keys[first + i]);
+        may_contain(std::span<const digest>{digests.data(), count}, classes.subspan(first, count),
+                    out_bits.subspan(first / 64));
+    }
+}
+
+}  // namespace genista

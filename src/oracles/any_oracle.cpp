@@ -1,0 +1,32 @@
+// Which loader a snapshot wants. See any_oracle.hpp.
+#include "genista/oracles/any_oracle.hpp"
+
+#include "genista/format/snapshot.hpp"
+
+namespace genista {
+namespace {
+
+template <class Oracle>
+result<any_oracle> loaded(std::span<const std::byte> bytes) noexcept {
+    auto oracle = Oracle::load(bytes);
+    if (!oracle) return oracle.error();
+    return any_oracle{*std::move(oracle)};
+}
+
+}  // namespace
+
+result<any_oracle> any_oracle::load(std::span<const std::byte> bytes) noexcept {
+    const auto view = open_snapshot(bytes);
+    if (!view) return view.error();
+    switch (view->info.kind) {
+        case snapshot_kind::score_oracle:
+            return loaded<score_oracle>(bytes);
+        default:
+            break;
+    }
+    const std::string_view present = to_string(view->info.kind);
+    return error::make(error_code::mismatch, "snapshot of kind %u (%.*s), which is no oracle",
+                       static_cast<unsigned>(view->info.kind), static_cast<int>(present.size()), present.data());
+}
+
+}  // namespace genista

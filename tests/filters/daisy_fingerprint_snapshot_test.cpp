@@ -1,0 +1,192 @@
+// Snapshots of daisy_fingerprint_filter: there and back, golden bytes, damage, and forgeries whose checksums were repaired.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "genista/format/mapped_file.hpp"
+#include "support/daisy_fingerprint_exercise.hpp"
+#include "support/daisy_plans.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using bytes = test::file_bytes;
+constexpr std::size_t parameters_at = 192;
+
+daisy_plan usual(double draws, double rate = 0x1p-8) {
+    return test::plan_of(draws, rate, {0.3, 0.2, 0, 0.25, 0, 0.001, 0.249});
+}
+
+daisy_fingerprint_filter sample(const daisy_plan& plan, std::uint64_t keys, std::uint64_t seed, bool unknown = false,
+                                hash_kind kind = hash_kind::keyed) {
+    auto made = daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed), kind}, unknown});
+    EXPECT_TRUE(made) << made.error().message();
+    for (std::uint64_t key = 0; key < keys; ++key) {
+        const unsigned its_class = unknown ? static_cast<unsigned>(key % 5) : test::class_by(plan, key);
+        EXPECT_NE(made->insert(key, its_class), insert_outcome::full);
+    }
+    return *std::move(made);
+}
+
+std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
+    test::put_little_endian(file, at, width, value);
+    test::fix_checksums(file);
+    const auto loaded = daisy_fingerprint_filter::load(file);
+    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+}
+
+TEST(daisy_fingerprint_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
+    for (const hash_kind kind : {hash_kind::keyed, hash_kind::trusted}) {
+        for (const bool unknown : {false, true}) {
+            for (const std::uint64_t keys : {0u, 1u, 900u, 9'000u}) {  // the last: far more than planned
+                const auto filter = sample(usual(1'000), keys, keys + 1, unknown, kind);
+                const bytes file = test::saved(filter);
+                auto loaded = daisy_fingerprint_filter::load(file);
+                ASSERT_TRUE(loaded) << loaded.error().message();
+                EXPECT_EQ(test::saved(*loaded), file);
+                EXPECT_EQ(loaded->stats().keys, filter.stats().keys);
+                EXPECT_EQ(loaded->drift().inserts, filter.drift().inserts);
+                EXPECT_EQ(loaded->drift().extra_tables, filter.drift().extra_tables);
+                EXPECT_EQ(loaded->unknown_size(), unknown);
+                EXPECT_EQ(loaded->plan().stored_share, filter.plan().stored_share);
+                for (std::uint64_t key = 0; key < 20'000; ++key) {
+                    const auto its_class = static_cast<unsigned>(key % 9);
+                    ASSERT_EQ(loaded->may_contain(key, its_class), filter.may_contain(key, its_class));
+                }
+                // It goes on where the other one was.
+                for (std::uint64_t key = 100'000; key < 103'000; ++key)
+                    ASSERT_NE(loaded->insert(key, static_cast<unsigned>(key % 9)), insert_outcome::full);
+                for (std::uint64_t key = 100'000; key < 103'000; ++key)
+                    ASSERT_TRUE(loaded->may_contain(key, static_cast<unsigned>(key % 9)));
+            }
+        }
+    }
+}
+
+TEST(daisy_fingerprint_snapshot, a_custom_hash_cannot_be_saved) {
+    const auto hash = hasher::custom([](const void*, key_view key) noexcept { return digest{key.size, 0}; }, nullptr);
+    const auto filter = *daisy_fingerprint_filter::make({usual(100), hash});
+    vector_sink out;
+    const auto saved = filter.save(out);
+    ASSERT_FALSE(saved);
+    EXPECT_EQ(saved.error().code(), error_code::unsupported);
+}
+
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sums are golden: pinned, not derived.
+TEST(daisy_fingerprint_snapshot, golden) {
+    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_fingerprint-v1-keyed.snapshot";
+    const daisy_plan plan = usual(600, 0x1p-6);
+    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
+        const auto filter = sample(plan, 1'500, 20'240);
+        ASSERT_TRUE(save_file(path, [&](sink& out) { return filter.save(out); }));
+        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
+    }
+    const result<buffer> file = read_file(path, 16'384);
+    ASSERT_TRUE(file) << file.error().message();
+    const auto filter = daisy_fingerprint_filter::load(file->bytes());
+    ASSERT_TRUE(filter) << filter.error().message();
+    EXPECT_TRUE(std::ranges::equal(test::saved(*filter), file->bytes()));
+    EXPECT_TRUE(std::ranges::equal(test::saved(sample(plan, 1'500, 20'240)), file->bytes())) << "made again";
+    EXPECT_GT(filter->drift().extra_tables, 0u);
+    std::uint64_t sum = 0, strangers = 0;
+    for (std::uint64_t key = 0; key < 20'900; ++key) {
+        const bool found = filter->may_contain(key, test::class_by(plan, key));
+        ASSERT_TRUE(found || key >= 1'500) << key;
+        sum += found ? key : 0;
+        strangers += key >= 1'500 && found ? 1u : 0u;
+    }
+    EXPECT_EQ(strangers, 8'947u);
+    EXPECT_EQ(sum, 101'565'943u);
+}
+
+TEST(daisy_fingerprint_snapshot, every_truncation_and_bit_flip_is_refused) {
+    bytes file = test::saved(sample(usual(100), 150, 1));
+    for (std::size_t length = 0; length < file.size(); ++length)
+        ASSERT_FALSE(daisy_fingerprint_filter::load(std::span{file}.first(length))) << length;
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+        const auto mask = static_cast<std::byte>(1u << bit % 8);
+        file[bit / 8] ^= mask;
+        ASSERT_FALSE(daisy_fingerprint_filter::load(file)) << bit;
+        file[bit / 8] ^= mask;
+    }
+    EXPECT_TRUE(daisy_fingerprint_filter::load(file));
+}
+
+TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_refused) {
+    const bytes file = test::saved(sample(usual(1'000), 900, 2));
+    const auto number = [&](std::size_t at, std::size_t width, std::uint64_t value) {
+        return load_with(file, parameters_at + at, width, value);
+    };
+    const auto real = [&](std::size_t at, double value) { return number(at, 8, std::bit_cast<std::uint64_t>(value)); };
+    // The byte map of docs/format.md.
+    constexpr std::size_t keys_at = 16, plan_at = 56, stored_at = plan_at + 24, asked_at = stored_at + 520,
+                          unknown_at = asked_at + 520, inserts_at = unknown_at + 4, tables_at = inserts_at + 520;
+    EXPECT_EQ(number(0, 8, 1'000), "loaded");
+    EXPECT_EQ(number(0, 8, 1'001), "corrupt");
+    EXPECT_EQ(number(0, 8, 0), "corrupt");
+    EXPECT_EQ(real(8, 0x1p-7), "corrupt");
+    EXPECT_EQ(number(keys_at, 8, 1), "corrupt");
+    for (const double draws : {0.0, -1.0, 2'000.0, 0x1p40, 0x1p60, std::nan("")})
+        EXPECT_EQ(real(plan_at, draws), "corrupt") << draws;
+    EXPECT_EQ(real(plan_at + 8, 1.5), "loaded") << "the mean of k_x: told, not used";
+    EXPECT_EQ(real(plan_at + 8, -1), "corrupt");
+    EXPECT_EQ(real(plan_at + 16, std::nan("")), "corrupt");
+    EXPECT_EQ(real(stored_at + 8, 0.9), "corrupt");
+    EXPECT_EQ(real(stored_at + 8 * 20, 0.001), "corrupt") << "no such class";
+    EXPECT_EQ(real(asked_at, 0.1), "corrupt") << "more than all";
+    EXPECT_EQ(number(unknown_at, 4, 1), "corrupt");
+    EXPECT_EQ(number(unknown_at, 4, 2), "corrupt");
+    EXPECT_EQ(number(inserts_at + 8, 8, 1), "corrupt") << "fewer inserts than values";
+    EXPECT_EQ(number(inserts_at + 8, 8, ~std::uint64_t{0}), "loaded");
+    for (const std::uint64_t count : {0u, 2u, 64u, 65u, 255u})
+        EXPECT_EQ(number(tables_at + 3, 1, count), "corrupt") << count;
+    EXPECT_EQ(number(tables_at + 2, 1, 1), "corrupt") << "a rare class has no chain of its own";
+    EXPECT_EQ(number(tables_at + 64, 1, 1), "corrupt");
+    const auto view = open_snapshot(file);
+    ASSERT_TRUE(view);
+    const auto used = static_cast<std::size_t>(&view->sections[0].front() - file.data());
+    EXPECT_EQ(load_with(file, used, 8, 3), "corrupt");
+    const auto last = static_cast<std::size_t>(&view->sections[1].back() - file.data());
+    EXPECT_EQ(load_with(file, last, 1, 1), "corrupt") << "behind the last table is nothing";
+}
+
+TEST(daisy_fingerprint_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
+    test::splitmix chance{3};
+    std::vector<bytes> files;
+    for (const std::uint64_t keys : {0u, 1u, 70u, 600u}) {
+        for (const bool unknown : {false, true}) files.push_back(test::saved(sample(usual(300), keys, 4, unknown)));
+    }
+    std::uint64_t loaded = 0;
+    for (std::uint64_t i = 0; i < test::scaled(10'000u, 1'000'000u); ++i) {
+        bytes file = files[chance.below(files.size())];
+        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
+            const std::size_t at = chance.below(3) != 0
+                                       ? parameters_at + chance.below(std::min<std::size_t>(file.size() - 192, 1'800))
+                                       : 10 + chance.below(file.size() - 10);
+            const std::uint64_t special[] = {0,       1, 2, 58, 255, 65'535, std::uint64_t{1} << 40, ~std::uint64_t{0},
+                                             chance()};
+            const std::size_t width = std::min(std::size_t{1} << chance.below(4), file.size() - at);
+            test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
+        }
+        if (chance.below(4) == 0)
+            file.resize(file.size() + 64 * chance.below(5) - std::min<std::size_t>(file.size() - 192, 128));
+        test::fit_lengths(file);
+        test::fix_key_id(file);
+        test::fix_envelope(file);
+        const auto outcome = test::exercise_fingerprint_snapshot(file);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", forgery " << i;
+        loaded += outcome.loaded ? 1u : 0u;
+    }
+    EXPECT_GT(loaded, 100u) << "forgeries that never load try nothing";
+}
+
+}  // namespace
+}  // namespace genista

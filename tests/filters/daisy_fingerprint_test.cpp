@@ -1,0 +1,300 @@
+// daisy_fingerprint_filter by example: which tables a plan gives, what is kept of a key, what happens when the world is not as
+// planned, and what is refused.
+#include "genista/filters/daisy_fingerprint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "genista/filters/with_oracle.hpp"
+#include "support/daisy_plans.hpp"
+#include "support/every_isa.hpp"
+
+namespace genista {
+namespace {
+
+static_assert(class_filter<daisy_fingerprint_filter>);
+
+using verdict = daisy_fingerprint_verdict;
+
+daisy_fingerprint_filter made(const daisy_plan& plan, std::uint64_t seed = 1, bool unknown_size = false) {
+    auto filter = daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed)}, unknown_size});
+    EXPECT_TRUE(filter) << filter.error().message();
+    return *std::move(filter);
+}
+
+// Half of the draws in class 0, a quarter in class 3, a quarter in 8; class 5 hardly ever.
+daisy_plan usual(double draws = 10'000) {
+    return test::plan_of(draws, 0x1p-8, {0.5, 0, 0, 0.25, 0, 0.001, 0, 0, 0.249});
+}
+
+TEST(daisy_fingerprint, has_a_table_for_each_frequent_class_and_one_for_the_rare) {
+    const auto filter = made(usual());
+    const auto tables = filter.tables();
+    ASSERT_EQ(tables.size(), 3u);
+    EXPECT_EQ(tables[0].its_class, 0u) << "the rare classes come first";
+    EXPECT_EQ(tables[0].bits, 8u);
+    EXPECT_EQ(tables[1].its_class, 3u);
+    EXPECT_EQ(tables[1].bits, 3u);
+    EXPECT_EQ(tables[2].its_class, 8u);
+    EXPECT_EQ(tables[2].bits, 8u);
+    for (const unsigned rare : {1u, 2u, 4u, 5u, 6u, 7u}) EXPECT_TRUE(filter.is_rare(rare)) << rare;
+    EXPECT_FALSE(filter.is_rare(3));
+    EXPECT_FALSE(filter.is_rare(8));
+    EXPECT_FALSE(filter.is_rare(64)) << "as the largest";
+}
+
+// N_j = n_j + max(n_j / log n, 3 √n_j), in whole blocks of which 97 % are taken.
+TEST(daisy_fingerprint, tables_are_as_large_as_the_text_has_them) {
+    for (const double draws : {10'000.0, 100'000.0, 1'000'000.0}) {
+        for (const auto& table : made(usual(draws)).tables()) {
+            const double share = table.its_class == 3   ? 0.25
+                                 : table.its_class == 8 ? 0.249
+                                                        : 0.001;  // 5, frequent or not
+            const double expected = draws * share;
+            const double most = expected + std::max(expected / std::log2(draws), 3 * std::sqrt(expected));
+            EXPECT_GE(static_cast<double>(table.room), most - 1) << table.its_class;
+            EXPECT_LE(static_cast<double>(table.room), most + 61) << table.its_class;
+            EXPECT_EQ(table.room, table.cells * 97 / 100);
+        }
+    }
+}
+
+TEST(daisy_fingerprint, a_plan_of_few_draws_puts_all_classes_together) {
+    const auto filter = made(usual(100));
+    ASSERT_EQ(filter.tables().size(), 1u);
+    EXPECT_EQ(filter.tables()[0].its_class, 0u);
+    EXPECT_EQ(filter.tables()[0].bits, 8u);
+    for (const double draws : {1.0, 1.5, 2.0, 3.0}) EXPECT_LE(made(usual(draws)).tables().size(), 1u) << draws;
+}
+
+TEST(daisy_fingerprint, finds_what_was_inserted_and_keeps_nothing_of_class_0) {
+    const auto plan = usual();
+    auto filter = made(plan);
+    for (std::uint64_t key = 0; key < 10'000; ++key) {
+        const unsigned its_class = test::class_by(plan, key);
+        const auto outcome = filter.insert(key, its_class);
+        ASSERT_NE(outcome, insert_outcome::full);
+        if (its_class == 0) {
+            ASSERT_EQ(outcome, insert_outcome::already_present);
+        }
+        ASSERT_TRUE(filter.may_contain(key, its_class));
+        ASSERT_EQ(filter.insert(key, its_class), insert_outcome::already_present) << "the second time";
+    }
+    for (std::uint64_t key = 0; key < 10'000; ++key) ASSERT_TRUE(filter.may_contain(key, test::class_by(plan, key)));
+    EXPECT_TRUE(filter.may_contain(std::uint64_t{1} << 40, 0)) << "class 0: always maybe";
+    EXPECT_LT(filter.stats().keys, 5'100u);
+    EXPECT_GT(filter.stats().keys, 4'000u);
+    EXPECT_EQ(filter.stats().capacity, 10'000u);
+    EXPECT_EQ(filter.stats().false_positive_rate, plan.expected_rate());
+}
+
+TEST(daisy_fingerprint, integers_texts_and_digests_are_the_same_keys) {
+    auto filter = made(usual());
+    EXPECT_EQ(filter.insert(std::uint64_t{7}, 3), insert_outcome::inserted);
+    EXPECT_TRUE(filter.may_contain(integer_key{7}.view(), 3));
+    EXPECT_TRUE(filter.may_contain(filter.hash()(std::uint64_t{7}), 3));
+    EXPECT_EQ(filter.insert(key_view{"a text of more than fifteen bytes"}, 8), insert_outcome::inserted);
+    EXPECT_TRUE(filter.may_contain(key_view{"a text of more than fifteen bytes"}, 8));
+    EXPECT_FALSE(filter.may_contain(std::uint64_t{8}, 3));
+    EXPECT_FALSE(filter.may_contain(std::uint64_t{7}, 8)) << "another class, another table";
+}
+
+TEST(daisy_fingerprint, classes_beyond_the_largest_are_the_largest) {
+    auto filter = made(usual());
+    for (const unsigned its_class : {9u, 64u, 65u, 1'000u, ~0u}) {
+        EXPECT_NE(filter.insert(std::uint64_t{its_class}, its_class), insert_outcome::full);
+        for (const unsigned asked : {8u, 9u, 64u, 70u, ~0u})
+            EXPECT_TRUE(filter.may_contain(std::uint64_t{its_class}, asked)) << asked;
+    }
+    EXPECT_EQ(filter.drift().inserts[8], 5u);
+}
+
+TEST(daisy_fingerprint, batches_answer_as_single_look_ups_do) {
+    const auto plan = usual();
+    auto filter = made(plan);
+    for (std::uint64_t key = 0; key < 12'000; ++key) (void)filter.insert(key, test::class_by(plan, key));
+    for (const std::size_t count : {0u, 1u, 63u, 64u, 65u, 1'023u, 1'024u, 1'025u, 5'000u}) {
+        std::vector<std::uint64_t> keys(count), out(words_for(count) + 1, ~std::uint64_t{0}), again(words_for(count));
+        std::vector<std::uint8_t> classes(count);
+        std::vector<key_view> views(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            keys[i] = 10'000 + i;
+            classes[i] = static_cast<std::uint8_t>(i % 97 == 0 ? 200 : test::class_by(plan, keys[i]));
+            views[i] = key_view{reinterpret_cast<const std::byte*>(&keys[i]), 8};
+        }
+        filter.may_contain(std::span<const std::uint64_t>{keys}, classes, out);
+        filter.may_contain(std::span<const key_view>{views}, classes, again);
+        for (std::size_t i = 0; i < count; ++i)
+            ASSERT_EQ((out[i / 64] >> i % 64 & 1) != 0, filter.may_contain(keys[i], classes[i]))
+                << i << " of " << count;
+        ASSERT_TRUE(std::equal(again.begin(), again.end(), out.begin()));
+        EXPECT_EQ(out.back(), ~std::uint64_t{0}) << "not one word too many";
+        if (count % 64 != 0) {
+            EXPECT_EQ(out[count / 64] >> count % 64, 0u) << "unused bits are zero";
+        }
+    }
+}
+
+TEST(daisy_fingerprint, every_instruction_set_answers_the_same) {
+    const auto plan = usual(3'000);
+    std::vector<std::uint64_t> sums;
+    for (const isa level : test::usable_isas()) {
+        const test::scoped_isa scope{level};
+        auto filter = made(plan, 5);
+        std::uint64_t sum = 0;
+        for (std::uint64_t key = 0; key < 3'000; ++key) (void)filter.insert(key, test::class_by(plan, key));
+        for (std::uint64_t key = 0; key < 30'000; ++key)
+            sum += filter.may_contain(key, 1 + static_cast<unsigned>(key % 8)) ? key : 0;
+        sums.push_back(sum);
+    }
+    ASSERT_FALSE(sums.empty());
+    EXPECT_EQ(std::ranges::count(sums, sums.front()), static_cast<std::ptrdiff_t>(sums.size()));
+}
+
+TEST(daisy_fingerprint, as_planned_it_needs_no_more_tables) {
+    const auto plan = usual(20'000);
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        auto filter = made(plan, seed);
+        for (std::uint64_t i = 0; i < 20'000; ++i) {
+            const std::uint64_t key = seed << 32 | i;
+            (void)filter.insert(key, test::class_by(plan, key));
+        }
+        EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << seed;
+        EXPECT_EQ(filter.drift().extra_tables, 0u) << seed;
+        for (unsigned j = 1; j <= 8; ++j) EXPECT_LE(filter.let_through(j), std::ldexp(1, -static_cast<int>(j)));
+    }
+}
+
+TEST(daisy_fingerprint, ten_times_too_many_keys_are_all_kept_and_it_says_so) {
+    const auto plan = usual(2'000);
+    auto filter = made(plan);
+    const auto at_first = filter.tables();
+    for (std::uint64_t key = 0; key < 20'000; ++key)
+        ASSERT_NE(filter.insert(key, test::class_by(plan, key)), insert_outcome::full);
+    for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(filter.may_contain(key, test::class_by(plan, key)));
+    const auto drift = filter.drift();
+    EXPECT_EQ(drift.verdict, verdict::fuller_than_planned);
+    EXPECT_GT(drift.extra_tables, 3u);
+    EXPECT_EQ(drift.extra_tables + at_first.size(), filter.tables().size());
+    EXPECT_NEAR(drift.planned[3], 500, 1e-9);
+    EXPECT_NEAR(static_cast<double>(drift.inserts[3]), 5'000, 300);
+    // Each chain: rates that halve, so that their sum is at most twice the first.
+    for (unsigned j = 1; j <= 8; ++j) EXPECT_LE(filter.let_through(j), 2 * std::ldexp(1, -static_cast<int>(j))) << j;
+    for (const auto& table : filter.tables()) EXPECT_LE(table.values, table.room);
+}
+
+TEST(daisy_fingerprint, keys_of_a_class_that_nobody_planned_are_kept_and_it_says_so) {
+    auto filter = made(usual());
+    for (std::uint64_t key = 0; key < 10'000; ++key) {
+        ASSERT_NE(filter.insert(key, key % 2 == 0 ? 6 : 1), insert_outcome::full);
+    }
+    for (std::uint64_t key = 0; key < 10'000; ++key) ASSERT_TRUE(filter.may_contain(key, key % 2 == 0 ? 6 : 1));
+    EXPECT_EQ(filter.drift().verdict, verdict::classes_differ);
+    EXPECT_LE(filter.let_through(6), 2 * 0x1p-8) << "rare: at rate ε, twice at the most";
+}
+
+TEST(daisy_fingerprint, without_a_table_for_the_rare_one_comes_by_need) {
+    auto filter = made(test::plan_of(10'000, 0x1p-4, {0, 0, 0, 0, 1}));
+    EXPECT_EQ(filter.tables().size(), 1u);
+    EXPECT_FALSE(filter.may_contain(std::uint64_t{1}, 2));
+    EXPECT_EQ(filter.insert(std::uint64_t{1}, 2), insert_outcome::inserted);
+    EXPECT_TRUE(filter.may_contain(std::uint64_t{1}, 2));
+    EXPECT_EQ(filter.tables().size(), 2u);
+    EXPECT_EQ(filter.drift().extra_tables, 1u);
+    EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << "a key or two say nothing";
+}
+
+TEST(daisy_fingerprint, of_unknown_size_it_begins_with_nothing_and_keeps_its_rates) {
+    auto filter = made({.terms = {1'000'000, 0x1p-8}}, 1, true);
+    EXPECT_TRUE(filter.tables().empty());
+    EXPECT_FALSE(filter.may_contain(std::uint64_t{1}, 8));
+    EXPECT_TRUE(filter.may_contain(std::uint64_t{1}, 0));
+    for (std::uint64_t key = 0; key < 60'000; ++key)
+        ASSERT_NE(filter.insert(key, 1 + static_cast<unsigned>(key % 8)), insert_outcome::full);
+    for (std::uint64_t key = 0; key < 60'000; ++key)
+        ASSERT_TRUE(filter.may_contain(key, 1 + static_cast<unsigned>(key % 8)));
+    for (unsigned j = 1; j <= 8; ++j) {
+        EXPECT_LE(filter.let_through(j), std::ldexp(1, -static_cast<int>(j))) << "not twice: " << j;
+        EXPECT_FALSE(filter.is_rare(j));
+    }
+    EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << "there was no plan";
+    EXPECT_TRUE(filter.unknown_size());
+}
+
+TEST(daisy_fingerprint, stats_count_every_byte) {
+    auto filter = made(usual(100'000));
+    std::uint64_t least = sizeof filter;
+    for (const auto& table : filter.tables()) least += table.cells * (table.bits + 2) / 8;
+    const std::uint64_t before = filter.stats().local_bytes;
+    EXPECT_GE(before, least);
+    EXPECT_LE(before, least + least / 50 + 3 * 4096);
+    const auto sized = daisy_fingerprint_filter::bits_for(usual(100'000));
+    ASSERT_TRUE(sized);
+    EXPECT_NEAR(static_cast<double>(*sized) / 8, static_cast<double>(before), 8'000);
+    for (std::uint64_t key = 0; key < 200'000; ++key) (void)filter.insert(key, 3);
+    EXPECT_GT(filter.stats().local_bytes, before + 150'000 * 5 / 8);
+}
+
+TEST(daisy_fingerprint, moves_with_all_it_has) {
+    auto filter = made(usual());
+    EXPECT_EQ(filter.insert(std::uint64_t{1}, 8), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(std::uint64_t{2}, 5), insert_outcome::inserted);
+    auto other = std::move(filter);
+    EXPECT_TRUE(other.may_contain(std::uint64_t{1}, 8) && other.may_contain(std::uint64_t{2}, 5));
+    auto third = made(usual(), 2);
+    third = std::move(other);
+    EXPECT_TRUE(third.may_contain(std::uint64_t{1}, 8) && third.may_contain(std::uint64_t{2}, 5));
+}
+
+TEST(daisy_fingerprint, bad_plans_are_refused_by_name) {
+    const auto refused = [](const daisy_plan& plan, const char* word, bool unknown = false) {
+        const auto filter = daisy_fingerprint_filter::make({plan, std::nullopt, unknown});
+        ASSERT_FALSE(filter) << word;
+        EXPECT_EQ(filter.error().code(), error_code::invalid_argument);
+        EXPECT_NE(filter.error().message().find(word), std::string_view::npos) << filter.error().message();
+        EXPECT_EQ(daisy_fingerprint_filter::bits_for(plan).has_value(), unknown);
+    };
+    const auto with = [](auto change) {
+        daisy_plan plan = usual();
+        change(plan);
+        return plan;
+    };
+    const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+    for (const double draws : {0.0, -1.0, 0.5, 0x1p41, nan, infinity})
+        refused(with([&](daisy_plan& p) { p.terms.draws = draws; }), "draws");
+    for (const double rate : {0.0, -1.0, 0.6, 0x1p-49, nan})
+        refused(with([&](daisy_plan& p) { p.terms.rate = rate; }), "rate");
+    for (const double share : {-0.1, 1.5, nan, infinity})
+        refused(with([&](daisy_plan& p) { p.stored_share[3] = share; }), "class 3");
+    for (const double share : {-0.1, 1.5, nan})
+        refused(with([&](daisy_plan& p) { p.asked_share[8] = share; }), "class 8");
+    refused(with([](daisy_plan& p) { p.stored_share[9] = 0.001; }), "class 9");
+    refused(with([](daisy_plan& p) { p.stored_share[3] = 0; }), "sum");
+    refused(with([](daisy_plan& p) { p.stored_share[3] = 0.5; }), "sum");
+    refused(with([&](daisy_plan& p) { p.mean_bits = nan; }), "bits");
+    refused(with([&](daisy_plan& p) { p.overlap = nan; }), "overlap");
+    refused({}, "sum");
+    EXPECT_TRUE(daisy_fingerprint_filter::make({{}, std::nullopt, true})) << "without shares: of unknown size";
+}
+
+TEST(daisy_fingerprint, works_at_the_ends_of_its_range) {
+    for (const double rate : {0.5, 0.3, 0x1p-2, 0x1p-47, 0x1p-48}) {
+        const daisy_plan plan = [&] {
+            daisy_plan made{.terms = {500, rate}};
+            made.stored_share[made.largest_class()] = 1;
+            return made;
+        }();
+        auto filter = made(plan);
+        for (std::uint64_t key = 0; key < 50'000; ++key) ASSERT_NE(filter.insert(key, 64), insert_outcome::full);
+        for (std::uint64_t key = 0; key < 50'000; ++key) ASSERT_TRUE(filter.may_contain(key, 64)) << rate;
+        EXPECT_LE(filter.let_through(64), 2 * rate);
+    }
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,65 @@
+// Loads bytes that may be forged into a daisy_fingerprint_filter and puts whatever comes out through its paces: what snapshot_exercise.hpp
+// is to filters that need no class.
+#pragma once
+
+#include "genista/filters/daisy_fingerprint.hpp"
+#include "support/snapshot_exercise.hpp"
+
+namespace genista::test {
+
+// The promise that broke, or nullptr.
+inline const char* use_fingerprints(daisy_fingerprint_filter& filter) {
+    constexpr std::size_t count = 90;
+    std::array<std::uint64_t, count> keys{};
+    std::array<std::uint8_t, count> classes{};
+    std::array<bool, count> inserted{};
+    for (std::size_t i = 0; i < count; ++i) {
+        keys[i] = 0x5eed + i;
+        classes[i] = static_cast<std::uint8_t>(i % 70);
+        static_cast<void>(filter.may_contain(keys[i], classes[i]));
+        // A forged plan may ask for tables that nobody would wait for: then only look.
+        if (filter.plan().terms.draws > 0x1p24) continue;
+        inserted[i] = filter.insert(keys[i], classes[i]) != insert_outcome::full;
+    }
+    std::array<std::uint64_t, words_for(count)> answers{};
+    filter.may_contain(std::span<const std::uint64_t>{keys}, classes, answers);
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool is_found = filter.may_contain(keys[i], classes[i]);
+        if (inserted[i] && !is_found) return "a false negative";
+        if (((answers[i / 64] >> i % 64 & 1) != 0) != is_found) return "a batch that answers otherwise";
+    }
+    double most = 0;
+    for (unsigned j = 1; j <= max_daisy_class; ++j) most = std::max(most, filter.let_through(j));
+    if (!(most <= 1)) return "a rate above one";
+    static_cast<void>(filter.drift());
+    return nullptr;
+}
+
+inline exercise_outcome exercise_fingerprint_snapshot(std::span<const std::byte> bytes) {
+    auto filter = daisy_fingerprint_filter::load(bytes);
+    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
+    exercise_outcome outcome{.loaded = true};
+    vector_sink first;
+    if (!filter->save(first)) {
+        outcome.broken = "a loaded filter that cannot be saved";
+    } else if (!same_contents(first.bytes(), bytes)) {
+        outcome.broken = "a save that differs from what was loaded";
+    } else if (filter->stats().local_bytes > 4 * bytes.size() + 4096) {
+        outcome.broken = "a filter much larger than its snapshot";
+    } else {
+        outcome.broken = use_fingerprints(*filter);
+    }
+    if (outcome.broken != nullptr) return outcome;
+    vector_sink second;
+    if (!filter->save(second)) return {.loaded = true, .broken = "a used filter that cannot be saved"};
+    const auto again = daisy_fingerprint_filter::load(second.bytes());
+    if (!again) return {.loaded = true, .broken = "a used filter whose snapshot does not load"};
+    for (std::uint64_t key = 0x5eed; key < 0x5eed + 90; ++key) {
+        const auto its_class = static_cast<unsigned>((key - 0x5eed) % 70);
+        if (filter->may_contain(key, its_class) != again->may_contain(key, its_class))
+            return {.loaded = true, .broken = "unequal answers"};
+    }
+    return outcome;
+}
+
+}  // namespace genista::test

@@ -1,0 +1,217 @@
+// genista daisy train: two logs in, one model out, and what the model is worth on the draws that it was not made from.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "daisy/commands.hpp"
+#include "genista/oracles/oracle_training.hpp"
+#include "json_target.hpp"
+#include "lab/workloads/key_file.hpp"
+#include "lab/workloads/key_list.hpp"
+#include "options.hpp"
+#include "progress.hpp"
+#include "table.hpp"
+
+namespace genista::tool {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+struct request {
+    std::string inserts_path, queries_path, model_path, json_path;
+    training_options training;
+};
+
+constexpr std::array rates = {0x1p-6, 0x1p-8, 0x1p-10};
+
+// What a filter for the whole insert log would need, by the profile.
+struct worth {
+    double rate = 0;
+    daisy_plan plan{};
+    double tuned_parameter = 0;  // 0: none reaches the rate
+};
+
+result<std::vector<worth>> worth_of(const oracle_model& model) {
+    std::vector<worth> rows;
+    for (const double rate : rates) {
+        const daisy_terms terms{static_cast<double>(model.origin().insert_draws), rate};
+        const auto plan = model.profile().plan(terms);
+        if (!plan) return plan.error();
+        const auto tuned = model.profile().plan_tuned(terms);
+        rows.push_back({rate, *plan, tuned ? tuned->terms.rate : 0});
+    }
+    return rows;
+}
+
+json worth_json(const worth& of) {
+    const daisy_plan& plan = of.plan;
+    const double draws = plan.terms.draws;
+    return {{"rate", of.rate},
+            {"plain_bits_a_key", -std::log2(of.rate)},
+            {"lower_bound_bits_a_key", plan.lower_bound_bits() / draws},
+            {"whole_bits_a_key", plan.whole_bits() / draws},
+            {"kept_share", plan.kept_draws() / draws},
+            {"queries_in_class_0", plan.asked_share[0]},
+            {"expected_rate", plan.expected_rate()},
+            {"tuned_parameter", of.tuned_parameter == 0 ? json(nullptr) : json(of.tuned_parameter)},
+            {"overlap", plan.overlap},
+            {"keeps_condition", plan.keeps_condition()}};
+}
+
+json to_json(const request& asked, const oracle_model& model, std::uint64_t file_bytes,
+             const std::vector<worth>& rows) {
+    json plans = json::array();
+    for (const worth& each : rows) plans.push_back(worth_json(each));
+    json document = {{"model", asked.model_path},
+                     {"oracle", model.oracle()->name()},
+                     {"oracle_bytes", model.oracle()->memory_bytes()},
+                     {"file_bytes", file_bytes},
+                     {"insert_draws", model.origin().insert_draws},
+                     {"query_draws", model.origin().query_draws},
+                     {"held_out", model.origin().is_held_out},
+                     {"profile_stored_draws", model.profile().stored_draws()},
+                     {"profile_asked_draws", model.profile().asked_draws()},
+                     {"seed", asked.training.seed}};
+    if (const auto* score = model.oracle()->as<score_oracle>(); score != nullptr) {
+        document["score"] = {{"weights", score->weights()},
+                             {"longest_ngram", score->longest_ngram()},
+                             {"bins", score->bins()},
+                             {"divergence_bits", score->divergence_bits()}};
+    }
+    document["plans"] = plans;
+    return document;
+}
+
+std::string to_text(const request& asked, const oracle_model& model, const std::vector<worth>& rows) {
+    const model_origin& origin = model.origin();
+    std::string page = fmt::format("{}: oracle {}, {} bytes beside a filter\n", asked.model_path,
+                                   model.oracle()->name(), grouped(model.oracle()->memory_bytes()));
+    page += fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n\n",
+                        grouped(origin.insert_draws), grouped(origin.query_draws),
+                        grouped(model.profile().stored_draws()), grouped(model.profile().asked_draws()),
+                        origin.is_held_out ? "held out of the training"
+                                           : "the same that it was trained on: too few to hold any out, so too kind");
+    table figures{{{"rate", align::right},
+                   {"log(1/rate)", align::right},
+                   {"LB a key", align::right},
+                   {"whole bits", align::right},
+                   {"keys kept", align::right},
+                   {"queries in class 0", align::right},
+                   {"expected rate", align::right},
+                   {"n sum pq", align::right}}};
+    for (const worth& each : rows) {
+        const double draws = each.plan.terms.draws;
+        figures.add_row({fmt::format("1/{:g}", 1 / each.rate), fmt::format("{:g}", -std::log2(each.rate)),
+                         fmt::format("{:.2f}", each.plan.lower_bound_bits() / draws),
+                         fmt::format("{:.2f}", each.plan.whole_bits() / draws),
+                         fmt::format("{:.1f} %", 100 * each.plan.kept_draws() / draws),
+                         fmt::format("{:.3f} %", 100 * each.plan.asked_share[0]),
+                         fmt::format("{:.2f} x rate", each.plan.expected_rate() / each.rate),
+                         fmt::format("{:.2g}", each.plan.overlap)});
+    }
+    page += figures.text();
+    for (const worth& each : rows) {
+        if (each.plan.keeps_condition()) continue;
+        page += fmt::format(
+            "\nn sum pq = {:.3g} is larger than the rate 1/{:g}: stored keys are asked for too often; "
+            "the proofs do not hold there, and filters only promise no false negatives\n",
+            each.plan.overlap, 1 / each.rate);
+    }
+    return page;
+}
+
+result<oracle_model> train(const request& asked) {
+    for (const std::string* path : {&asked.inserts_path, &asked.queries_path}) {
+        if (const auto there = lab::check_key_file(*path); !there) return there.error();
+    }
+    progress bar{"reading"};
+    bar.update(0);
+    const auto inserts = lab::read_key_list(asked.inserts_path);
+    if (!inserts) return inserts.error();
+    const auto queries = lab::read_key_list(asked.queries_path);
+    if (!queries) return queries.error();
+    training_options with = asked.training;
+    with.progress = [&bar](double share) { bar.update(share, "training"); };
+    const std::vector<key_view> inserted = inserts->views(), queried = queries->views();
+    return train_model(with, inserted, queried);
+}
+
+exit_status run_train(const request& asked) {
+    if (asked.inserts_path == "-" && asked.queries_path == "-")
+        return complain(exit_status::bad_input, "--inserts - and --queries -: only one of them can be stdin");
+    const auto model = train(asked);
+    // Whatever went wrong so far is in the files or in the options.
+    if (!model) return complain(exit_status::bad_input, model.error().message());
+    const auto rows = worth_of(*model);
+    if (!rows) return complain(status_of(rows.error().code()), rows.error().message());
+    vector_sink bytes;
+    auto written = model->save(bytes);
+    if (written) written = save_file(asked.model_path, [&](sink& out) { return out.write(bytes.bytes()); });
+    if (!written) return complain(exit_status::failed, written.error().message());
+    if (!owns_stdout(asked.json_path)) fmt::print("{}", to_text(asked, *model, *rows));
+    if (asked.json_path.empty()) return exit_status::ok;
+    const auto reported = write_json(asked.json_path, to_json(asked, *model, bytes.bytes().size(), *rows));
+    return reported ? exit_status::ok : complain(exit_status::failed, reported.error().message());
+}
+
+oracle_kind named_oracle(const std::string& name) {
+    std::string names;
+    for (const oracle_kind kind : all_oracle_kinds) {
+        if (name == to_string(kind)) return kind;
+        names.append(names.empty() ? "" : ", ").append(to_string(kind));
+    }
+    throw CLI::ValidationError{"--oracle", fmt::format("'{}' is no oracle; there are {}", name, names)};
+}
+
+void add_model_target(CLI::App& app, std::string& target) {
+    const auto take = [&target](const std::string& path) {
+        if (path == "-") throw CLI::ValidationError{"--out", "'-' is no file; a model is written to a file"};
+        if (const auto usable = check_json_target(path); !usable)
+            throw CLI::ValidationError{"--out", std::string{usable.error().message()}};
+        target = path;
+    };
+    app.add_option_function<std::string>("--out", take, "where the model goes; an old one is replaced")
+        ->type_name("MODEL")
+        ->required();
+}
+
+}  // namespace
+
+command add_daisy_train_command(CLI::App& daisy_app) {
+    const auto asked = std::make_shared<request>();
+    CLI::App& app = *daisy_app.add_subcommand("train", "make a model of a log of inserts and a log of queries");
+    app.footer(
+        "A log is one key a line, plain or gzip; repetitions count. The figures are for a filter of as many keys as "
+        "there were\n"
+        "inserts. LB: no filter needs fewer bits on average, up to a constant a key. whole bits: with whole bits a "
+        "key.\n"
+        "class 0: nothing is kept of such keys, and such queries are let through. expected rate: what a filter with "
+        "the\n"
+        "parameter `rate` would let through of the queries; genista daisy size tunes it to 1 x rate.\n"
+        "Exit status: 0 done, 1 the model could not be written, 2 bad input.\n"
+        "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model --bytes "
+        "2^12");
+    app.add_option("--inserts", asked->inserts_path, "log of the keys that were stored; - is stdin")
+        ->type_name("FILE")
+        ->required();
+    app.add_option("--queries", asked->queries_path, "log of the keys that were asked for; - is stdin")
+        ->type_name("FILE")
+        ->required();
+    add_model_target(app, asked->model_path);
+    app.add_option_function<std::string>(
+           "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
+           "score: knows keys by their looks")
+        ->type_name("NAME")
+        ->default_str("score");
+    add_count(app, "--bytes", asked->training.bytes, {score_oracle::min_weights, score_oracle::max_weights},
+              "bytes of the oracle's table");
+    add_count(app, "--seed", asked->training.seed, {}, "all randomness comes from it");
+    add_json_target(app, asked->json_path);
+    return {&app, [asked] { return run_train(*asked); }};
+}
+
+}  // namespace genista::tool
