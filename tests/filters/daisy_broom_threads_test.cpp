@@ -120,8 +120,8 @@ class history {
 };
 
 TEST(daisy_broom_threads, no_member_is_denied) {
-    for (std::uint64_t seed = 1; seed <= test::effort(3, 2, 500); ++seed) {
-        history{seed, test::effort(20'000, 2'000, 20'000)}.run();
+    for (std::uint64_t seed = 1; seed <= test::effort(2, 1, 500); ++seed) {
+        history{seed, test::effort(6'000, 2'000, 20'000)}.run();
         if (HasFailure()) FAIL() << "seed " << seed;
     }
 }
@@ -135,7 +135,7 @@ TEST(daisy_broom_threads, an_insert_between_ticket_and_exclusion_voids_the_ticke
     EXPECT_FALSE(cells.exclude(*ticket));
     EXPECT_FALSE(cells.excludes(12345));
     std::atomic<std::uint64_t> stage = 0, wrong = 0;
-    const std::uint64_t rounds = test::effort(200'000, 10'000, 2'000'000);
+    const std::uint64_t rounds = test::effort(3'000, 1'000, 2'000'000);
     {
         // R is one bit: round r's key arrives while the other thread excludes what it has read.
         std::atomic<std::uint64_t> arrived = 0;

@@ -22,7 +22,8 @@ struct daisy_broom_options {
     bool grows = true;
     // All bands together, when they are full: what whole bits leave over of it is spent where it saves most (bands.hpp).
     std::optional<std::uint64_t> bits = std::nullopt;
-    // For mistakes about keys of which nothing is kept, taken with the first of them. None: two bits a draw, 4 KiB at least.
+    // For mistakes about keys of which nothing is kept, taken with the first of them. None: two bits a draw, 4 KiB at least; 0: such mistakes
+    // stay `unfixed`.
     std::optional<std::uint64_t> exception_bytes = std::nullopt;
     // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no other oracle has this one.
     std::optional<oracle_identity> oracle = std::nullopt;
