@@ -20,7 +20,7 @@ struct equal_bits_seen {
     double parameter = 0;                                 // ε′
     double expected_rate = 0;                             // by the plan
     double lower_bound_bits = 0;                          // LB(ε′) a key
-    std::vector<unsigned> rate_bits;                      // of the bands
+    std::vector<unsigned> rate_bits{};                    // of the bands
     [[nodiscard]] double gain() const {
         return static_cast<double>(broom_wasted) / static_cast<double>(daisy_wasted == 0 ? 1 : daisy_wasted);
     }
@@ -36,11 +36,11 @@ struct equal_bits_plan {
 
 struct replayed_oracle {
     std::string oracle;
-    std::uint64_t pool = 0, asked = 0;  // mistakes found, and queries that it took
-    std::uint64_t of_class_0 = 0;       // of them
-    std::vector<std::uint64_t> wasted;  // by round
-    std::uint64_t denied = 0;           // members
-    bool sound = false;                 // audit
+    std::uint64_t pool = 0, asked = 0;    // mistakes found, and queries that it took
+    std::uint64_t of_class_0 = 0;         // of them
+    std::vector<std::uint64_t> wasted{};  // by round
+    std::uint64_t denied = 0;             // members
+    bool sound = false;                   // audit
     double bits_per_key = 0;
     bool drifted = false;
     [[nodiscard]] double share(std::size_t round) const {
