@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "filters/common.hpp"
 #include "filters/walls.hpp"
@@ -47,7 +48,9 @@ result<std::unique_ptr<daisy_broom_core>> daisy_broom_core::make(
         if (!bands) return bands.error();
         if (options.bits) bands->spend(*options.bits);
         const std::uint64_t exceptions = options.exception_bytes.value_or(usual_exception_bytes(plan.terms.draws));
-        std::unique_ptr<daisy_broom_core> made{new daisy_broom_core{hash, plan, *std::move(bands), exceptions}};
+        std::unique_ptr<daisy_broom_core> made{new (std::nothrow)
+                                                   daisy_broom_core{hash, plan, *std::move(bands), exceptions}};
+        if (made == nullptr) throw std::bad_alloc{};
         made->brooms_.reserve(made->bands_.all().size());
         for (const daisy_band& each : made->bands_.all()) {
             broom_options of;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <new>
 
 #include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
@@ -155,9 +156,10 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
         if (!brooms) return brooms.error();
         const auto words = read_words(view->sections[2]);
         if (!words) return words.error();
-        saved made{.core = std::unique_ptr<daisy_broom_core>{new daisy_broom_core{
-                       hash, *plan, *std::move(checked), buckets * absent_cells::bucket_bytes}},
-                   .oracle = oracle};
+        saved made{.core = nullptr, .oracle = oracle};
+        made.core.reset(new (std::nothrow)
+                            daisy_broom_core{hash, *plan, *std::move(checked), buckets * absent_cells::bucket_bytes});
+        if (made.core == nullptr) throw std::bad_alloc{};
         made.core->brooms_ = *std::move(brooms);
         made.core->set_unkept(common->keys);
         if (const auto restored = made.core->cells_.restore(*words); !restored) return restored.error();
