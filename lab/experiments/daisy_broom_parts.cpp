@@ -1,5 +1,6 @@
 // What daisy-broom measures, part by part. See daisy_broom.hpp.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <unordered_set>
 #include <utility>
@@ -127,7 +128,7 @@ equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan, const std::fu
     std::vector<std::uint64_t> asked(1 << 16);
     read_meter of_broom{in}, of_daisy{in};
     for (std::uint64_t done = 0; done < plan.queries; done += asked.size()) {
-        std::generate(asked.begin(), asked.end(), draw);
+        std::generate(asked.begin(), asked.end(), std::ref(draw));
         of_broom.begin();
         for (const std::uint64_t key : asked) seen.broom_wasted += in.wastes(broom, key) ? 1u : 0u;
         of_broom.end();
@@ -263,9 +264,12 @@ std::vector<band_game> play_against_bands(std::uint64_t effort, std::uint64_t se
     const auto adversaries = all_adversaries();
     for (const adversary& by : adversaries) {
         const bool grows = by.plays_on.keys <= by.plays_on.capacity && by.plays_on.capacity > few_bins.capacity;
-        // Each band of the two has the room that the adversary's stage has for all.
-        daisy_broom_arena at{{.capacity = 2 * by.plays_on.capacity, .grows = grows, .seed = seed}};
-        fill(at, 2 * by.plays_on.keys);
+        // Each band of the two has the room that the adversary's stage has for all. A restored snapshot owes one certain false positive a bin until
+        // the bin is renewed (docs/filters/broom.md); this adversary renews one bin only, and so has to stay in one band.
+        const bool one_band = by.name == "restart-replay";
+        daisy_broom_arena at{
+            {.capacity = 2 * by.plays_on.capacity, .grows = grows, .only_odd = one_band, .seed = seed}};
+        fill(at, (one_band ? 1 : 2) * by.plays_on.keys);
         by.play(at, {.queries = effort, .seed = seed, .progress = [](double) {}});
         for (unsigned band = 0; band < 2; ++band) {
             const score& seen = at.by_band()[band];

@@ -54,6 +54,8 @@ class parity_oracle {
 struct daisy_arena_options {
     std::uint64_t capacity = 90;  // of both bands
     bool grows = false;
+    // Every key of the adversary stands for an odd one: for attacks that rest on what one bin went through, as all keys would in one broom filter.
+    bool only_odd = false;
     std::uint64_t seed = 1;
 };
 
@@ -65,13 +67,15 @@ class daisy_broom_arena final : public arena {
         : oracle_{std::make_shared<parity_oracle>(daisy_terms{draws_for(options.capacity), 0x1p-10})},
           filter_{must(filter_type::make(
               {.hash = hasher{hash_key::from_seed(options.seed)}, .grows = options.grows, .repeatable = options.seed},
-              oracle_->plan(), oracle_))} {}
+              oracle_->plan(), oracle_))},
+          only_odd_{options.only_odd} {}
 
     [[nodiscard]] std::string_view filter_name() const noexcept override { return filter_type::name; }
     [[nodiscard]] double rate() const noexcept override { return filter_.bands().all()[0].rate(); }
     [[nodiscard]] std::uint64_t bins() const noexcept override { return filter_.broom(0).details().bins; }
 
-    reply query(std::uint64_t key) override {
+    reply query(std::uint64_t asked) override {
+        const std::uint64_t key = stands_for(asked);
         reply seen;
         seen.maybe = filter_.may_contain(key);
         seen.member = members_.contains(key);
@@ -95,13 +99,14 @@ class daisy_broom_arena final : public arena {
     reply guess(std::uint64_t key) override {
         const reply seen = query(key);
         if (!seen.member) {
-            score& band = by_band_[filter_.band_of(integer_key{key}.view())];
+            score& band = by_band_[filter_.band_of(integer_key{stands_for(key)}.view())];
             ++score_.guesses, ++band.guesses;
             if (seen.maybe) ++score_.right_guesses, ++band.right_guesses;
         }
         return seen;
     }
-    unsigned insert(std::uint64_t key) override {
+    unsigned insert(std::uint64_t asked) override {
+        const std::uint64_t key = stands_for(asked);
         ++score_.operations;
         const std::uint64_t before = remote_.reads();
         (void)must(remote_.map().put(filter_.hash()(key), integer_key{key}.view()));
@@ -110,14 +115,15 @@ class daisy_broom_arena final : public arena {
         members_.insert(key);
         return reads_since(before);
     }
-    unsigned erase(std::uint64_t key) override {
+    unsigned erase(std::uint64_t asked) override {
+        const std::uint64_t key = stands_for(asked);
         ++score_.operations;
         const std::uint64_t before = remote_.reads();
         (void)must(filter_.erase(key, remote_.map()));
         members_.erase(key);
         return reads_since(before);
     }
-    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(key); }
+    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(stands_for(key)); }
     [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
 
     void grow() override { must(filter_.grow(remote_.map())); }
@@ -139,6 +145,7 @@ class daisy_broom_arena final : public arena {
         const double root = std::sqrt(2.25 + static_cast<double>(capacity) / 2) - 1.5;
         return 2 * root * root;
     }
+    [[nodiscard]] std::uint64_t stands_for(std::uint64_t key) const noexcept { return only_odd_ ? 2 * key + 1 : key; }
     unsigned reads_since(std::uint64_t before) {
         const std::uint64_t reads = remote_.reads() - before;
         score_.reads += reads;
@@ -152,6 +159,7 @@ class daisy_broom_arena final : public arena {
     std::vector<std::byte> saved_;
     score score_;
     std::array<score, 2> by_band_{};
+    bool only_odd_;
 };
 
 }  // namespace genista::lab
