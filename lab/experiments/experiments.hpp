@@ -35,6 +35,7 @@ result<outcome> run_daisy_robust(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);
 result<outcome> run_sustained_guard(const run_options& options);
+result<outcome> run_daisy_broom(const run_options& options);
 result<outcome> run_growth(const run_options& options);
 result<outcome> run_acf_support(const run_options& options);
 result<outcome> run_acf_not_support(const run_options& options);

@@ -44,6 +44,7 @@ constexpr std::array experiments{
     experiment{"one-line", run_one_line},
     experiment{"broom-replay", run_broom_replay},
     experiment{"sustained-guard", run_sustained_guard},
+    experiment{"daisy-broom", run_daisy_broom},
     experiment{"growth", run_growth},
 };
 

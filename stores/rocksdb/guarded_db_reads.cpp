@@ -36,7 +36,7 @@ void clear(std::string& value) noexcept {
 }  // namespace
 
 bool guarded_db::may_contain(const Slice& key) const noexcept {
-    return gate_->may_contain(gate_->hash()(to_key(key)));
+    return gate_->may_contain(to_key(key), gate_->hash()(to_key(key)));
 }
 
 template <class Read>
@@ -47,7 +47,7 @@ rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice
     tally.count(guard_tally::query);
     const digest d = gate_->hash()(to_key(key));
     Status answer;
-    if (!gate_->may_contain(d)) {
+    if (!gate_->may_contain(to_key(key), d)) {
         tally.count(guard_tally::local_negative);
         answer = Status::NotFound();
     } else {
@@ -149,7 +149,7 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
         tally.count(guard_tally::query);
         const digest d = gate_->hash()(to_key(keys[i]));
         const std::uint32_t clock = clock_.of(d);
-        is_denied[i] = !gate_->may_contain(d);
+        is_denied[i] = !gate_->may_contain(to_key(keys[i]), d);
         by_filter.denied += is_denied[i] ? 1u : 0u;
         by_filter.asked.push_back({.index = i, .where = d, .clock = clock, .denied = is_denied[i]});
     }

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "command.hpp"
 #include "genista/filters/broom.hpp"
+#include "genista/format/mapped_file.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "guard/attack.hpp"
 #include "guard/databases.hpp"
 #include "guard/report.hpp"
@@ -36,7 +39,8 @@ Phases: replay (the queries of the file) or, without a file, zipf, uniform (abse
 --attack also replay attack: an adversary collects --pool questions that cost a read (it gives up after 134217728, with no
 arguments after 33554432), and asks them again and again.
 Filters: none; rocksdb_bloom and rocksdb_ribbon are RocksDB's own, inside its files; bloom and broom stand before it;
-broom_static is broom that must not learn. cuckooing, cyclic1 to cyclic3 (selector bits) and swapping are the adaptive cuckoo
+broom_static is broom that must not learn; daisy_bloom and daisy_broom (clustered layout only) spend bits as the
+--oracle says, a model of `genista daisy train`, whose bytes are part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits) and swapping are the adaptive cuckoo
 filters, cuckoo is one that does not learn; which key lies in which of their slots is kept in a database beside the store.
 All have the same memory: what the broom filter needs for --error-rate, or --bits-per-key; whole bits for the cuckoo filters.
 With --attack the others also get what learning will take.
@@ -51,6 +55,8 @@ With no arguments: 1000000 keys of its own, all phases, and a report in genista-
 Exit status: 1 if a stored key was denied or the store failed meanwhile, 2 if the input was bad or the disk too small.
 Example:
   genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html)";
+
+constexpr std::uint64_t most_model_bytes = std::uint64_t{1} << 32;
 
 [[noreturn]] void refuse(const std::string& option, const std::string& why) {
     throw CLI::ValidationError{option, why};
@@ -220,11 +226,23 @@ exit_status publish(const outcome& run) {
     return wrong.empty() ? exit_status::ok : complain(exit_status::failed, wrong);
 }
 
+result<oracle_model> load_model(const std::string& path) {
+    const auto file = read_file(path, most_model_bytes);
+    if (!file) return file.error();
+    return oracle_model::load(file->bytes());
+}
+
 exit_status run_guard(const request& asked) {
     const auto bad = [](const error& why) { return complain(exit_status::bad_input, why.message()); };
     for (const std::string& path : {asked.keys_path, asked.queries_path}) {
         if (path.empty()) continue;
         if (const auto readable = lab::check_key_file(path); !readable) return bad(readable.error());
+    }
+    std::optional<oracle_model> model;
+    if (!asked.oracle_path.empty()) {
+        auto loaded = load_model(asked.oracle_path);
+        if (!loaded) return bad(loaded.error());
+        model.emplace(*std::move(loaded));
     }
     scratch room;
     if (const auto made = room.make(); !made) return bad(made.error());
@@ -232,7 +250,11 @@ exit_status run_guard(const request& asked) {
     {
         const std::size_t phases = (asked.queries_path.empty() ? 3u : 1u) + (asked.attack ? 2u : 0u);
         run_state run{.asked = asked, .work = {}, .field = {}, .steps = stages{2 + phases}};
-        setting where{.asked = asked, .room = room, .work = run.work, .tell = run.steps.tell()};
+        setting where{.asked = asked,
+                      .room = room,
+                      .work = run.work,
+                      .tell = run.steps.tell(),
+                      .model = model ? &*model : nullptr};
         const auto stores =
             asked.layout == rocks::layout::clustered ? make_clustered_databases(where) : make_indexed_databases(where);
         if (const auto ready = prepare(run, where, *stores); !ready) return bad(ready.error());
@@ -279,6 +301,8 @@ void add_filters(CLI::App& app, request& asked) {
         ->allow_extra_args(false)
         ->type_name("A,B")
         ->default_str(usual);
+    app.add_option("--oracle", asked.oracle_path, "the model of daisy_bloom and daisy_broom: genista daisy train")
+        ->type_name("MODEL");
     auto* rate = add_rate(app, "--error-rate", asked.error_rate,
                           fmt::format("of the broom filter; all others get its memory. As {}", rate_syntax));
     app.add_option_function<std::string>(
@@ -286,6 +310,19 @@ void add_filters(CLI::App& app, request& asked) {
            "memory of every filter, instead of --error-rate")
         ->type_name("B")
         ->excludes(rate);
+}
+
+// Empty: nothing.
+std::string wrong_with_oracle(const request& asked) {
+    const auto daisy = std::find_if(asked.filters.begin(), asked.filters.end(), has_oracle);
+    if (daisy != asked.filters.end() && asked.oracle_path.empty())
+        return fmt::format("--filters {} needs --oracle MODEL, which `genista daisy train` makes", to_string(*daisy));
+    if (daisy == asked.filters.end() && !asked.oracle_path.empty())
+        return "--oracle is for daisy_bloom and daisy_broom, and --filters names neither";
+    const bool broom = std::count(asked.filters.begin(), asked.filters.end(), filter_kind::daisy_broom) != 0;
+    if (broom && asked.layout == rocks::layout::indexed)
+        return "--filters daisy_broom needs --layout clustered: the index of the other layout knows no oracle";
+    return {};
 }
 
 // What one option alone cannot know.
@@ -302,6 +339,8 @@ exit_status check_and_run(const CLI::App& app, request& asked) {
         return complain(exit_status::bad_input, "--queries needs the keys that are stored: --keys FILE or --store DIR");
     if (asked.keys_path == "-" && asked.queries_path == "-")
         return complain(exit_status::bad_input, "--keys and --queries cannot both be standard input (-)");
+    if (const std::string wrong = wrong_with_oracle(asked); !wrong.empty())
+        return complain(exit_status::bad_input, wrong);
     if (constexpr double least = broom_filter::min_false_positive_rate; asked.error_rate < least)
         return complain(exit_status::bad_input,
                         fmt::format("--error-rate {} is outside the range from {} to 1/2", asked.error_rate, least));

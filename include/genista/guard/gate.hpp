@@ -4,14 +4,14 @@
 // iterators, snapshots) calls the steps itself:
 //
 //     write    { entering in{gate, digests}; commit; gate.settle(key) for each key put, gate.forget(key) for each deleted }
-//     query    if (!gate.may_contain(digest)) it is absent; else read the store, and if it is not there, gate.missed(key)
+//     query    if (!gate.may_contain(key, digest)) it is absent; else read the store, and if it is not there, gate.missed(key)
 //
 //   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
 //       cannot be told (failing store, no memory), the key's door stays open (doors.hpp).
 //   I2  Nothing here writes to the store.
 //
 // Filters that learn (filter.hpp, adaptive_filter) are told of mistakes; others are only asked and filled. A Bloom filter keeps
-// what was erased: it cannot forget, so those keys stay "maybe".
+// what was erased: it cannot forget, so those keys stay "maybe". Filters with an oracle are asked with key and digest, others with the digest.
 //
 // Threads: any number, whatever the filter; one that cannot stand them is locked.
 #pragma once
@@ -31,6 +31,7 @@
 #include <utility>
 #include <vector>
 
+#include "genista/filters/asked_with_key.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/guard/doors.hpp"
@@ -52,7 +53,7 @@ struct guard_options {
 template <class Filter, remote_map R>
 class gate {
   public:
-    static constexpr bool learns = adaptive_filter<Filter, R>;
+    static constexpr bool learns = adaptive_filter<Filter, R> || learning_with_key<Filter, R>;
 
     gate(Filter filter, R& remote, const guard_options& options = {})
         : filter_{std::move(filter)}, remote_{remote}, options_{options} {
@@ -70,14 +71,14 @@ class gate {
         worker_.join();
     }
 
-    // The door first, the filter second (doors.hpp).
-    [[nodiscard]] bool may_contain(const digest& d) const noexcept {
+    // The door first, the filter second (doors.hpp). `d` is hash()(key).
+    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         if (doors_.is_open(d)) return true;
         if constexpr (learns) {
-            return filter_.may_contain(d);
+            return asks(key, d);
         } else {
             const std::shared_lock held{filter_mutex_};
-            return filter_.may_contain(d);
+            return asks(key, d);
         }
     }
 
@@ -184,6 +185,14 @@ class gate {
     [[nodiscard]] R& remote() noexcept { return remote_; }
 
   private:
+    [[nodiscard]] bool asks([[maybe_unused]] key_view key, const digest& d) const noexcept {
+        if constexpr (asked_with_key<Filter>) {
+            return filter_.may_contain(key, d);
+        } else {
+            return filter_.may_contain(d);
+        }
+    }
+
     [[nodiscard]] bool bring_in(key_view key) noexcept {
         if constexpr (learns) {
             const auto outcome = filter_.insert(key, remote_);

@@ -57,7 +57,7 @@ class guarded {
     // Of an absent key it is no error.
     result<void> erase(key_view key) {
         const digest d = gate_->hash()(key);
-        if (!gate_->may_contain(d)) return {};
+        if (!gate_->may_contain(key, d)) return {};
         if (const auto gone = store_->remove(d, key); !gone) return gone;
         fail_point("store.removed");
         gate_->forget(key);
@@ -65,7 +65,7 @@ class guarded {
         return {};
     }
 
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return gate_->may_contain(gate_->hash()(key)); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return gate_->may_contain(key, gate_->hash()(key)); }
 
     // Retries what failed: brings in the keys of jammed doors.
     result<void> repair() noexcept { return gate_->repair(); }
@@ -87,7 +87,7 @@ class guarded {
     result<std::optional<std::string>> ask(key_view key) {
         guard_tally& tally = gate_->tally();
         const digest d = gate_->hash()(key);
-        if (!gate_->may_contain(d)) {
+        if (!gate_->may_contain(key, d)) {
             tally.count(guard_tally::local_negative);
             return std::optional<std::string>{};
         }

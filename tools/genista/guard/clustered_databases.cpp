@@ -5,6 +5,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/stores/rocksdb/clustered_store.hpp"
 #include "guard/cuckoo_row.hpp"
+#include "guard/daisy_row.hpp"
 #include "guard/databases.hpp"
 #include "guard/guard_row.hpp"
 #include "guard/plain_row.hpp"
@@ -213,6 +214,11 @@ result<std::unique_ptr<contender>> clustered_databases::make(filter_kind kind) {
             std::make_unique<bloom_row>(kind, std::move(*filter), std::move(*store), guard_options{})};
     }
     if (is_of_cuckoo_family(kind)) return make_cuckoo(kind, *std::move(store));
+    if (has_oracle(kind)) {
+        rocks::sequential_records records{(*store)->db(), (*store)->family()};
+        return kind == filter_kind::daisy_broom ? make_daisy_broom_row(of_, sizes_, *std::move(store), records)
+                                                : make_daisy_bloom_row(of_, sizes_, *std::move(store), records);
+    }
     auto filter = build_broom(**store, sizes_.broom_rate);
     if (!filter) return filter.error();
     guard_options options;

@@ -26,12 +26,6 @@ namespace {
 // learnt, and at most 1.7 bits a key, because bins that learnt much are renewed.
 constexpr double bits_a_lesson = 26, most_lessons_bits_per_key = 1.75;
 
-double bits_for_lessons(const setting& of) {
-    if (!of.asked.attack) return 0;
-    return std::min(most_lessons_bits_per_key,
-                    bits_a_lesson * static_cast<double>(of.asked.pool) / static_cast<double>(of.work.stored));
-}
-
 bool has_broom(const request& asked) {
     return std::any_of(asked.filters.begin(), asked.filters.end(), [](filter_kind kind) {
         return kind == filter_kind::broom || kind == filter_kind::broom_static;
@@ -39,6 +33,12 @@ bool has_broom(const request& asked) {
 }
 
 }  // namespace
+
+double bits_for_lessons(const setting& of) {
+    if (!of.asked.attack) return 0;
+    return std::min(most_lessons_bits_per_key,
+                    bits_a_lesson * static_cast<double>(of.asked.pool) / static_cast<double>(of.work.stored));
+}
 
 result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const measure_guard& measure) {
     const auto keys = static_cast<double>(of.work.stored);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "genista/filters/bloom.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "guard/contender.hpp"
 #include "guard/run_phase.hpp"
 #include "guard/scratch.hpp"
@@ -30,7 +31,8 @@ struct setting {
     const scratch& room;
     workload& work;
     tick tell;
-    bool direct_reads = false;  // decided when the store has been opened
+    bool direct_reads = false;            // decided when the store has been opened
+    const oracle_model* model = nullptr;  // there, if a filter of the run needs one
 
     // Of a database of our own: it repeats with the seed. A store that stays gets a secret one.
     [[nodiscard]] std::optional<hash_key> key() const {
@@ -66,6 +68,9 @@ using measure_guard = std::function<result<std::uint64_t>(double rate)>;
 // What every filter gets: the memory of a broom filter of --error-rate, or --bits-per-key. `guard_bytes` is what a guard takes
 // beside its filter. Learning needs memory too, so an attack adds to it: no rival has less than broom ends with.
 [[nodiscard]] result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const measure_guard& measure);
+
+// The part of it that is not for keys but for what an attack will teach a filter that learns.
+[[nodiscard]] double bits_for_lessons(const setting& of);
 
 // A Bloom filter that takes its budget together with its guard.
 [[nodiscard]] result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uint64_t guard_bytes,

@@ -13,6 +13,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 #include "guard/cuckoo_row.hpp"
+#include "guard/daisy_row.hpp"
 #include "guard/databases.hpp"
 #include "guard/guard_row.hpp"
 #include "guard/plain_row.hpp"
@@ -279,6 +280,10 @@ result<std::unique_ptr<contender>> indexed_databases::make(filter_kind kind) con
     if (!opened) return opened.error();
     plain_store store{std::move(*opened), hash_};
     if (is_of_cuckoo_family(kind)) return make_cuckoo(kind, std::make_unique<plain_store>(std::move(store)));
+    if (kind == filter_kind::daisy_bloom) {
+        sorted_keys all{of_.work.keys, of_.work.stored, hash_};
+        return make_daisy_bloom_row(of_, sizes_, std::make_unique<plain_store>(std::move(store)), all);
+    }
     if (kind == filter_kind::bloom) {
         auto filter = make_bloom(of_, sizes_, bloom_row::overhead_bytes(), hash_);
         if (!filter) return filter.error();

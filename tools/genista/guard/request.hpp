@@ -24,6 +24,8 @@ enum class filter_kind : unsigned char {
     swapping,      // learns by swapping keys within a bin
     broom,         // ours, learning
     broom_static,  // broom that must not learn: the control
+    daisy_bloom,   // ours, with an oracle; not learning
+    daisy_broom,   // ours, with an oracle, learning
 };
 
 struct filter_name {
@@ -43,6 +45,8 @@ inline constexpr filter_name filter_names[] = {
     {"swapping", filter_kind::swapping},
     {"broom", filter_kind::broom},
     {"broom_static", filter_kind::broom_static},
+    {"daisy_bloom", filter_kind::daisy_bloom},
+    {"daisy_broom", filter_kind::daisy_broom},
 };
 
 [[nodiscard]] constexpr std::string_view to_string(filter_kind kind) noexcept {
@@ -59,14 +63,19 @@ inline constexpr filter_name filter_names[] = {
 [[nodiscard]] constexpr bool is_of_cuckoo_family(filter_kind kind) noexcept {
     return kind >= filter_kind::cuckoo && kind <= filter_kind::swapping;
 }
+[[nodiscard]] constexpr bool has_oracle(filter_kind kind) noexcept {
+    return kind == filter_kind::daisy_bloom || kind == filter_kind::daisy_broom;
+}
 [[nodiscard]] constexpr bool learns(filter_kind kind) noexcept {
-    return kind == filter_kind::broom || (is_of_cuckoo_family(kind) && kind != filter_kind::cuckoo);
+    return kind == filter_kind::broom || kind == filter_kind::daisy_broom ||
+           (is_of_cuckoo_family(kind) && kind != filter_kind::cuckoo);
 }
 
 struct request {
     std::string keys_path;     // empty: keys of our own, or those of the store
     std::string queries_path;  // empty: queries of our own
     std::string store_path;    // empty: a database of our own, gone afterwards
+    std::string oracle_path;   // the model of the daisy filters; empty: none of them is asked
     rocks::layout layout = rocks::layout::clustered;
     std::vector<filter_kind> filters{filter_kind::none, filter_kind::rocksdb_bloom, filter_kind::rocksdb_ribbon,
                                      filter_kind::bloom, filter_kind::broom};

@@ -1,0 +1,323 @@
+// daisy_broom_filter: bits go where the world is likely to ask, and what still goes wrong is repaired. Ours: daisy's classes
+// [daisy §1.1] choose the rate that a key deserves, the broom filter's epochs [broom.hpp] keep that rate for every query and learn.
+//
+//     oracle, plan ──→ class of a key        0   always "maybe", nothing is kept; absent_cells remembers mistakes, exactly
+//                                         j ≥ 1   one broom filter for each band of classes, with the rate 2^-j or better
+//     R                one for all, in the order of one hash: it knows nothing of oracles, and the truth stays there
+//
+//   I1  No false negative, however wrong the oracle is: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
+//       growth, failing stores and failing memory. It rests on one thing: the oracle answers the same for the same key (oracle.hpp, I1). So a
+//       filter never changes its oracle, and a snapshot is not loaded with another one (oracle_identity.hpp).
+//   I2  Rate: each band keeps its own for every query of its classes, whatever was asked before. If the oracle is right, a query drawn from Q is let through
+//       with probability at most 3 ε, at every moment of any history [docs/filters/daisy_broom.md].
+//   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and again only with the band's rate after its bin
+//       was renewed, or when the list of exceptions had to forget it.
+//   I4  A call that reports `full` or an error has changed nothing in the filter.
+//
+// The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R; a query that was let through in vain calls adapt().
+// Remotely: a range read of a band with a share s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no key.
+//
+// Any number of threads may call anything but moving, assigning and destroying. Queries never block.
+//
+// When the input drifts away from the oracle, rates and sizes are not what was planned, and drift() says so. Then train another oracle, make a plan, and
+// build() a new filter from R, which takes the old one's place.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "genista/filters/daisy_broom/band_view.hpp"
+#include "genista/filters/daisy_broom/core.hpp"
+
+namespace genista {
+
+template <key_oracle Oracle>
+class daisy_broom_filter {
+  public:
+    static constexpr std::string_view name = "daisy_broom";
+    using shared_oracle = std::shared_ptr<const Oracle>;
+
+    // An empty filter for the plan's draws. The plan was made with this oracle; with another one it is only a worse plan.
+    [[nodiscard]] static result<daisy_broom_filter> make(const daisy_broom_options& options, const daisy_plan& plan,
+                                                         shared_oracle oracle) noexcept {
+        return make_counted(options, plan, std::move(oracle), std::nullopt);
+    }
+    // A filter of everything R holds: one sequential read to count the classes, then one a band.
+    template <remote_map R>
+    [[nodiscard]] static result<daisy_broom_filter> build(const daisy_broom_options& options, const daisy_plan& plan,
+                                                          shared_oracle oracle, R& remote,
+                                                          unsigned threads = 1) noexcept {
+        daisy_bands::class_counts counted{};
+        const auto read = each_key(remote, [&](const digest&, key_view key) {
+            ++counted[daisy_class(oracle->odds(key), plan.terms)];
+            return true;
+        });
+        if (!read) return read.error();
+        auto made = make_counted(options, plan, std::move(oracle), counted);
+        if (!made) return made;
+        made->core_->set_unkept(counted[0]);
+        if (const auto done = made->rebuild(remote, threads); !done) return done.error();
+        return made;
+    }
+
+    // R holds the key already: the store commits first.
+    template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        const unsigned band = band_of(key);
+        if (band != daisy_bands::none) {
+            auto view = view_of(remote, band);
+            return core_->broom(band).insert(key, view);
+        }
+        core_->cells().admit(hash()(key).position);
+        core_->count_unkept(true);
+        return insert_outcome::inserted;
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        const unsigned band = band_of(key);
+        if (band == daisy_bands::none) return erase_unkept(key, remote);
+        auto view = view_of(remote, band);
+        return core_->broom(band).erase(key, view);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for promise) noexcept {
+        const unsigned band = band_of(key);
+        if (band == daisy_bands::none) return erase_unkept(key, remote);
+        auto view = view_of(remote, band);
+        return core_->broom(band).erase(key, view, promise);
+    }
+    // R no longer holds the key. `absent`: nothing was kept of it, or the key is back.
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        const unsigned band = band_of(key);
+        if (band == daisy_bands::none) {
+            core_->count_unkept(false);
+            return erase_outcome::absent;
+        }
+        auto view = view_of(remote, band);
+        return core_->broom(band).forget(key, view);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        const unsigned band = band_of(key);
+        auto view = view_of(remote, band);
+        if (band == daisy_bands::none) return adapt_unkept(key, view);
+        return core_->broom(band).adapt(key, view);
+    }
+
+    template <remote_map R>
+    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        return insert(integer_key{key}.view(), remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
+        return erase(integer_key{key}.view(), remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<erase_outcome> forget(std::uint64_t key, R& remote) noexcept {
+        return forget(integer_key{key}.view(), remote);
+    }
+    template <remote_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
+        return adapt(integer_key{key}.view(), remote);
+    }
+
+    // `d` is hash()(key). A digest alone does not tell a class.
+    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
+        const unsigned band = band_of(key);
+        return band == daisy_bands::none ? !core_->cells().excludes(d.position) : core_->broom(band).may_contain(d);
+    }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
+    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
+    void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each(keys, out_bits);
+    }
+    void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        each(keys, out_bits);
+    }
+
+    // Twice the bins in every band.
+    template <remote_map R>
+    [[nodiscard]] result<void> grow(R& remote) noexcept {
+        return each_band(remote, [](broom_filter& broom, auto& view) { return broom.grow(view); });
+    }
+    // Lays every bin anew from R, with the same oracle and plan; others may work beside it. After a crash, or with a filter that R has outrun.
+    template <remote_map R>
+    [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
+        core_->cells().admit_all();  // R may hold keys there that nobody told us of
+        return each_band(remote, [threads](broom_filter& broom, auto& view) { return broom.rebuild(view, threads); });
+    }
+    // Every member of R is answered "maybe", every band is sound. Nobody may write meanwhile.
+    template <remote_map R>
+    [[nodiscard]] result<void> audit(R& remote) const noexcept {
+        for (unsigned band = 0; band < core_->size(); ++band) {
+            auto view = view_of(remote, band);
+            if (const auto sound = std::as_const(*core_).broom(band).audit(view); !sound) return sound;
+        }
+        bool denied = false;
+        const auto read = each_key(remote, [&](const digest& d, key_view key) {
+            denied = !may_contain(key, d);
+            return !denied;
+        });
+        if (!read) return read.error();
+        if (denied) return error::make(error_code::corrupt, "daisy_broom: a member is denied");
+        return {};
+    }
+
+    [[nodiscard]] unsigned class_of(key_view key) const noexcept {
+        return daisy_class(oracle_->odds(key), core_->plan().terms);
+    }
+    [[nodiscard]] unsigned band_of(key_view key) const noexcept { return core_->bands().of(class_of(key)); }
+    [[nodiscard]] const daisy_plan& plan() const noexcept { return core_->plan(); }
+    [[nodiscard]] const daisy_bands& bands() const noexcept { return core_->bands(); }
+    [[nodiscard]] const broom_filter& broom(unsigned band) const noexcept { return core_->broom(band); }
+    [[nodiscard]] const absent_cells& exceptions() const noexcept { return core_->cells(); }
+    [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
+    [[nodiscard]] const hasher& hash() const noexcept { return core_->hash(); }
+    // The oracle's bytes included. Keys of class 0 are counted as they were told.
+    [[nodiscard]] filter_stats stats() const noexcept {
+        filter_stats now = core_->stats(oracle_->memory_bytes());
+        now.local_bytes += sizeof *this;
+        return now;
+    }
+    [[nodiscard]] daisy_drift drift() const noexcept { return core_->drift(); }
+
+    // Without the oracle, which the caller keeps; unsupported if nobody says which one it is.
+    [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept {
+        const auto oracle = marks_of(*oracle_, vouched_, core_->plan().terms);
+        if (!oracle) return oracle.error();
+        return core_->save(out, *oracle, store);
+    }
+    // With the oracle that it was filled with; any other one is refused. `vouched_identity` as in the options.
+    [[nodiscard]] static result<daisy_broom_filter> load(
+        std::span<const std::byte> bytes, shared_oracle oracle,
+        const std::optional<oracle_identity>& vouched_identity = std::nullopt) noexcept {
+        auto loaded = daisy_broom_core::load(bytes);
+        if (!loaded) return loaded.error();
+        const auto marks = marks_of(*oracle, vouched_identity, loaded->core->plan().terms);
+        if (!marks) return marks.error();
+        if (marks->identity != loaded->oracle.identity)
+            return error::make(error_code::mismatch,
+                               "daisy_broom: the snapshot was filled with another oracle than the one given");
+        if (marks->probe != loaded->oracle.probe)
+            return error::make(error_code::mismatch,
+                               "daisy_broom: the oracle computes other odds here than where the snapshot was made");
+        return daisy_broom_filter{std::move(loaded->core), std::move(oracle), vouched_identity};
+    }
+
+  private:
+    daisy_broom_filter(std::unique_ptr<daisy_broom_core> core, shared_oracle oracle,
+                       const std::optional<oracle_identity>& vouched_identity) noexcept
+        : core_{std::move(core)}, oracle_{std::move(oracle)}, vouched_{vouched_identity} {}
+
+    [[nodiscard]] static result<daisy_broom_filter> make_counted(
+        const daisy_broom_options& options, const daisy_plan& plan, shared_oracle oracle,
+        const std::optional<daisy_bands::class_counts>& counted) noexcept {
+        assert(oracle != nullptr);
+        const auto hash = daisy_broom_core::hash_from(options);
+        if (!hash) return hash.error();
+        auto core = daisy_broom_core::make(options, plan, *hash, counted);
+        if (!core) return core.error();
+        return daisy_broom_filter{*std::move(core), std::move(oracle), options.oracle};
+    }
+
+    [[nodiscard]] static result<daisy_broom_core::marks> marks_of(
+        const Oracle& oracle, const std::optional<oracle_identity>& vouched_identity,
+        const daisy_terms& terms) noexcept {
+        const auto own = identity_of(oracle);
+        if (!own) return own.error();
+        if (!own->has_value() && !vouched_identity)
+            return error::make(error_code::unsupported,
+                               "daisy_broom: this oracle cannot say which one it is, and no identity was given for it");
+        return daisy_broom_core::marks{own->has_value() ? **own : *vouched_identity, probe_of(oracle, terms)};
+    }
+
+    template <class R>
+    [[nodiscard]] auto view_of(R& remote, unsigned band) const noexcept {
+        return band_view<R, daisy_broom_filter>{remote, *this, band};
+    }
+
+    // In pieces: a map in memory keeps its writers waiting while one is visited.
+    template <class R, class Visit>
+    [[nodiscard]] static result<void> each_key(R& remote, Visit visit) noexcept {
+        constexpr std::uint64_t pieces = 1024;
+        bool goes_on = true;
+        for (std::uint64_t piece = 0; piece < pieces && goes_on; ++piece) {
+            const position_range range = range_of_bin(piece, pieces);
+            const auto read = remote.for_each(range.first, range.last, [&](const digest& d, key_view key) {
+                goes_on = visit(d, key);
+                return goes_on;
+            });
+            if (!read) return read.error();
+        }
+        return {};
+    }
+
+    template <class R, class Work>
+    [[nodiscard]] result<void> each_band(R& remote, Work work) noexcept {
+        for (unsigned band = 0; band < core_->size(); ++band) {
+            auto view = view_of(remote, band);
+            if (const auto done = work(core_->broom(band), view); !done) return done.error();
+        }
+        return {};
+    }
+
+    template <class R>
+    [[nodiscard]] result<erase_outcome> erase_unkept(key_view key, R& remote) noexcept {
+        const result<bool> gone = remote.erase(hash()(key), key);
+        if (!gone) return gone.error();
+        if (!*gone) return erase_outcome::absent;
+        core_->count_unkept(false);
+        return erase_outcome::erased;
+    }
+
+    // absent_cells.hpp has the argument: the ticket first, R second, and void if anything changed in between.
+    template <class View>
+    [[nodiscard]] result<adapt_outcome> adapt_unkept(key_view key, View& view) noexcept try {
+        constexpr int most_attempts = 1000;
+        const digest d = hash()(key);
+        absent_cells& cells = core_->cells();
+        if (!cells.can_exclude()) return adapt_outcome::unfixed;
+        for (int attempt = 0; attempt < most_attempts; ++attempt) {
+            const auto ticket = cells.draw(d.position);
+            if (!ticket) return ticket.error();
+            if (cells.excludes(d.position)) return adapt_outcome::was_negative;
+            broom::population there;
+            broom::remote_source<View> source{view, hash(), d, key};
+            core_->count_unkept_read();
+            if (const auto read = source.read(cells.range_of(*ticket), there); !read) return read.error();
+            const auto& members = there.members;
+            if (std::find(members.begin(), members.end(), d) != members.end()) return adapt_outcome::true_positive;
+            if (!members.empty()) return adapt_outcome::unfixed;  // a neighbour within 2^-32 of a bucket
+            if (!cells.exclude(*ticket)) continue;
+            core_->count_unkept_adapt();
+            return adapt_outcome::fixed;
+        }
+        return error::make(error_code::timeout, "daisy_broom: the list of exceptions changed during every attempt");
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "daisy_broom: no memory to read R");
+    }
+
+    template <class Key>
+    void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        assert(out_bits.size() >= words_for(keys.size()));
+        std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
+        }
+    }
+
+    std::unique_ptr<daisy_broom_core> core_;
+    shared_oracle oracle_;
+    std::optional<oracle_identity> vouched_;
+};
+
+}  // namespace genista

@@ -1,0 +1,87 @@
+// daisy_bands: which classes of keys share a broom filter, and how large each of these is made.
+//
+// A class j wants the rate 2^-j [daisy §4.1]. A broom filter serves 2^-8 to 2^-24, so classes 1 to 8 make one band; above them every class
+// that is frequent among the stored has a band of its own, and rare ones join the next frequent one *above*, whose rate is smaller: safe for
+// the rate, and dear in bits only where there are few keys. (The text collects all rare classes in one filter F_r with rate ε, which is
+// the same thought with one band.) Class 0 has none: nothing is kept of it.
+//
+// Rare means less than a sixteenth of the keys kept. R is sorted by position alone, and the keys of one bin of a band lie among those of all other
+// bands: a range read of a band with a share s of the keys reads about 45/s keys. For the same reason no band has fewer bins than a 64th of the keys
+// would need, however few keys it expects: no range is longer than about 2,900 keys.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "genista/base/result.hpp"
+#include "genista/oracles/daisy_plan.hpp"
+
+namespace genista {
+
+struct daisy_band {
+    unsigned first_class = 1, last_class = max_daisy_class;
+    unsigned rate_bits = 8;   // its rate is 2^-rate_bits
+    double stored_share = 0;  // of the draws
+    double asked_share = 0;   // of the queries, for absent keys
+    std::uint64_t capacity = 0;
+
+    [[nodiscard]] double rate() const noexcept;
+    [[nodiscard]] std::uint64_t bits() const noexcept;  // of a broom filter of that capacity and rate
+};
+
+class daisy_bands {
+  public:
+    static constexpr unsigned none = 255;  // the band of class 0
+    static constexpr unsigned least_rate_bits = 8, most_rate_bits = 24;
+    static constexpr double rare_share = 1.0 / 16;
+    static constexpr double least_bins_share = 1.0 / 64;
+
+    // How many keys of each class there are, if it is known; else the plan's shares of its draws, and three deviations more.
+    using class_counts = std::array<std::uint64_t, max_daisy_class + 1>;
+    // An error where the plan asks for rates below 2^-24.
+    [[nodiscard]] static result<daisy_bands> make(const daisy_plan& plan,
+                                                  const std::optional<class_counts>& counted = std::nullopt) noexcept;
+    // Bands from a snapshot: an error unless they follow each other and their rates are those of their classes, or better.
+    [[nodiscard]] static result<daisy_bands> restore(const daisy_plan& plan, std::vector<daisy_band> bands) noexcept;
+
+    [[nodiscard]] unsigned of(unsigned its_class) const noexcept { return of_[its_class]; }
+    [[nodiscard]] std::span<const daisy_band> all() const noexcept { return bands_; }
+    [[nodiscard]] std::uint64_t bits() const noexcept;
+    // Of the queries of the plan, those for absent keys that are let through when first asked.
+    [[nodiscard]] double expected_rate() const noexcept;
+
+    // Whole bits leave some over: gives them one at a time to the band where a bit saves most mistakes for what it costs, as long as
+    // all bands together stay within `budget`. Rates only get smaller.
+    void spend(std::uint64_t budget) noexcept;
+
+  private:
+    void index() noexcept;
+
+    std::vector<daisy_band> bands_;
+    std::array<std::uint8_t, max_daisy_class + 1> of_{};
+    double always_let_through_ = 0;  // asked_share of class 0
+};
+
+// The plan with the smallest ε whose bands take at most so many bits, by steps of a quarter bit; plan_for as for plan_tuned. An error: not even the
+// largest ε does.
+template <class PlanFor>
+[[nodiscard]] result<daisy_plan> plan_for_bits(double draws, std::uint64_t bits, PlanFor plan_for) {
+    for (int quarters = 4 * static_cast<int>(daisy_bands::most_rate_bits); quarters >= 4; --quarters) {
+        double rate = 1;
+        for (int i = 0; i < quarters; ++i) rate *= 0.8408964152537145;  // 2^-1/4
+        rate = rate < 0x1p-24 ? 0x1p-24 : (rate > max_daisy_rate ? max_daisy_rate : rate);
+        auto plan = plan_for(daisy_terms{draws, rate});
+        if (!plan) return plan;
+        const auto bands = daisy_bands::make(*plan);
+        if (!bands) return bands.error();
+        if (bands->bits() <= bits) return plan;
+    }
+    return error::make(error_code::invalid_argument,
+                       "daisy_broom: %llu bits are too few for %.0f draws, at any rate up to 1/2",
+                       static_cast<unsigned long long>(bits), draws);
+}
+
+}  // namespace genista

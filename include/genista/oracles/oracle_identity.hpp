@@ -1,0 +1,88 @@
+// oracle_identity: which oracle a saved filter was filled with, so that it is never asked with another one.
+//
+// A daisy filter looks for a key where the oracle says. Ask it with another oracle, and members are looked for where they are not: false
+// negatives, silently. So a snapshot carries two 128-bit marks, and a loader refuses an oracle unless both are its own:
+//
+//   identity   of what the oracle knows: its own identity(), or the checksum of the bytes it saves, or what the caller vouches for. An
+//              oracle that offers none of these cannot stand behind a snapshot
+//   probe      of what it computes here: the odds of some fixed keys and k_x of some fixed odds, to the last bit. Odds and classes are
+//              floating-point numbers; another processor or mathematics library may round a logarithm the other way, and a key at the
+//              edge of two classes would change sides. Where the last bits of a thousand results agree, we believe they all do
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "genista/base/result.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/oracles/daisy_class.hpp"
+
+namespace genista {
+
+struct oracle_identity {
+    std::array<std::byte, 16> bytes{};
+
+    friend bool operator==(const oracle_identity&, const oracle_identity&) = default;
+};
+
+template <class O>
+concept identified_oracle = key_oracle<O> && requires(const O& oracle) {
+    { oracle.identity() }
+    noexcept->std::same_as<oracle_identity>;
+};
+
+template <class O>
+concept saved_oracle = key_oracle<O> && requires(const O& oracle, sink& out) {
+    { oracle.save(out) } -> std::same_as<result<void>>;
+};
+
+[[nodiscard]] oracle_identity identity_of_bytes(std::span<const std::byte> bytes) noexcept;
+
+// Nothing: this oracle cannot say who it is, and the caller has to.
+template <key_oracle Oracle>
+[[nodiscard]] result<std::optional<oracle_identity>> identity_of(const Oracle& oracle) noexcept {
+    if constexpr (identified_oracle<Oracle>) {
+        return std::optional{oracle.identity()};
+    } else if constexpr (saved_oracle<Oracle>) {
+        vector_sink out;
+        if (const auto saved = oracle.save(out); !saved) return saved.error();
+        return std::optional{identity_of_bytes(out.bytes())};
+    } else {
+        return std::optional<oracle_identity>{};
+    }
+}
+
+namespace oracle_detail {
+inline constexpr std::size_t probes = 192;
+// The first few integers, integers of all sizes, and texts.
+[[nodiscard]] std::uint64_t probe_integer(std::size_t number) noexcept;
+struct probe_text {
+    std::array<char, 40> letters{};
+    std::size_t size = 0;
+    [[nodiscard]] std::string_view view() const noexcept { return {letters.data(), size}; }
+};
+[[nodiscard]] probe_text probe_text_of(std::size_t number) noexcept;
+[[nodiscard]] oracle_identity mark_of(std::span<const key_odds> odds, const daisy_terms& terms) noexcept;
+}  // namespace oracle_detail
+
+template <key_oracle Oracle>
+[[nodiscard]] oracle_identity probe_of(const Oracle& oracle, const daisy_terms& terms) noexcept {
+    std::array<key_odds, oracle_detail::probes> odds;
+    for (std::size_t i = 0; i < odds.size(); ++i) {
+        if (i % 3 == 2) {
+            const auto text = oracle_detail::probe_text_of(i);
+            odds[i] = oracle.odds(text.view());
+        } else {
+            const integer_key number{oracle_detail::probe_integer(i)};
+            odds[i] = oracle.odds(number.view());
+        }
+    }
+    return oracle_detail::mark_of(odds, terms);
+}
+
+}  // namespace genista

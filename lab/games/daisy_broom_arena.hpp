@@ -1,0 +1,165 @@
+// daisy_broom_arena: a daisy_broom_filter with its R in memory, for the adversaries of the house. Half of all keys are of one class, half of another,
+// so that two bands stand side by side in one R; every query is counted for the band that answers it, because each promises a rate of its own.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "genista/filters/daisy_broom.hpp"
+#include "genista/format/sink.hpp"
+#include "lab/games/arena.hpp"
+#include "lab/games/remotes.hpp"
+#include "lab/workloads/experiment_run.hpp"
+
+namespace genista::lab {
+
+// Even integers are of class 8, odd ones of class 10; it says which oracle it is, so that a filter can be saved.
+class parity_oracle {
+  public:
+    static constexpr unsigned even_class = 8, odd_class = 10;
+
+    explicit parity_oracle(const daisy_terms& terms) noexcept : terms_{terms} {}
+
+    [[nodiscard]] key_odds odds(key_view key) const noexcept {
+        const bool odd = key.size != 0 && (std::to_integer<unsigned>(key.data[0]) & 1) != 0;
+        const double p = terms_.rate / (4 * terms_.draws);
+        // Between the steps of k = log(q / (ε p)).
+        return {p, 0.75 * terms_.rate * p * static_cast<double>(1u << (odd ? odd_class : even_class))};
+    }
+    [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return sizeof *this; }
+    [[nodiscard]] oracle_identity identity() const noexcept {
+        oracle_identity made;
+        std::memcpy(made.bytes.data(), &terms_.draws, sizeof terms_.draws);
+        return made;
+    }
+    [[nodiscard]] daisy_plan plan() const noexcept {
+        daisy_plan made;
+        made.terms = terms_;
+        made.stored_share[even_class] = made.stored_share[odd_class] = 0.5;
+        made.asked_share[even_class] = made.asked_share[odd_class] = 0.5;
+        return made;
+    }
+
+  private:
+    daisy_terms terms_;
+};
+
+struct daisy_arena_options {
+    std::uint64_t capacity = 90;  // of both bands
+    bool grows = false;
+    // Every key of the adversary stands for an odd one: for attacks that rest on what one bin went through, as all keys would in one broom filter.
+    bool only_odd = false;
+    std::uint64_t seed = 1;
+};
+
+class daisy_broom_arena final : public arena {
+  public:
+    using filter_type = daisy_broom_filter<parity_oracle>;
+
+    explicit daisy_broom_arena(const daisy_arena_options& options)
+        : oracle_{std::make_shared<parity_oracle>(daisy_terms{draws_for(options.capacity), 0x1p-10})},
+          filter_{must(filter_type::make(
+              {.hash = hasher{hash_key::from_seed(options.seed)}, .grows = options.grows, .repeatable = options.seed},
+              oracle_->plan(), oracle_))},
+          only_odd_{options.only_odd} {}
+
+    [[nodiscard]] std::string_view filter_name() const noexcept override { return filter_type::name; }
+    [[nodiscard]] double rate() const noexcept override { return filter_.bands().all()[0].rate(); }
+    [[nodiscard]] std::uint64_t bins() const noexcept override { return filter_.broom(0).details().bins; }
+
+    reply query(std::uint64_t asked) override {
+        const std::uint64_t key = stands_for(asked);
+        reply seen;
+        seen.maybe = filter_.may_contain(key);
+        seen.member = members_.contains(key);
+        ++score_.operations;
+        if (seen.member) {
+            score_.false_negatives += seen.maybe ? 0u : 1u;
+            return seen;
+        }
+        score& band = by_band_[filter_.band_of(integer_key{key}.view())];
+        ++score_.negatives;
+        ++band.negatives;
+        if (seen.maybe) {
+            ++score_.false_positives;
+            ++band.false_positives;
+            const std::uint64_t before = remote_.reads();
+            (void)must(filter_.adapt(key, remote_.map()));
+            seen.reads = reads_since(before);
+        }
+        return seen;
+    }
+    reply guess(std::uint64_t key) override {
+        const reply seen = query(key);
+        if (!seen.member) {
+            score& band = by_band_[filter_.band_of(integer_key{stands_for(key)}.view())];
+            ++score_.guesses, ++band.guesses;
+            if (seen.maybe) ++score_.right_guesses, ++band.right_guesses;
+        }
+        return seen;
+    }
+    unsigned insert(std::uint64_t asked) override {
+        const std::uint64_t key = stands_for(asked);
+        ++score_.operations;
+        const std::uint64_t before = remote_.reads();
+        (void)must(remote_.map().put(filter_.hash()(key), integer_key{key}.view()));
+        if (must(filter_.insert(key, remote_.map())) == insert_outcome::full)
+            throw std::runtime_error{"the arena is full"};
+        members_.insert(key);
+        return reads_since(before);
+    }
+    unsigned erase(std::uint64_t asked) override {
+        const std::uint64_t key = stands_for(asked);
+        ++score_.operations;
+        const std::uint64_t before = remote_.reads();
+        (void)must(filter_.erase(key, remote_.map()));
+        members_.erase(key);
+        return reads_since(before);
+    }
+    [[nodiscard]] bool is_member(std::uint64_t key) const override { return members_.contains(stands_for(key)); }
+    [[nodiscard]] std::uint64_t size() const noexcept override { return members_.size(); }
+
+    void grow() override { must(filter_.grow(remote_.map())); }
+    void save() override {
+        vector_sink out;
+        must(filter_.save(out));
+        saved_.assign(out.bytes().begin(), out.bytes().end());
+    }
+    void restart() override { filter_ = must(filter_type::load(saved_, oracle_)); }
+
+    [[nodiscard]] const score& counted() const noexcept override { return score_; }
+    // Of the band of even keys, and of the band of odd ones.
+    [[nodiscard]] const std::array<score, 2>& by_band() const noexcept { return by_band_; }
+    [[nodiscard]] const filter_type& filter() const noexcept { return filter_; }
+
+  private:
+    // A band is made for its half of the draws and three deviations more (bands.hpp); here it shall come out exactly.
+    static double draws_for(std::uint64_t capacity) {
+        const double root = std::sqrt(2.25 + static_cast<double>(capacity) / 2) - 1.5;
+        return 2 * root * root;
+    }
+    [[nodiscard]] std::uint64_t stands_for(std::uint64_t key) const noexcept { return only_odd_ ? 2 * key + 1 : key; }
+    unsigned reads_since(std::uint64_t before) {
+        const std::uint64_t reads = remote_.reads() - before;
+        score_.reads += reads;
+        return static_cast<unsigned>(reads);
+    }
+
+    records_in_memory remote_;
+    std::shared_ptr<const parity_oracle> oracle_;
+    filter_type filter_;
+    std::unordered_set<std::uint64_t> members_;
+    std::vector<std::byte> saved_;
+    score score_;
+    std::array<score, 2> by_band_{};
+    bool only_odd_;
+};
+
+}  // namespace genista::lab

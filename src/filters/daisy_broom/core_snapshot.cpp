@@ -1,0 +1,170 @@
+// Snapshots of daisy_broom_filter: the broom filters of its bands as they save themselves, inside one envelope. docs/format.md draws it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <new>
+
+#include "filters/snapshot_fields.hpp"
+#include "filters/walls.hpp"
+#include "genista/filters/daisy_broom/core.hpp"
+
+namespace genista {
+namespace {
+
+constexpr std::uint16_t version = 1;
+constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
+constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;
+
+error corrupt(const char* what) noexcept {
+    return error::make(error_code::corrupt, "daisy_broom snapshot: %s", what);
+}
+
+std::array<std::byte, 8 * plan_numbers> plan_bytes(const daisy_plan& plan) noexcept {
+    std::array<std::byte, 8 * plan_numbers> bytes{};
+    std::byte* at = bytes.data();
+    const auto put = [&at](double value) {
+        store_little_endian(at, std::bit_cast<std::uint64_t>(value));
+        at += 8;
+    };
+    std::for_each(plan.stored_share.begin(), plan.stored_share.end(), put);
+    std::for_each(plan.asked_share.begin(), plan.asked_share.end(), put);
+    put(plan.mean_bits);
+    put(plan.overlap);
+    return bytes;
+}
+
+result<daisy_plan> read_plan(const daisy_terms& terms, std::span<const std::byte> bytes) noexcept {
+    daisy_plan plan;
+    plan.terms = terms;
+    if (const auto sane = check_terms(terms); !sane) return corrupt(sane.error().message().data());
+    if (bytes.size() != 8 * plan_numbers) return corrupt("a plan of another length");
+    field_reader fields{bytes};
+    bool sane = true;
+    const auto take = [&](double& into, double most) {
+        into = fields.f64();
+        sane = sane && into >= 0 && into <= most;
+    };
+    for (double& each : plan.stored_share) take(each, 1.01);
+    for (double& each : plan.asked_share) take(each, 1.01);
+    take(plan.mean_bits, max_daisy_class);
+    take(plan.overlap, 0x1p41);
+    if (!sane) return corrupt("a plan with numbers that are no probabilities");
+    return plan;
+}
+
+// Each band's broom filter, one after the other; their sizes are multiples of 64 as every snapshot's.
+result<std::vector<broom_filter>> read_brooms(std::span<const std::byte> bytes, std::span<const std::uint64_t> sizes,
+                                              std::span<const daisy_band> bands, const hasher& hash) {
+    std::vector<broom_filter> made;
+    made.reserve(sizes.size());
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        if (sizes[i] > bytes.size()) return corrupt("bands longer than their section");
+        auto broom = broom_filter::load(bytes.first(sizes[i]));
+        if (!broom) return broom.error();
+        if (!(broom->hash() == hash) || broom->rate() != bands[i].rate()) return corrupt("a band that is another's");
+        made.push_back(*std::move(broom));
+        bytes = bytes.subspan(sizes[i]);
+    }
+    if (!bytes.empty()) return corrupt("bytes behind the last band");
+    return made;
+}
+
+void write_band(field_writer& fields, const daisy_band& band, std::uint64_t bytes) noexcept {
+    fields.u32(band.first_class).u32(band.last_class).u32(band.rate_bits).u32(0);
+    fields.f64(band.stored_share).f64(band.asked_share).u64(band.capacity).u64(bytes);
+}
+
+result<std::vector<std::uint32_t>> read_words(std::span<const std::byte> bytes) {
+    if (bytes.size() % 4 != 0) return corrupt("exceptions of an odd length");
+    std::vector<std::uint32_t> words(bytes.size() / 4);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = load_little_endian<std::uint32_t>(bytes.data() + 4 * i);
+    return words;
+}
+
+}  // namespace
+
+result<void> daisy_broom_core::save(sink& out, const marks& oracle, const store_mark& store) const noexcept {
+    return without_throwing("daisy_broom", [&]() -> result<void> {
+        auto info = describe(snapshot_kind::daisy_broom, version, hash_);
+        if (!info) return info.error();
+        info->store = store;
+        vector_sink brooms;
+        std::array<std::uint64_t, most_bands> sizes{};
+        for (unsigned i = 0; i < size(); ++i) {
+            const std::size_t before = brooms.bytes().size();
+            if (const auto written = brooms_[i].save(brooms, store); !written) return written.error();
+            sizes[i] = brooms.bytes().size() - before;
+        }
+        std::vector<std::uint32_t> words(cells_.saved_words());
+        cells_.save(words);
+        std::vector<std::byte> cells(4 * words.size());
+        for (std::size_t i = 0; i < words.size(); ++i) store_little_endian(cells.data() + 4 * i, words[i]);
+        field_writer fields;
+        filter_stats common;
+        common.capacity = static_cast<std::uint64_t>(plan_.terms.draws);
+        common.false_positive_rate = plan_.terms.rate;
+        common.keys = unkept_.load(std::memory_order_relaxed);
+        write_common(fields, common, hash_);
+        fields.f64(plan_.terms.draws);
+        fields.bytes(oracle.identity.bytes).bytes(oracle.probe.bytes);
+        fields.u64(cells_.buckets()).u64(size());
+        for (unsigned i = 0; i < size(); ++i) write_band(fields, bands_.all()[i], sizes[i]);
+        const auto plan = plan_bytes(plan_);
+        const std::array sections = {std::span<const std::byte>{plan}, brooms.bytes(),
+                                     std::span<const std::byte>{cells}};
+        return write_snapshot(out, *info, fields.view(), sections);
+    });
+}
+
+result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte> bytes) noexcept {
+    return without_throwing("daisy_broom", [&]() -> result<saved> {
+        const auto view = open_snapshot_as(snapshot_kind::daisy_broom, version, 3, bytes);
+        if (!view) return view.error();
+        field_reader fields{view->parameters};
+        const auto common = read_common(fields, view->info, "daisy_broom", min_daisy_rate);
+        if (!common) return common.error();
+        const hasher& hash = *common->options.hash;
+        const double draws = fields.f64();
+        marks oracle;
+        fields.copy(oracle.identity.bytes);
+        fields.copy(oracle.probe.bytes);
+        const std::uint64_t buckets = fields.u64(), number = fields.u64();
+        if (fields.failed() || number == 0 || number > most_bands || buckets > absent_cells::most_buckets)
+            return corrupt("an impossible number of bands or exceptions");
+        std::vector<daisy_band> bands(number);
+        std::vector<std::uint64_t> sizes(number);
+        for (std::size_t i = 0; i < number; ++i) {
+            bands[i].first_class = fields.u32();
+            bands[i].last_class = fields.u32();
+            bands[i].rate_bits = fields.u32();
+            if (fields.u32() != 0) return corrupt("a reserved field that is not zero");
+            bands[i].stored_share = fields.f64();
+            bands[i].asked_share = fields.f64();
+            bands[i].capacity = fields.u64();
+            sizes[i] = fields.u64();
+            if (!(bands[i].stored_share >= 0 && bands[i].stored_share <= 1.01 && bands[i].asked_share >= 0 &&
+                  bands[i].asked_share <= 1.01 && bands[i].last_class <= max_daisy_class))
+                return corrupt("a band with shares that are no probabilities");
+        }
+        if (!fields.finished()) return corrupt("parameters of another length");
+        const auto plan = read_plan({draws, common->options.false_positive_rate}, view->sections[0]);
+        if (!plan) return plan.error();
+        auto checked = daisy_bands::restore(*plan, std::move(bands));
+        if (!checked) return checked.error();
+        auto brooms = read_brooms(view->sections[1], sizes, checked->all(), hash);
+        if (!brooms) return brooms.error();
+        const auto words = read_words(view->sections[2]);
+        if (!words) return words.error();
+        saved made{.core = nullptr, .oracle = oracle};
+        made.core.reset(new (std::nothrow)
+                            daisy_broom_core{hash, *plan, *std::move(checked), buckets * absent_cells::bucket_bytes});
+        if (made.core == nullptr) throw std::bad_alloc{};
+        made.core->brooms_ = *std::move(brooms);
+        made.core->set_unkept(common->keys);
+        if (const auto restored = made.core->cells_.restore(*words); !restored) return restored.error();
+        return made;
+    });
+}
+
+}  // namespace genista

@@ -1,0 +1,163 @@
+// daisy_broom_filter under threads: writers, readers, and adapters that call everything a mistake, the writers' own keys first of all. A query that starts
+// after insert(x) returned and ends before erase(x) begins must be true; most keys are of class 0, where a race between adapt and insert would deny them.
+//
+// Each key has one writer and a stamp of its steps, odd while the key is a member (as in support/broom_history.hpp).
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "genista/filters/daisy_broom.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/broom_effort.hpp"
+#include "support/daisy_oracles.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using test::scripted_oracle;
+using filter = daisy_broom_filter<scripted_oracle>;
+
+constexpr daisy_terms terms{200, 0x1p-12};
+constexpr unsigned writers = 2;
+constexpr std::uint64_t keys_of_a_writer = 300;
+
+class history {
+  public:
+    history(std::uint64_t seed, std::uint64_t steps)
+        : steps_{steps},
+          oracle_{std::make_shared<scripted_oracle>([](std::uint64_t key) {
+              constexpr unsigned classes[] = {0, 0, 0, 9, 12};
+              return test::odds_of_class(classes[key % 5], terms);
+          })},
+          // Two buckets: adapts of other keys come between a ticket and its use all the time.
+          filter_{*filter::make({.hash = hasher{hash_key::from_seed(seed)},
+                                 .exception_bytes = 2 * absent_cells::bucket_bytes,
+                                 .repeatable = seed},
+                                test::plan_of(terms, {{0, {0.6, 0}}, {9, {0.2, 0.5}}, {12, {0.2, 0.5}}}), oracle_)},
+          stamps_(writers * keys_of_a_writer) {}
+
+    void run() {
+        writing_ = writers;
+        {
+            std::vector<std::jthread> team;
+            for (unsigned i = 0; i < writers; ++i) team.emplace_back([this, i] { write(i); });
+            team.emplace_back([this] { read(); });
+            team.emplace_back([this] { adapt(); });
+            team.emplace_back([this] { maintain(); });
+        }
+        EXPECT_EQ(denied_, 0u);
+        EXPECT_EQ(failed_, 0u);
+        EXPECT_GT(judged_, 0u);
+        EXPECT_GT(fixed_, 0u);
+        EXPECT_TRUE(filter_.audit(remote_));
+        for (std::uint64_t key = 0; key < stamps_.size(); ++key) {
+            EXPECT_TRUE(stamps_[key] % 2 == 0 || filter_.may_contain(key)) << key;
+        }
+    }
+
+  private:
+    void write(unsigned number) {
+        test::splitmix chance{number + 1};
+        for (std::uint64_t step = 0; step < steps_; ++step) {
+            const std::uint64_t key = chance.below(keys_of_a_writer) * writers + number;
+            auto& mine = stamps_[key];
+            if (mine.load() % 2 == 0) {
+                const bool put = remote_.put(filter_.hash()(key), integer_key{key}.view()).has_value();
+                const auto outcome = filter_.insert(key, remote_);
+                if (!put || !outcome || *outcome == insert_outcome::full) {
+                    ++failed_;
+                    continue;
+                }
+                ++mine;
+                if (!filter_.may_contain(key)) ++denied_;
+            } else {
+                ++mine;
+                if (!filter_.erase(key, remote_)) ++failed_;
+            }
+        }
+        --writing_;
+    }
+    void read() {
+        test::splitmix chance{77};
+        while (writing_.load() > 0) {
+            const std::uint64_t key = chance.below(stamps_.size());
+            const std::uint64_t before = stamps_[key].load();
+            const bool maybe = filter_.may_contain(key);
+            if (before % 2 == 0 || stamps_[key].load() != before) continue;
+            ++judged_;
+            if (!maybe) ++denied_;
+        }
+    }
+    void adapt() {
+        test::splitmix chance{78};
+        while (writing_.load() > 0) {
+            const auto outcome = filter_.adapt(chance.below(2 * stamps_.size()), remote_);
+            if (!outcome) ++failed_;
+            if (outcome && *outcome == adapt_outcome::fixed) ++fixed_;
+        }
+    }
+    void maintain() {
+        while (writing_.load() > 0) {
+            if (!filter_.rebuild(remote_)) ++failed_;
+            vector_sink out;
+            if (!filter_.save(out) || !filter::load(out.bytes(), oracle_)) ++failed_;
+            (void)filter_.drift();
+            std::this_thread::yield();
+        }
+    }
+
+    std::uint64_t steps_;
+    std::shared_ptr<const scripted_oracle> oracle_;
+    memory_map remote_;
+    filter filter_;
+    std::vector<std::atomic<std::uint64_t>> stamps_;
+    std::atomic<unsigned> writing_ = 0;
+    std::atomic<std::uint64_t> denied_ = 0, failed_ = 0, judged_ = 0, fixed_ = 0;
+};
+
+TEST(daisy_broom_threads, no_member_is_denied) {
+    for (std::uint64_t seed = 1; seed <= test::effort(2, 1, 500); ++seed) {
+        history{seed, test::effort(6'000, 2'000, 20'000)}.run();
+        if (HasFailure()) FAIL() << "seed " << seed;
+    }
+}
+
+// The race itself, without R's lock around it: an adapt whose read of R is over when the key arrives.
+TEST(daisy_broom_threads, an_insert_between_ticket_and_exclusion_voids_the_ticket) {
+    absent_cells cells{absent_cells::bucket_bytes};
+    const auto ticket = cells.draw(12345);
+    ASSERT_TRUE(ticket);
+    cells.admit(12345);
+    EXPECT_FALSE(cells.exclude(*ticket));
+    EXPECT_FALSE(cells.excludes(12345));
+    std::atomic<std::uint64_t> stage = 0, wrong = 0;
+    const std::uint64_t rounds = test::effort(3'000, 1'000, 2'000'000);
+    {
+        // R is one bit: round r's key arrives while the other thread excludes what it has read.
+        std::atomic<std::uint64_t> arrived = 0;
+        std::jthread inserts{[&] {
+            for (std::uint64_t round = 1; round <= rounds; ++round) {
+                while (stage.load() != round) std::this_thread::yield();
+                arrived.store(round);
+                cells.admit(777);
+                if (cells.excludes(777)) ++wrong;
+                stage.store(round + (std::uint64_t{1} << 40));
+            }
+        }};
+        for (std::uint64_t round = 1; round <= rounds; ++round) {
+            stage.store(round);
+            const auto drawn = cells.draw(777);
+            if (arrived.load() != round) (void)cells.exclude(*drawn);
+            while (stage.load() != round + (std::uint64_t{1} << 40)) std::this_thread::yield();
+            if (cells.excludes(777)) ++wrong;
+        }
+    }
+    EXPECT_EQ(wrong, 0u);
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,87 @@
+// Loads bytes that may be forged into a daisy_broom_filter and uses whatever comes out. No test framework: a broken promise comes back as a text, anything worse is
+// found by the sanitizers. Shared with fuzz/. What a forged filter holds is nobody's R: keys inserted from now on stay, and nothing crashes.
+//
+// The marks of the oracle in a forged file are overwritten with those that the loader expects, or nothing would ever be loaded.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "genista/filters/daisy_broom.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/daisy_oracles.hpp"
+#include "support/fix_checksums.hpp"
+#include "support/snapshot_exercise.hpp"
+
+namespace genista::test {
+
+// Keys by their last digit: 0 to 2 of class 0, 3 to 6 of class 9, the others of class 12.
+inline std::shared_ptr<const scripted_oracle> daisy_world_oracle(double draws) {
+    return std::make_shared<scripted_oracle>(
+        [draws](std::uint64_t key) {
+            const std::uint64_t digit = key % 10;
+            return odds_of_class(digit < 3 ? 0 : digit < 7 ? 9 : 12, {draws, 0x1p-12});
+        },
+        7);
+}
+inline daisy_plan daisy_world_plan(double draws) {
+    return plan_of({draws, 0x1p-12}, {{0, {0.3, 0}}, {9, {0.4, 0.4}}, {12, {0.3, 0.6}}});
+}
+
+// The outer envelope and, where the parameters point at them, the nested ones. Offsets from docs/format.md.
+inline void fix_nested(std::span<std::byte> file) {
+    const auto number = [&](std::size_t at) {
+        std::uint64_t value = 0;
+        for (std::size_t i = 8; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(file[at + i]);
+        return value;
+    };
+    const auto padded = [](std::uint64_t size) { return (size + 63) / 64 * 64; };
+    if (file.size() > 192 + 112) {
+        const std::uint64_t parameters = padded(number(56) & 0xffff'ffffu), plan = padded(number(64));
+        const std::uint64_t bands = number(192 + 104);
+        std::uint64_t at = 192 + parameters + plan;
+        for (std::uint64_t i = 0; i < bands && 192 + 112 + 48 * (i + 1) <= file.size(); ++i) {
+            const std::uint64_t size = number(192 + 112 + 48 * i + 40);
+            if (at > file.size() || size > file.size() - at) break;
+            fix_envelope(file.subspan(at, size));
+            at += size;
+        }
+    }
+    fix_key_id(file);
+    fix_envelope(file);
+}
+
+inline exercise_outcome exercise_daisy_broom_snapshot(std::span<const std::byte> bytes) {
+    auto loaded = daisy_broom_core::load(bytes);
+    if (!loaded) return {.broken = loaded.error().message().empty() ? "an error without words" : nullptr};
+    exercise_outcome outcome{.loaded = true};
+    if (loaded->core->stats(0).local_bytes > 2 * bytes.size() + 65'536 * (1 + loaded->core->size())) {
+        outcome.broken = "a filter much larger than its snapshot";
+        return outcome;
+    }
+    // The same with the marks of this oracle, which only a file of our own has.
+    const auto oracle = daisy_world_oracle(loaded->core->plan().terms.draws);
+    vector_sink marked;
+    const daisy_broom_core::marks ours{oracle->identity(), probe_of(*oracle, loaded->core->plan().terms)};
+    if (!loaded->core->save(marked, ours, {})) return {.loaded = true, .broken = "what was loaded cannot be saved"};
+    auto filter = daisy_broom_filter<scripted_oracle>::load(marked.bytes(), oracle);
+    if (!filter) return {.loaded = true, .broken = "a saved filter does not load"};
+    memory_map remote;
+    constexpr std::uint64_t first = 0x5eed, count = 30;
+    bool inserted[count] = {};
+    for (std::uint64_t i = 0; i < count; ++i) {
+        static_cast<void>(filter->adapt(first + i, remote));
+        if (!remote.put(filter->hash()(first + i), integer_key{first + i}.view())) return outcome;
+        const auto joined = filter->insert(first + i, remote);
+        inserted[i] = joined && *joined != insert_outcome::full;
+    }
+    for (std::uint64_t i = 0; i < count; ++i) {
+        if (inserted[i] && !filter->may_contain(first + i)) outcome.broken = "a false negative";
+    }
+    return outcome;
+}
+
+}  // namespace genista::test
