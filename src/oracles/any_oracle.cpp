@@ -18,6 +18,8 @@ result<any_oracle> loaded(std::span<const std::byte> bytes) noexcept {
 result<any_oracle> any_oracle::load(std::span<const std::byte> bytes) noexcept {
     const auto view = open_snapshot(bytes);
     if (!view) return view.error();
+    if (view->info.store != store_mark{})
+        return error::make(error_code::corrupt, "oracle snapshot of a store, and an oracle mirrors none");
     switch (view->info.kind) {
         case snapshot_kind::score_oracle:
             return loaded<score_oracle>(bytes);

@@ -17,8 +17,12 @@ using log_span = std::span<const key_view>;
 constexpr std::size_t least_to_hold_out = 160;
 constexpr std::uint32_t sketch_rows = 5;
 
-bool is_kept_draw(std::size_t index) noexcept {
-    return index % 5 == 4;
+// About every fifth, by chance: logs may repeat themselves with any period.
+bool is_kept_draw(std::size_t index, std::uint64_t seed) noexcept {
+    std::uint64_t x = (index + 1) * 0x9e3779b97f4a7c15 + seed;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return scale(x ^ (x >> 31), 5) == 0;
 }
 
 // The odds of the chosen draws, or of no more than a profile needs of them, evenly spread.
@@ -55,11 +59,11 @@ result<oracle_model> train_score_model(const training_options& options, log_span
                     [&](std::size_t, key_view key) { return !is_held_out || held_out(key, options.seed); });
 }
 
-std::vector<counted_key> counted(log_span log, bool holds_out) {
+std::vector<counted_key> counted(log_span log, bool holds_out, std::uint64_t seed) {
     std::vector<counted_key> taken;
     taken.reserve(log.size());
     for (std::size_t i = 0; i < log.size(); ++i) {
-        if (!holds_out || !is_kept_draw(i)) taken.push_back({log[i], 1});
+        if (!holds_out || !is_kept_draw(i, seed)) taken.push_back({log[i], 1});
     }
     return taken;
 }
@@ -68,13 +72,14 @@ std::vector<counted_key> counted(log_span log, bool holds_out) {
 template <class Make>
 result<oracle_model> train_counting(const training_options& options, log_span inserts, log_span queries, Make make) {
     const bool holds_out = std::min(inserts.size(), queries.size()) >= least_to_hold_out;
-    const std::vector<counted_key> inserted = counted(inserts, holds_out), queried = counted(queries, holds_out);
+    const std::vector<counted_key> inserted = counted(inserts, holds_out, options.seed),
+                                   queried = counted(queries, holds_out, options.seed);
     options.progress(0.2);
     auto oracle = make(inserted, queried);
     if (!oracle) return oracle.error();
     options.progress(0.8);
     return model_of(*std::move(oracle), inserts, queries, holds_out,
-                    [&](std::size_t i, key_view) { return !holds_out || is_kept_draw(i); });
+                    [&](std::size_t i, key_view) { return !holds_out || is_kept_draw(i, options.seed); });
 }
 
 hasher hash_of(std::uint64_t seed) noexcept {

@@ -6,7 +6,7 @@
 //     count_sketch
 //
 // A profile must be of draws that the oracle was not made from, or it promises what strangers do not keep. The score model holds out about every
-// fifth *key*: it shall know keys that never came. The others know keys that came before, and hold out every fifth *draw*: the share of
+// fifth *key*: it shall know keys that never came. The others know keys that came before, and hold out about every fifth *draw*: the share of
 // draws they know nothing of is then the one that a filter will meet. Logs of fewer than 160 draws are used whole, and the model says so.
 #pragma once
 
