@@ -33,6 +33,8 @@ constexpr std::array all{
     known{"ppr-spectral", {4, 4}},
     known{"ppr-bloomier", {9, 2}},
     known{"ppr-lossy", {2.5, 3}},
+    known{"daisy-fingerprint", {20, 8}},
+    known{"daisy-sampling", {10, 3}},
     known{"acf-support", {5, 4}},
     known{"acf-not-support", {38, 5}},
     known{"acf-figures", {17, 8}},
