@@ -1,0 +1,126 @@
+// Loads, lines and rates of daisy Bloom filters. See daisy_bloom_sizing.hpp.
+#include "filters/daisy_bloom_sizing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <new>
+#include <numbers>
+#include <vector>
+
+namespace genista {
+namespace {
+
+using rates = std::array<double, max_daisy_class + 1>;  // that a stranger of class j passes
+
+// Of the plan's queries, those that pass.
+double weigh(const daisy_plan& plan, const rates& of_class) noexcept {
+    double sum = 0;
+    for (std::size_t j = 0; j < of_class.size(); ++j) sum += plan.asked_share[j] * of_class[j];
+    return sum;
+}
+
+double lines_for_bits(double bits) noexcept {
+    return std::max(1.0, std::ceil(bits / static_cast<double>(daisy_line_bits)));
+}
+
+// avoid(T) for every T within the first `largest` lanes. Throws std::bad_alloc.
+std::vector<double> avoidances(const daisy_plan& plan, daisy_layout layout, unsigned largest) {
+    const unsigned lanes = lanes_of(layout);
+    const std::uint32_t all = (std::uint32_t{1} << lanes) - 1;
+    const double clear = 1 - lanes / static_cast<double>(daisy_line_bits);
+    std::array<double, daisy_bloom_filter::most_blocked_class + 1> hit{};  // 1 - clear^i
+    for (std::size_t i = 0; i < hit.size(); ++i) hit[i] = 1 - std::pow(clear, static_cast<double>(i));
+
+    std::vector<double> avoid(std::size_t{1} << largest);
+    for (unsigned its_class = 1; its_class <= largest; ++its_class) {
+        const double weight = plan.stored_share[its_class] / lanes;
+        if (weight == 0) continue;
+        const std::uint32_t run = (std::uint32_t{1} << its_class) - 1;
+        for (unsigned first = 0; first < lanes; ++first) {
+            const std::uint32_t used = (run << first | (run << first) >> lanes) & all;
+            for (std::size_t set = 1; set < avoid.size(); ++set)
+                avoid[set] +=
+                    weight * hit[static_cast<std::size_t>(std::popcount(static_cast<std::uint32_t>(set) & used))];
+        }
+    }
+    return avoid;
+}
+
+// A set's number is below 2^j if and only if it lies within the first j lanes: one pass gives all classes.
+rates blocked_rates(const std::vector<double>& avoid, double load) noexcept {
+    rates passes{};
+    passes.fill(1);
+    double sum = 1;  // the empty set
+    unsigned j = 1;
+    for (std::size_t set = 1; set < avoid.size(); ++set) {
+        const double zero = std::exp(-load * avoid[set]);
+        sum += std::popcount(set) % 2 == 0 ? zero : -zero;
+        if (set + 1 == std::size_t{1} << j) passes[j++] = std::clamp(sum, 0.0, 1.0);
+    }
+    for (; j < passes.size(); ++j) passes[j] = passes[j - 1];  // taken for the largest class
+    return passes;
+}
+
+// The mean draws in a line. Rates grow with it. No queries to go by: half of the bits, as if scattered.
+double load_for(const daisy_plan& plan, const std::vector<double>& avoid) noexcept {
+    const double half = plan.terms.draws * daisy_line_bits * std::numbers::ln2 / std::max(plan.whole_bits(), 1e-9);
+    const double wanted = plan.expected_rate();
+    if (plan.whole_bits() <= 0 || wanted - plan.asked_share[0] <= 0) return half;
+    double low = 0, high = 2 * half;
+    constexpr int steps = 36;  // to 2^-35 of it
+    for (int step = 0; step < steps; ++step) {
+        const double middle = (low + high) / 2;
+        (weigh(plan, blocked_rates(avoid, middle)) <= wanted ? low : high) = middle;
+    }
+    return low > 0 ? low : half / 1024;
+}
+
+daisy_bloom_size blocked_size_in(const daisy_plan& plan, daisy_layout layout) {
+    if (plan.whole_bits() <= 0) return {layout, 1};
+    const double load = load_for(plan, avoidances(plan, layout, plan.largest_class()));
+    return {layout, static_cast<std::uint64_t>(std::max(1.0, std::ceil(plan.terms.draws / load)))};
+}
+
+error no_memory() noexcept {
+    return error::make(error_code::out_of_memory, "daisy_bloom: no memory to compute the size of a blocked filter");
+}
+
+}  // namespace
+
+daisy_bloom_size scattered_size(const daisy_plan& plan) noexcept {
+    const double lines = lines_for_bits(plan.whole_bits() / std::numbers::ln2);
+    return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
+}
+
+result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept {
+    try {
+        const daisy_bloom_size wide = blocked_size_in(plan, daisy_layout::sixteen);
+        if (plan.largest_class() > lanes_of(daisy_layout::octet)) return wide;
+        const daisy_bloom_size narrow = blocked_size_in(plan, daisy_layout::octet);
+        return wide.lines < narrow.lines ? wide : narrow;
+    } catch (const std::bad_alloc&) {
+        return no_memory();
+    }
+}
+
+result<double> expected_rate_of(const daisy_plan& plan, const daisy_bloom_size& size) noexcept {
+    const double bits = static_cast<double>(size.lines) * static_cast<double>(daisy_line_bits);
+    if (size.layout == daisy_layout::scattered) {
+        const double ones = -std::expm1(-plan.whole_bits() / bits);
+        rates passes{};
+        for (std::size_t j = 0; j < passes.size(); ++j)
+            passes[j] = std::pow(ones, std::min<double>(static_cast<double>(j), plan.largest_class()));
+        return std::min(1.0, weigh(plan, passes));
+    }
+    try {
+        const auto avoid = avoidances(plan, size.layout, plan.largest_class());
+        return std::min(1.0, weigh(plan, blocked_rates(avoid, plan.terms.draws / static_cast<double>(size.lines))));
+    } catch (const std::bad_alloc&) {
+        return no_memory();
+    }
+}
+
+}  // namespace genista

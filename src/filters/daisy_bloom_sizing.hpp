@@ -1,0 +1,44 @@
+// How many lines a daisy Bloom filter needs for a plan, and the rate to expect of them.
+//
+// Scattered: the length of [daisy §5], m = n Σ p_x ⌈k_x⌉ / ln 2, which leaves half of the bits zero; with s of its n·Σ p ⌈k⌉ probes
+// all different a stranger of class j passes with probability (1 - e^(-s/m))^j.
+//
+// Blocked: draws of class c whose first lane is f come to a line as a Poisson variable of mean load · P_c / lanes, independent of all
+// others. A set T of a stranger's bits, one in each of its lanes, stays zero under all of them with probability
+//
+//     e^(-load · avoid(T)),    avoid(T) = Σ_c P_c / lanes Σ_f (1 - (1 - 1/lane_bits)^|T ∩ lanes of (c, f)|)
+//
+// each bit being chosen by itself; so by inclusion and exclusion a stranger of class j passes with probability
+//
+//     Σ over T ⊆ {its j lanes} of (-1)^|T| e^(-load · avoid(T)),
+//
+// exactly, and the same for every first lane: they are turned into each other. The load is the largest at which the plan's queries meet
+// the rate that they would meet in a table half full, Σ A_j 2^-j.
+#pragma once
+
+#include <cstdint>
+
+#include "genista/base/result.hpp"
+#include "genista/filters/daisy_bloom.hpp"
+
+namespace genista {
+
+struct daisy_bloom_size {
+    daisy_layout layout = daisy_layout::scattered;
+    std::uint64_t lines = 0;  // of 64 bytes
+};
+
+inline constexpr std::uint64_t daisy_line_bits = 512;
+
+[[nodiscard]] constexpr unsigned lanes_of(daisy_layout layout) noexcept {
+    return layout == daisy_layout::octet ? 8 : layout == daisy_layout::sixteen ? 16 : 0;
+}
+
+[[nodiscard]] daisy_bloom_size scattered_size(const daisy_plan& plan) noexcept;
+
+// The layout with the fewest lines of those whose lanes suffice. The plan's largest class is at most 16.
+[[nodiscard]] result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept;
+
+[[nodiscard]] result<double> expected_rate_of(const daisy_plan& plan, const daisy_bloom_size& size) noexcept;
+
+}  // namespace genista
