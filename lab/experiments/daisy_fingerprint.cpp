@@ -32,6 +32,7 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/cleary.hpp"
+#include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "lab/experiments/daisy_inputs.hpp"
 #include "lab/experiments/experiments.hpp"
@@ -75,11 +76,6 @@ struct point {
     }
     [[nodiscard]] bool is_control() const { return world == 1 && draws == 100'000 && rate == 0x1p-8; }
 };
-
-// Its sizing [daisy Thm 12]: half of the bits are ones.
-double daisy_bloom_bits(const daisy_plan& plan) {
-    return plan.whole_bits() / std::log(2);
-}
 
 // The rate over the queries of a filter that takes all keys for alike.
 double ordinary_rate(const bloom_filter& filter, const daisy_input& input, std::uint64_t queries, rate_seen& seen,
@@ -126,7 +122,7 @@ void measure_point(point& p) {
         ++p.tables;
         p.margin_bits += static_cast<double>(table.cells - table.values) * (table.bits + 2 + 2.0 / 15);
     }
-    p.daisy_bloom_bits = daisy_bloom_bits(p.plan);
+    p.daisy_bloom_bits = static_cast<double>(must(daisy_bloom_filter::bits_for(p.plan)));
     const double same_rate = std::min(0.5, p.plan.expected_rate());
     p.bloom_bits = static_cast<double>(must(bloom_filter::bits_for(p.distinct, same_rate)));
     p.cleary_bits = static_cast<double>(must(cleary_filter::bits_for(p.distinct, same_rate)));

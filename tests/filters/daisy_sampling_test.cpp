@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
@@ -156,6 +157,16 @@ TEST(daisy_sampling, a_model_finds_no_key_missing_at_any_time) {
         filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
         for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_TRUE(answers[i / 64] >> i % 64 & 1);
     }
+}
+
+TEST(daisy_sampling, hands_over_to_a_daisy_bloom_filter_as_well) {
+    auto filter =
+        *sampled_filter<daisy_bloom_filter, simple_oracle>::make(usual(500), std::make_shared<const simple_oracle>());
+    for (std::uint64_t key = 0; key < 2'000; ++key) {
+        ASSERT_NE(filter.insert(7 * key), insert_outcome::full);
+        ASSERT_EQ(filter.is_sampling(), key < 499);
+    }
+    for (std::uint64_t key = 0; key < 2'000; ++key) ASSERT_TRUE(filter.may_contain(7 * key)) << key;
 }
 
 TEST(daisy_sampling, many_threads_may_query_while_it_samples) {
