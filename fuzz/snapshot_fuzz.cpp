@@ -29,6 +29,7 @@
 #include "support/bloomier_snapshot_exercise.hpp"
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
+#include "support/daisy_fingerprint_exercise.hpp"
 #include "support/fix_checksums.hpp"
 #include "support/oracle_snapshot_exercise.hpp"
 #include "support/paper_snapshot_exercise.hpp"
@@ -94,6 +95,12 @@ bool exercise_paper(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+bool exercise_fingerprints(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_fingerprint_snapshot(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
 // Of whichever kind: any_oracle takes them all.
 bool exercise_oracle(std::span<const std::byte> bytes) {
     const test::exercise_outcome outcome = test::exercise_oracle_snapshot<any_oracle>(bytes);
@@ -134,7 +141,8 @@ void try_bytes(std::span<const std::byte> bytes) {
                        int{exercise<bloomier_filter>(bytes)} + int{exercise<cleary_filter>(bytes)} +
                        int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
                        int{exercise_broom(bytes)} + int{exercise_oracle(bytes)} + int{exercise_model(bytes)} +
-                       int{exercise_paper(bytes)} + exercise_cuckoo_family<cuckoo_filter>(bytes);
+                       int{exercise_paper(bytes)} + int{exercise_fingerprints(bytes)} +
+                       exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)
                              ? exercise_cuckoo_family<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,

@@ -36,6 +36,8 @@ constexpr std::array all{
     known{"daisy-k", {0.1, 0.1}},
     known{"daisy-lb", {2, 0.2}},
     known{"daisy-robust", {15, 5}},
+    known{"daisy-fingerprint", {20, 8}},
+    known{"daisy-sampling", {10, 3}},
     known{"acf-support", {5, 4}},
     known{"acf-not-support", {38, 5}},
     known{"acf-figures", {17, 8}},

@@ -32,6 +32,8 @@ result<outcome> run_ppr_lossy(const run_options& options);
 result<outcome> run_daisy_k(const run_options& options);
 result<outcome> run_daisy_lb(const run_options& options);
 result<outcome> run_daisy_robust(const run_options& options);
+result<outcome> run_daisy_fingerprint(const run_options& options);
+result<outcome> run_daisy_sampling(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);
 result<outcome> run_sustained_guard(const run_options& options);

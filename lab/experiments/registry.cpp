@@ -35,6 +35,8 @@ constexpr std::array experiments{
     experiment{"daisy-k", run_daisy_k},
     experiment{"daisy-lb", run_daisy_lb},
     experiment{"daisy-robust", run_daisy_robust},
+    experiment{"daisy-fingerprint", run_daisy_fingerprint},
+    experiment{"daisy-sampling", run_daisy_sampling},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},
     experiment{"acf-figures", run_acf_figures, true},

@@ -14,53 +14,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <new>
 
+#include "support/failing_allocations.hpp"
 #include "support/owned_blocks.hpp"
 
 namespace genista::test {
-
-struct allocation_state {
-    static constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
-
-    std::uint64_t until_failure = never;
-    std::uint64_t failures = 0;
-    std::uint64_t allocations = 0;
-    std::uint64_t bytes_asked = 0;
-
-    // True if this allocation is the one to fail.
-    bool strike(std::size_t size) noexcept {
-        if (until_failure != never && until_failure-- == 0) {
-            until_failure = never;
-            ++failures;
-            return true;
-        }
-        ++allocations;
-        bytes_asked += size;
-        return false;
-    }
-};
-
-inline thread_local constinit allocation_state this_thread_allocations{};
-
-class failing_allocations {
-  public:
-    explicit failing_allocations(std::uint64_t succeed_first) noexcept
-        : failures_before_{this_thread_allocations.failures} {
-        this_thread_allocations.until_failure = succeed_first;
-    }
-    failing_allocations(const failing_allocations&) = delete;
-    failing_allocations& operator=(const failing_allocations&) = delete;
-    ~failing_allocations() { this_thread_allocations.until_failure = allocation_state::never; }
-
-    [[nodiscard]] bool failed() const noexcept { return this_thread_allocations.failures != failures_before_; }
-
-  private:
-    std::uint64_t failures_before_;
-};
 
 inline void* allocate_or_null(std::size_t size, std::size_t alignment) noexcept {
     if (this_thread_allocations.strike(size)) return nullptr;

@@ -21,6 +21,7 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/multiset.hpp"
 #include "genista/filters/optimal_filter.hpp"
@@ -147,6 +148,7 @@ constexpr filter_entry not_measured[] = {
     {succinct_set::name, snapshot_kind::succinct, nullptr, &load_filter<succinct_set>},
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
     {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
+    {daisy_fingerprint_filter::name, snapshot_kind::daisy_fingerprint, nullptr, &load_filter<daisy_fingerprint_filter>},
 };
 
 template <class Member, class Value>

@@ -26,7 +26,8 @@
 //   I3  Which tables a chain has, and of what shape, follows from plan and number alone.
 //
 // All tables read the same digest. A key is in one of them only, and a stranger, whose digest is independent of all others, is let through
-// with probability Σ values / (cells · 2^bits) over the tables of its chain (let_through): a sum, for which nothing has to be independent.
+// with probability at most Σ values / (cells · 2^bits) over the tables of its chain (let_through), exactly that where there is one: a
+// union bound, for which nothing has to be independent.
 //
 // Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and it needs no shares. Each class begins with a single block,
 // tables double, rates fall as 1/(i (i + 1)), whose sum is 1: 2 log log n bits a key more, and the rate stays 2^-j for any number of keys.
@@ -124,7 +125,7 @@ class daisy_fingerprint_filter {
     [[nodiscard]] bool unknown_size() const noexcept { return unknown_size_; }
 
     [[nodiscard]] daisy_fingerprint_drift drift() const noexcept;
-    // The chance that a stranger of this class is let through now: what the tables hold of all values.
+    // The chance that a stranger of this class is let through now, at most: what the tables hold of all values.
     [[nodiscard]] double let_through(unsigned its_class) const noexcept;
     [[nodiscard]] std::vector<daisy_fingerprint_table> tables() const;
     // Classes that share F_r.

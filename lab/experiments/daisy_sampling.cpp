@@ -1,0 +1,344 @@
+// daisy-sampling: a sample of the inserts is enough to plan by; keys that come while it is taken are kept in a small dictionary; and filters
+// that are told no sizes at all cost log log n bits a key more [daisy §4.3].
+//
+// sampled_filter with 32,000 samples over the worlds of daisy-fingerprint, ε = 2^-8, n = 10^5 (in full also 10^6), beside the same filter by the
+// exact plan. *Judged*:
+//
+//   1  bits: at most `most_bits` times those of the exact plan, tables that had to be added included, and 8 KiB;
+//   2  the rule for rates at 3 ε over the queries, asked under names of their own (daisy_inputs.hpp); and the rate that is to be expected of
+//      its tables is at most `most_rate` times that of the exact plan's;
+//   3  no key is ever missing: all drawn so far are asked for while it samples (and nobody else is let in: it is exact then), right after
+//      the filter took over, and at the end;
+//   4  unknown sizes: as many draws into a filter that was told no shares, n = 10^3 to 10^6. When its last tables are nearly full, the bits
+//      that it has a value beyond those that its classes need, j + 2 + 2/15, are at most 2 log log n + `unknown_constant`; right after tables were
+//      added at most twice all bits. Its rate needs no plan: every class lets at most 2^-j through.
+//
+// *Controls.* A plan from 30 samples, and one from 32,000 samples of the queries in place of the inserts, must break 1 or 2; the filter must
+// say of the second that classes differ.
+//
+// Sample: 10^4 / (3 ε) queries. False alarm of 2: at most 10^-9 each.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "genista/filters/daisy_fingerprint.hpp"
+#include "genista/filters/daisy_sampling.hpp"
+#include "lab/experiments/daisy_inputs.hpp"
+#include "lab/experiments/experiments.hpp"
+#include "lab/statistics/binomial.hpp"
+#include "lab/workloads/parallel.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr double rate = 0x1p-8;
+constexpr double proved = 3;
+constexpr std::uint64_t samples = 32'000, few_samples = 30;
+constexpr double most_bits = 1.03, most_rate = 1.05, constant_bits = 8.0 * 8192, unknown_constant = 4;
+
+double bits_of(const daisy_fingerprint_filter& filter) {
+    return 8 * static_cast<double>(filter.stats().local_bytes);
+}
+
+// What the queries are to expect of the tables as they are: their classes by the exact plan, if terms agree.
+double expected_of(const daisy_fingerprint_filter& filter, const daisy_plan& exact) {
+    double sum = 0;
+    for (unsigned j = 0; j <= exact.largest_class(); ++j) sum += exact.asked_share[j] * filter.let_through(j);
+    return sum;
+}
+
+// ---- samples -------------------------------------------------------------------------------------------------------------------
+
+struct point {
+    std::uint64_t draws = 0;
+    std::size_t world = 0;
+    std::uint64_t seed = 0;
+    // Seen:
+    std::string name{};
+    daisy_plan exact{};
+    double exact_bits = 0, exact_rate = 0, bits = 0, expected = 0;
+    double few_bits = 0, few_rate = 0, wrong_bits = 0, wrong_rate = 0, worst_share = 0;
+    std::uint64_t lost = 0, let_in = 0, extra_tables = 0, handed_over_at = 0;
+    bool wrong_was_told = false;
+    rate_seen asked{};
+
+    [[nodiscard]] bool close(double its_bits, double its_rate) const {
+        return its_bits <= most_bits * exact_bits + constant_bits && its_rate <= most_rate * exact_rate;
+    }
+    [[nodiscard]] bool kept() const {
+        return close(bits, expected) && asked.keeps(proved * rate) && lost == 0 && let_in == 0 &&
+               handed_over_at == samples;
+    }
+    [[nodiscard]] bool few_failed() const { return !close(few_bits, few_rate); }
+    [[nodiscard]] bool wrong_failed() const { return !close(wrong_bits, wrong_rate) && wrong_was_told; }
+};
+
+using sampled = sampled_filter<daisy_fingerprint_filter, odds_world>;
+
+// Draws go in, queries are asked in between, as in life; and now and then everybody so far is looked for.
+sampled live(point& p, const daisy_input& input) {
+    auto filter =
+        must(sampled::make({.terms = input.terms, .samples = samples, .hash = hasher{hash_key::from_seed(p.seed)}},
+                           std::make_shared<const odds_world>(input.world)));
+    const auto next = input.world.asked_draws(p.seed + 5);
+    const auto look_for_all = [&](std::uint64_t up_to) {
+        for (std::uint64_t i = 0; i < up_to; ++i) p.lost += filter.may_contain(input.draws[i]) ? 0u : 1u;
+    };
+    std::unordered_set<std::uint64_t> so_far;
+    for (std::uint64_t i = 0; i < input.draws.size(); ++i) {
+        const bool was_sampling = filter.is_sampling();
+        if (filter.insert(input.draws[i]) == insert_outcome::full)
+            throw workload_error{"a sampled filter refused a key"};
+        if (!was_sampling) continue;
+        so_far.insert(input.draws[i]);
+        const std::uint64_t key = next();
+        const bool found = filter.may_contain(key);
+        if (filter.is_sampling()) {
+            p.let_in += found && !so_far.contains(key) ? 1u : 0u;
+            // Rarely, for what is asked here counts as a query, too.
+            if (i == 10'000) {
+                for (const std::uint64_t member : so_far) p.lost += filter.may_contain(member) ? 0u : 1u;
+            }
+        } else {
+            p.handed_over_at = i + 1;
+            look_for_all(i + 1);
+        }
+    }
+    look_for_all(input.draws.size());
+    return filter;
+}
+
+daisy_fingerprint_filter filled_by(const daisy_plan& plan, const daisy_input& input, std::uint64_t seed) {
+    auto filter = must(daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed)}}));
+    insert_all(filter, input);
+    return filter;
+}
+
+std::vector<key_odds> odds_of(const odds_world& world, std::uint64_t count,
+                              const std::function<std::uint64_t()>& next) {
+    std::vector<key_odds> odds;
+    for (std::uint64_t i = 0; i < count; ++i) odds.push_back(world.odds(next()));
+    return odds;
+}
+
+void measure_point(point& p) {
+    const daisy_input input{daisy_worlds(p.draws, rate)[p.world], {static_cast<double>(p.draws), rate}, p.seed};
+    p.name = input.world.name();
+    p.exact = input.plan();
+    const auto by_plan = filled_by(p.exact, input, p.seed);
+    p.exact_bits = bits_of(by_plan);
+    p.exact_rate = expected_of(by_plan, p.exact);
+    const sampled lived = live(p, input);
+    if (lived.filter() == nullptr) throw workload_error{"daisy-sampling: the samples did not suffice"};
+    const daisy_fingerprint_filter& filter = *lived.filter();
+    p.bits = bits_of(filter);
+    p.expected = expected_of(filter, p.exact);
+    p.extra_tables = filter.drift().extra_tables;
+    for (unsigned j = 0; j <= p.exact.largest_class(); ++j)
+        p.worst_share = std::max(p.worst_share, std::abs(filter.plan().stored_share[j] - p.exact.stored_share[j]));
+    p.asked = ask_under_new_names(filter, input, trials_for(proved * rate), p.seed + 1);
+
+    const auto queries = odds_of(input.world, 1'000, input.world.asked_draws(p.seed + 2));
+    const auto few = odds_of(input.world, few_samples, input.world.stored_draws(p.seed + 3));
+    const auto by_few = filled_by(must(plan_from_samples(input.terms, few, queries)), input, p.seed);
+    p.few_bits = bits_of(by_few);
+    p.few_rate = expected_of(by_few, p.exact);
+    const auto wrong = odds_of(input.world, samples, input.world.asked_draws(p.seed + 4));
+    const auto by_wrong = filled_by(must(plan_from_samples(input.terms, wrong, queries)), input, p.seed);
+    p.wrong_bits = bits_of(by_wrong);
+    p.wrong_rate = expected_of(by_wrong, p.exact);
+    p.wrong_was_told = by_wrong.drift().verdict == daisy_fingerprint_verdict::classes_differ;
+}
+
+nlohmann::json row(const point& p) {
+    return {{"what", "32,000 samples"},
+            {"world", p.name},
+            {"draws", p.draws},
+            {"lower_bound_bits", p.exact.lower_bound_bits()},
+            {"n_sum_pq", p.exact.overlap},
+            {"bits_by_exact_plan", p.exact_bits},
+            {"bits", p.bits},
+            {"bits_of_exact", p.bits / p.exact_bits},
+            {"rate_expected_by_exact_plan", p.exact_rate},
+            {"rate_expected", p.expected},
+            {"largest_error_of_a_share", p.worst_share},
+            {"extra_tables", p.extra_tables},
+            {"queries", p.asked.queries},
+            {"false_positives", p.asked.false_positives},
+            {"most_plausible", most_plausible_hits(p.asked.queries, proved * rate)},
+            {"handed_over_at", p.handed_over_at},
+            {"missing_keys", p.lost},
+            {"strangers_let_in_while_sampling", p.let_in},
+            {"control_30_samples_bits_of_exact", p.few_bits / p.exact_bits},
+            {"control_30_samples_rate_of_exact", p.few_rate / p.exact_rate},
+            {"control_wrong_samples_bits_of_exact", p.wrong_bits / p.exact_bits},
+            {"control_wrong_samples_rate_of_exact", p.wrong_rate / p.exact_rate},
+            {"kept", p.kept()}};
+}
+
+// ---- unknown sizes -------------------------------------------------------------------------------------------------------------
+
+struct unknown_size {
+    std::uint64_t draws = 0;
+    double lower_bound = 0;
+    double full_bits = 0;     // a value, beyond what its class needs, the fullest moment of its last doubling
+    double worst_factor = 0;  // of all bits, over those of a table that is exactly full
+    double worst_rate = 0;    // of a class, over 2^-j
+    std::uint64_t lost = 0, tables = 0;
+
+    [[nodiscard]] double allowed() const {
+        return 2 * std::log2(std::log2(static_cast<double>(draws))) + unknown_constant;
+    }
+    [[nodiscard]] bool kept() const { return full_bits <= allowed() && worst_rate <= 1 && lost == 0; }
+};
+
+// One class: chains do not know of each other. The last table is nearly full when so many keys are in that the next one would double it.
+void measure_unknown(unknown_size& u, std::uint64_t seed) {
+    constexpr unsigned its_class = 8;
+    auto filter = must(daisy_fingerprint_filter::make(
+        {{.terms = {static_cast<double>(u.draws), rate}}, hasher{hash_key::from_seed(seed)}, true}));
+    u.lower_bound = filter.plan().lower_bound_bits();
+    constexpr double needed = its_class + 2 + 2.0 / 15;
+    std::uint64_t tables_before = 0;
+    std::uint64_t key = 0;
+    for (; key < 2 * u.draws; ++key) {
+        if (key >= u.draws && filter.tables().back().values == filter.tables().back().room) break;
+        if (filter.insert(key, its_class) == insert_outcome::full) throw workload_error{"daisy-sampling: no memory"};
+        if (key % 64 != 0 || key < 1'000) continue;
+        const auto tables = filter.tables();
+        if (tables.size() == tables_before) continue;
+        tables_before = tables.size();
+        const double a_value =
+            8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(filter.stats().keys);
+        u.worst_factor = std::max(u.worst_factor, a_value / needed);
+    }
+    u.tables = filter.tables().size();
+    u.full_bits = (bits_of(filter) - constant_bits) / static_cast<double>(filter.stats().keys) - needed;
+    u.worst_rate = filter.let_through(its_class) / std::ldexp(1, -static_cast<int>(its_class));
+    for (std::uint64_t each = 0; each < key; ++each) u.lost += filter.may_contain(each, its_class) ? 0u : 1u;
+}
+
+nlohmann::json row(const unknown_size& u) {
+    return {{"what", "unknown size"},
+            {"draws", u.draws},
+            {"lower_bound_bits", u.lower_bound},
+            {"bits_more_per_value_when_full", u.full_bits},
+            {"allowed", u.allowed()},
+            {"log_log_n", std::log2(std::log2(static_cast<double>(u.draws)))},
+            {"bits_of_needed_right_after_a_doubling", u.worst_factor},
+            {"tables", u.tables},
+            {"rate_of_promise", u.worst_rate},
+            {"missing_keys", u.lost},
+            {"kept", u.kept()}};
+}
+
+// ---- what it says and draws ----------------------------------------------------------------------------------------------------
+
+std::vector<report::section> draw(const std::vector<point>& all, const std::vector<unknown_size>& unknown) {
+    report::bar_chart bits;
+    bits.title = "Bits beside those of the exact plan";
+    bits.caption = "32,000 samples of the inserts; 30 of them; 32,000 of the queries, taken for inserts.";
+    bits.value = {"bits, exact plan = 1", false, report::unit::number};
+    report::series good{"32,000 samples", {}}, few{"30 samples", {}}, wrong{"samples of the queries", {}};
+    for (const point& p : all) {
+        bits.categories.push_back(p.name + ", n = " + shown(static_cast<double>(p.draws)));
+        good.y.push_back(p.bits / p.exact_bits);
+        few.y.push_back(p.few_bits / p.exact_bits);
+        wrong.y.push_back(p.wrong_bits / p.exact_bits);
+    }
+    bits.bars = {good, few, wrong};
+    report::line_chart more;
+    more.title = "Unknown sizes: bits a value more";
+    more.caption = "When the last table is full; ε = 2^-8, class 8.";
+    more.x = {"n", true, report::unit::number};
+    more.y = {"bits", false, report::unit::number};
+    report::series seen{"measured", {}}, bound{"2 log log n + 4", {}};
+    for (const unknown_size& u : unknown) {
+        more.at.push_back(static_cast<double>(u.draws));
+        seen.y.push_back(u.full_bits);
+        bound.y.push_back(u.allowed());
+    }
+    more.lines = {seen, bound};
+    return {{"Plans from samples, and none at all", "", {std::move(bits), std::move(more)}}};
+}
+
+outcome measure(const run_options& options) {
+    std::vector<point> all;
+    for (std::uint64_t draws = 100'000; draws <= (options.quick ? 100'000u : 1'000'000u); draws *= 10) {
+        for (std::size_t world = 0; world < 4; ++world)
+            all.push_back({.draws = draws, .world = world, .seed = options.seed + 1'000 * all.size()});
+    }
+    std::vector<unknown_size> unknown;
+    for (std::uint64_t draws = 1'000; draws <= 1'000'000; draws *= 10) unknown.push_back({.draws = draws});
+    const auto job = [&](std::size_t i) {
+        if (i < all.size())
+            measure_point(all[i]);
+        else
+            measure_unknown(unknown[i - all.size()], options.seed + i);
+    };
+    parallel(all.size() + unknown.size(), job, options.progress);
+
+    outcome out;
+    bool kept = true, few_failed = true, wrong_failed = true;
+    double worst_bits = 0, worst_rate = 0, few_bits = 1e9, wrong_bits = 1e9, worst_factor = 0;
+    std::uint64_t lost = 0;
+    std::string broken;
+    for (const point& p : all) {
+        out.series.push_back(row(p));
+        kept = kept && p.kept();
+        if (!p.kept()) broken += " Not kept: " + p.name + ", n = " + shown(static_cast<double>(p.draws)) + ".";
+        few_failed = few_failed && p.few_failed();
+        wrong_failed = wrong_failed && p.wrong_failed();
+        worst_bits = std::max(worst_bits, p.bits / p.exact_bits);
+        worst_rate = std::max(worst_rate, p.asked.rate() / rate);
+        few_bits = std::min(few_bits, p.few_bits / p.exact_bits);
+        wrong_bits = std::min(wrong_bits, p.wrong_bits / p.exact_bits);
+        lost += p.lost;
+    }
+    for (const unknown_size& u : unknown) {
+        out.series.push_back(row(u));
+        kept = kept && u.kept();
+        if (!u.kept()) broken += " Not kept: unknown size, n = " + shown(static_cast<double>(u.draws)) + ".";
+        worst_factor = std::max(worst_factor, u.worst_factor);
+        lost += u.lost;
+    }
+    out.promised = "a plan from 32,000 samples: at most " + shown(most_bits) +
+                   " times the exact plan's bits and 8 KiB, at most 3 ε of the queries; no key missing at any time; "
+                   "unknown sizes: at most 2 log log n + " +
+                   shown(unknown_constant) + " bits a value more";
+    out.measured = "at most " + shown(worst_bits) + " times the bits, at most " + shown(worst_rate, 3) + " ε; " +
+                   std::to_string(lost) + " keys missing; unknown sizes: " + shown(unknown.front().full_bits, 3) +
+                   " bits more at n = 10^3, " + shown(unknown.back().full_bits, 3) +
+                   " at 10^6, and right after a table was added up to " + shown(worst_factor, 3) +
+                   " times what a plan needs." + broken;
+    out.kept = kept && few_failed && wrong_failed;
+    out.control = {
+        {"what", "a plan from 30 samples, and one from samples of the queries, must miss the bits or the rate"},
+        {"least_bits_by_30_samples", few_bits},
+        {"least_bits_by_samples_of_queries", wrong_bits},
+        {"failed_as_they_must", few_failed && wrong_failed}};
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"samples", samples},
+                      {"rate", rate},
+                      {"most_bits", most_bits},
+                      {"most_rate", most_rate},
+                      {"constant_bits", constant_bits},
+                      {"unknown_constant", unknown_constant}};
+    out.figures = draw(all, unknown);
+    return out;
+}
+
+}  // namespace
+
+result<outcome> run_daisy_sampling(const run_options& options) {
+    if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
+        return error::make(error_code::invalid_argument, "filter %s: daisy-sampling knows daisy_fingerprint",
+                           options.filter.c_str());
+    return run_experiment("daisy-sampling", options, [&] { return measure(options); });
+}
+
+}  // namespace genista::lab

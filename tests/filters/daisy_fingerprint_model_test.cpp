@@ -1,0 +1,147 @@
+// daisy_fingerprint_filter beside a dull exact model: chance drives inserts of any class, repetitions, look-ups, batches, saves and loads. The model
+// knows every value that each class was told, in its own arithmetic where it can: what the filter lets through is what the model's values say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "filters/filter_snapshots.hpp"
+#include "genista/filters/daisy_fingerprint.hpp"
+#include "support/daisy_plans.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+// Shares by chance: some classes none, some nearly all.
+daisy_plan any_plan(test::splitmix& chance) {
+    const auto draws = static_cast<double>(1 + chance.below(3'000));
+    daisy_plan plan{.terms = {draws, std::ldexp(1, -static_cast<int>(1 + chance.below(14)))}};
+    double sum = 0;
+    for (unsigned j = 0; j <= plan.largest_class(); ++j) {
+        plan.stored_share[j] = chance.below(3) == 0 ? 0 : static_cast<double>(chance.below(1'000));
+        sum += plan.stored_share[j];
+    }
+    if (sum == 0) plan.stored_share[0] = sum = 1;
+    for (double& share : plan.stored_share) share /= sum;
+    plan.asked_share[plan.largest_class()] = 1;
+    return plan;
+}
+
+// A value in one table, as the header says: the home by the position, the remainder by the seed's first bits. The table is told by the
+// filter; where a key lies is the model's own arithmetic.
+struct value {
+    std::uint64_t home, remainder;
+    friend auto operator<=>(const value&, const value&) = default;
+};
+value value_in(const daisy_fingerprint_table& table, const digest& d) {
+    const auto product = static_cast<uint128>(d.position) * (table.cells / 60);
+    const auto block = static_cast<std::uint64_t>(product >> 64);
+    const auto within =
+        static_cast<std::uint64_t>((static_cast<uint128>(static_cast<std::uint64_t>(product)) * 60) >> 64);
+    return {block * 60 + within, d.seed >> (64 - table.bits)};
+}
+
+struct model {
+    explicit model(const daisy_fingerprint_filter& f) : filter{f} {}
+
+    const daisy_fingerprint_filter& filter;
+    std::vector<std::set<value>> values{};  // by table, in the filter's order
+    std::vector<std::pair<std::uint64_t, unsigned>> members{};
+
+    [[nodiscard]] unsigned chain(unsigned its_class) const {
+        const unsigned j = std::min(its_class, filter.plan().largest_class());
+        return filter.is_rare(j) ? 0 : j;
+    }
+    [[nodiscard]] bool contains(std::uint64_t key, unsigned its_class) const {
+        if (its_class == 0) return true;
+        const auto tables = filter.tables();
+        const digest d = filter.hash()(key);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (tables[i].its_class == chain(its_class) && values[i].contains(value_in(tables[i], d))) return true;
+        }
+        return false;
+    }
+    // After the filter's own insert, which may have added a table.
+    void insert(std::uint64_t key, unsigned its_class, bool was_there) {
+        members.emplace_back(key, its_class);
+        const auto tables = filter.tables();
+        values.resize(tables.size());
+        if (was_there) return;
+        for (std::size_t i = tables.size(); i-- > 0;) {
+            if (tables[i].its_class != chain(its_class)) continue;
+            values[i].insert(value_in(tables[i], filter.hash()(key)));
+            return;
+        }
+    }
+};
+
+void drive(std::uint64_t seed) {
+    test::splitmix chance{seed};
+    const daisy_plan plan = any_plan(chance);
+    const bool unknown = chance.below(3) == 0;
+    auto filter = *daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed)}, unknown});
+    model exact{filter};
+    exact.values.resize(filter.tables().size());
+    const unsigned classes = filter.plan().largest_class() + 3;
+    std::uint64_t draws = 0;
+    for (int step = 0; step < 2'500; ++step) {
+        const bool again = !exact.members.empty() && chance.below(5) == 0;
+        auto [key, its_class] = again ? exact.members[chance.below(exact.members.size())]
+                                      : std::pair{chance.below(100'000), static_cast<unsigned>(chance.below(classes))};
+        const bool expected = exact.contains(key, its_class);
+        ASSERT_EQ(filter.may_contain(key, its_class), expected) << seed << ", step " << step;
+        if (chance.below(4) == 0) continue;
+        const auto outcome = filter.insert(key, its_class);
+        ++draws;
+        ASSERT_EQ(outcome, expected ? insert_outcome::already_present : insert_outcome::inserted)
+            << seed << ", " << step;
+        exact.insert(key, its_class, expected);
+        if (chance.below(800) == 0) {
+            auto loaded = daisy_fingerprint_filter::load(test::saved(filter));
+            ASSERT_TRUE(loaded) << loaded.error().message();
+            // The order of tables may change: those of the plan first, then chain by chain.
+            std::map<std::tuple<unsigned, unsigned, std::uint64_t>, std::set<value>> by_shape;
+            const auto before = filter.tables();
+            for (std::size_t i = 0; i < before.size(); ++i)
+                by_shape[{before[i].its_class, before[i].bits, before[i].cells}] = exact.values[i];
+            filter = *std::move(loaded);
+            const auto after = filter.tables();
+            ASSERT_EQ(after.size(), before.size());
+            for (std::size_t i = 0; i < after.size(); ++i)
+                exact.values[i] = by_shape[{after[i].its_class, after[i].bits, after[i].cells}];
+        }
+    }
+    std::uint64_t told = 0, values = 0;
+    for (const std::uint64_t each : filter.drift().inserts) told += each;
+    EXPECT_EQ(told, draws);
+    for (std::size_t i = 0; i < exact.values.size(); ++i) {
+        ASSERT_EQ(filter.tables()[i].values, exact.values[i].size()) << seed;
+        values += exact.values[i].size();
+    }
+    EXPECT_EQ(filter.stats().keys, values);
+    std::vector<std::uint64_t> keys, answers;
+    std::vector<std::uint8_t> of;
+    for (const auto& [key, its_class] : exact.members) {
+        ASSERT_TRUE(filter.may_contain(key, its_class)) << seed;
+        keys.push_back(key);
+        of.push_back(static_cast<std::uint8_t>(its_class));
+    }
+    answers.resize(words_for(keys.size()));
+    filter.may_contain(std::span<const std::uint64_t>{keys}, of, answers);
+    for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_TRUE(answers[i / 64] >> i % 64 & 1) << seed;
+}
+
+TEST(daisy_fingerprint_model, is_what_its_values_say) {
+    for (std::uint64_t seed = 0; seed < test::scaled(20u, 1'000u); ++seed) {
+        drive(seed);
+        if (testing::Test::HasFatalFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace genista
