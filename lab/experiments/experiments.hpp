@@ -29,6 +29,8 @@ result<outcome> run_ppr_cleary(const run_options& options);
 result<outcome> run_ppr_spectral(const run_options& options);
 result<outcome> run_ppr_bloomier(const run_options& options);
 result<outcome> run_ppr_lossy(const run_options& options);
+result<outcome> run_daisy_bloom(const run_options& options);
+result<outcome> run_daisy_weighted(const run_options& options);
 result<outcome> run_one_line(const run_options& options);
 result<outcome> run_broom_replay(const run_options& options);
 result<outcome> run_sustained_guard(const run_options& options);

@@ -32,6 +32,8 @@ constexpr std::array experiments{
     experiment{"ppr-spectral", run_ppr_spectral},
     experiment{"ppr-bloomier", run_ppr_bloomier},
     experiment{"ppr-lossy", run_ppr_lossy},
+    experiment{"daisy-bloom", run_daisy_bloom, true},
+    experiment{"daisy-weighted", run_daisy_weighted},
     experiment{"acf-support", run_acf_support},
     experiment{"acf-not-support", run_acf_not_support},
     experiment{"acf-figures", run_acf_figures, true},
