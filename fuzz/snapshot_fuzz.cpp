@@ -30,6 +30,7 @@
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/daisy_fingerprint_exercise.hpp"
+#include "support/daisy_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
 #include "support/oracle_snapshot_exercise.hpp"
 #include "support/paper_snapshot_exercise.hpp"
@@ -139,6 +140,8 @@ void try_bytes(std::span<const std::byte> bytes) {
     const int loaded = int{exercise<bloom_filter>(bytes)} + int{exercise<blocked_bloom_filter>(bytes)} +
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise<whitelist_filter>(bytes)} +
                        int{exercise<bloomier_filter>(bytes)} + int{exercise<cleary_filter>(bytes)} +
+                       int{exercise<test::keyed_shell<daisy_bloom_filter>>(bytes)} +
+                       int{exercise<test::keyed_shell<weighted_bloom_filter>>(bytes)} +
                        int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
                        int{exercise_broom(bytes)} + int{exercise_oracle(bytes)} + int{exercise_model(bytes)} +
                        int{exercise_paper(bytes)} + int{exercise_fingerprints(bytes)} +

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "filters/cuckoo_family_filters.hpp"
+#include "filters/daisy_bloom_allocations.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "genista/filters/optimal_filter.hpp"

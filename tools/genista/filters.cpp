@@ -8,6 +8,7 @@
 #include "bench/adaptive_subject.hpp"
 #include "bench/built_subject.hpp"
 #include "bench/cleary_at.hpp"
+#include "bench/daisy_subject.hpp"
 #include "bench/filter_subject.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
@@ -21,6 +22,7 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/multiset.hpp"
@@ -28,6 +30,7 @@
 #include "genista/filters/spectral.hpp"
 #include "genista/filters/succinct_set.hpp"
 #include "genista/filters/swapping.hpp"
+#include "genista/filters/weighted_bloom.hpp"
 #include "genista/filters/whitelist.hpp"
 
 namespace genista::tool {
@@ -69,6 +72,14 @@ result<std::unique_ptr<bench::subject>> make_bloomier_subject(const filter_optio
     auto made = std::make_unique<bench::built_subject<bloomier_filter, bloomier_options>>(
         bloomier_options{.false_positive_rate = options.false_positive_rate, .value_bits = 0, .hash = options.hash},
         options.capacity);
+    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
+    return std::unique_ptr<bench::subject>{std::move(made)};
+}
+
+// In a world of its own: bench/daisy_subject.hpp.
+template <bool Blocked>
+result<std::unique_ptr<bench::subject>> make_daisy_subject(const filter_options& options) {
+    auto made = std::make_unique<bench::daisy_subject<Blocked>>(options);
     if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
@@ -133,12 +144,14 @@ constexpr filter_entry entries[] = {
     {bloomier_filter::name, snapshot_kind::bloomier, &make_bloomier_subject, &load_filter<bloomier_filter>},
 };
 
-// Measured when they are named: one filter at other settings.
+// Measured when they are named: one filter at other settings, or one that asks for more than keys.
 constexpr filter_entry variants[] = {
     entry<bench::cleary_at<50>>(snapshot_kind::cleary),
     entry<bench::cleary_at<80>>(snapshot_kind::cleary),
     entry<bench::cleary_at<90>>(snapshot_kind::cleary),
     entry<bench::cleary_at<97>>(snapshot_kind::cleary),
+    {"daisy_bloom", snapshot_kind::daisy_bloom, &make_daisy_subject<false>, &load_filter<daisy_bloom_filter>},
+    {"daisy_bloom_blocked", snapshot_kind::daisy_bloom, &make_daisy_subject<true>, &load_filter<daisy_bloom_filter>},
 };
 
 // There to be understood, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.
@@ -149,6 +162,8 @@ constexpr filter_entry not_measured[] = {
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
     {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
     {daisy_fingerprint_filter::name, snapshot_kind::daisy_fingerprint, nullptr, &load_filter<daisy_fingerprint_filter>},
+    {daisy_bloom_filter::name, snapshot_kind::daisy_bloom, nullptr, &load_filter<daisy_bloom_filter>},
+    {weighted_bloom_filter::name, snapshot_kind::weighted_bloom, nullptr, &load_filter<weighted_bloom_filter>},
 };
 
 template <class Member, class Value>

@@ -78,6 +78,9 @@ struct figures {
     std::optional<double> range_reads_per_update;
     std::optional<double> slot_reads_per_update;
 
+    // What an oracle takes a key, where the filter has one; no look-up's time has it in it.
+    std::optional<double> oracle_ns;
+
     // I1: all three stay 0, or the run fails.
     std::uint64_t refused_keys = 0;   // inserts answered "full" at or below capacity
     std::uint64_t lost_keys = 0;      // stored keys answered "absent", or not found by erase

@@ -16,6 +16,7 @@ std::uint64_t count_positives(const reader& of, const key_source& keys, key_use 
     for (std::uint64_t first = 0; first < total; first += chunk) {
         const std::span part = std::span{some}.first(static_cast<std::size_t>(std::min(total - first, chunk)));
         keys.fill(use, first, part);
+        of.before_lookups(part, use == key_use::stored);
         positives += of.count_batch(part);
     }
     return positives;

@@ -54,6 +54,7 @@ json filter_json(const size_report& size, const figures& each) {
     one["false_positives"] = each.false_positives;
     one["range_reads_per_update"] = or_null(each.range_reads_per_update);
     one["slot_reads_per_update"] = or_null(each.slot_reads_per_update);
+    one["oracle_ns"] = or_null(each.oracle_ns);
     one["threads"] = teams_json(size, each);
     return one;
 }

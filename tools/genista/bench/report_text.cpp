@@ -155,6 +155,11 @@ std::string size_text(const size_report& size) {
     text += fmt::format("\nfloor: one random cache line of {} bytes a look-up, hash included\n",
                         grouped(size.floor.size_bytes));
     for (const figures& each : size.filters) {
+        if (!each.oracle_ns) continue;
+        text += fmt::format("{}: its oracle takes {} ns a key, not in the figures above\n", each.name,
+                            rounded(*each.oracle_ns));
+    }
+    for (const figures& each : size.filters) {
         if (!each.range_reads_per_update) continue;
         const std::string slots =
             each.slot_reads_per_update ? fmt::format(" and {:.2f} slot reads", *each.slot_reads_per_update) : "";

@@ -106,6 +106,7 @@ void rounds::time_lookups_of_all(std::uint64_t round, std::size_t team, operatio
 void rounds::time_lookups_of(std::size_t e, std::size_t team, operation what, figures& into) {
     const lookup_loop loop = in_batches(what) ? &reader::count_batch : &reader::count_each;
     const auto asked = queries(what, team, e >= subjects_.size());
+    entrant(e).before_lookups(asked, of_stored_keys(what));
     const timed_lookups timed = time_lookups(entrant(e), loop, asked, static_cast<std::size_t>(plan_.threads[team]));
     into.of(what, team).add(timed.ns);
     std::uint64_t& single = single_positives_[team * (subjects_.size() + twins_.size()) + e];

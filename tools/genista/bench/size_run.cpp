@@ -151,6 +151,7 @@ result<size_report> measure(const plan& what, std::span<const filter_entry* cons
     if (result<void> timed = timing.run(**floor, *aged, run.filters, run.floor); !timed) return timed.error();
     for (std::size_t s = 0; s < under_test.size(); ++s) {
         count_lost_keys(*under_test[s], keys, what.keys, run.filters[s]);
+        run.filters[s].oracle_ns = under_test[s]->oracle_ns();
     }
     return run;
 }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ inline constexpr std::size_t batch_size = 4096;
 class reader {
   public:
     virtual ~reader() = default;
+
+    // What has to be known of the keys before they are looked up and is not the filter's work (the classes of daisy filters): all of them
+    // stored, or all absent. Not timed as a look-up; on one thread, and valid until the next.
+    virtual void before_lookups(std::span<const std::uint64_t>, bool /*stored*/) const {}
 
     // How many of the keys may be contained: one call a key, and in batches.
     [[nodiscard]] virtual std::uint64_t count_each(std::span<const std::uint64_t> keys) const = 0;
@@ -62,6 +67,8 @@ class subject : public reader {
   public:
     [[nodiscard]] virtual std::string_view name() const noexcept = 0;
     [[nodiscard]] virtual filter_stats stats() const = 0;
+    // What before_lookups() takes a key; nothing where it does nothing.
+    [[nodiscard]] virtual std::optional<double> oracle_ns() const { return std::nullopt; }
 
     // Every key that a remote map will be asked to hold, before the first insert; nothing: only look-ups will follow.
     // Means something only if asks_remote().

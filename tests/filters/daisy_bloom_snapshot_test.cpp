@@ -1,0 +1,273 @@
+// Snapshots of daisy_bloom_filter and weighted_bloom_filter: round trips, the plan among them; every truncation and bit flip refused; what
+// contradicts itself refused; forgeries with valid checksums give an error or a sound filter; and golden files.
+//
+// The golden files were written by this test with GENISTA_WRITE_GOLDEN=1, which writes those that do not exist and never another.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "genista/filters/daisy_bloom.hpp"
+#include "genista/filters/weighted_bloom.hpp"
+#include "genista/format/mapped_file.hpp"
+#include "genista/format/snapshot.hpp"
+#include "support/daisy_snapshot_exercise.hpp"
+#include "support/daisy_world.hpp"
+#include "support/fix_checksums.hpp"
+#include "support/scale.hpp"
+#include "support/splitmix.hpp"
+
+namespace genista {
+namespace {
+
+using bytes = std::vector<std::byte>;
+constexpr std::size_t parameters_at = 192;
+
+template <class Filter>
+bytes saved(const Filter& filter) {
+    vector_sink out;
+    EXPECT_TRUE(filter.save(out));
+    return std::move(out).take();
+}
+
+daisy_plan plan_at(double rate, double draws) {
+    const auto largest = static_cast<unsigned>(-std::log2(rate));
+    daisy_plan plan = test::plan_of_shares({draws, rate}, {{0, 0.2, 0.1}, {1, 0.4, 0.2}, {largest, 0.4, 0.7}});
+    plan.overlap = rate / 3;
+    return plan;
+}
+
+// 0: scattered, 1: eight lanes or sixteen, by the rate.
+daisy_bloom_filter filled_daisy(double rate, double draws, bool blocked, hash_kind kind = hash_kind::keyed) {
+    auto filter = *daisy_bloom_filter::make(
+        {.plan = plan_at(rate, draws), .hash = hasher{hash_key::from_seed(5), kind}, .blocked = blocked});
+    for (std::uint64_t key = 0; key < static_cast<std::uint64_t>(draws); ++key)
+        (void)filter.insert(key, static_cast<unsigned>(key % 21));
+    return filter;
+}
+
+weighted_bloom_filter filled_weighted(hash_kind kind = hash_kind::keyed) {
+    auto filter = *weighted_bloom_filter::make(
+        {.bits = 6000, .draws = 999.5, .mean_log_ratio = -1.25, .hash = hasher{hash_key::from_seed(5), kind}});
+    for (std::uint64_t key = 0; key < 600; ++key) (void)filter.insert(key, test::made_up(filter, key));
+    return filter;
+}
+
+TEST(daisy_bloom_snapshot, a_round_trip_keeps_answers_plan_and_counts) {
+    for (const double rate : {0.5, 0x1p-8, 0x1p-12}) {
+        for (const bool blocked : {false, true}) {
+            for (const hash_kind kind : {hash_kind::keyed, hash_kind::trusted}) {
+                const auto filter = filled_daisy(rate, 1234.5, blocked, kind);
+                const bytes file = saved(filter);
+                const auto loaded = daisy_bloom_filter::load(file);
+                ASSERT_TRUE(loaded) << loaded.error().message();
+                EXPECT_EQ(saved(*loaded), file);
+                EXPECT_EQ(loaded->bits_set(), filter.bits_set());
+                EXPECT_EQ(loaded->layout(), filter.layout());
+                EXPECT_EQ(loaded->plan().stored_share, filter.plan().stored_share);
+                EXPECT_EQ(loaded->plan().asked_share, filter.plan().asked_share);
+                EXPECT_EQ(loaded->plan().terms.draws, 1234.5);
+                EXPECT_EQ(loaded->plan().overlap, filter.plan().overlap);
+                EXPECT_EQ(loaded->drift().verdict, filter.drift().verdict);
+                for (unsigned j = 0; j <= max_daisy_class; ++j) EXPECT_EQ(loaded->draws(j), filter.draws(j));
+                for (std::uint64_t key = 0; key < 5000; ++key) {
+                    const auto its_class = static_cast<unsigned>(key % 21);
+                    ASSERT_EQ(loaded->may_contain(key, its_class), filter.may_contain(key, its_class));
+                }
+            }
+        }
+    }
+}
+
+TEST(weighted_bloom_snapshot, a_round_trip_keeps_answers_and_terms) {
+    const auto filter = filled_weighted(hash_kind::trusted);
+    const bytes file = saved(filter);
+    const auto loaded = weighted_bloom_filter::load(file);
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    EXPECT_EQ(saved(*loaded), file);
+    EXPECT_EQ(loaded->mean_log_ratio(), -1.25);
+    EXPECT_EQ(loaded->stats().keys, filter.stats().keys);
+    for (std::uint64_t key = 0; key < 2000; ++key) {
+        const key_odds odds = test::made_up(filter, key);
+        ASSERT_EQ(loaded->may_contain(key, odds), filter.may_contain(key, odds));
+    }
+}
+
+template <class Filter>
+void expect_damage_is_refused(bytes file) {
+    ASSERT_TRUE(Filter::load(file));
+    for (std::size_t length = 0; length < file.size(); ++length)
+        ASSERT_FALSE(Filter::load(std::span{file}.first(length))) << length;
+    const std::size_t step = test::scaled<std::size_t>(7, 1);  // no multiple of 2: all bits of a byte take turns
+    for (std::size_t bit = 0; bit < 8 * file.size(); bit += step) {
+        const auto mask = static_cast<std::byte>(1u << bit % 8);
+        file[bit / 8] ^= mask;
+        ASSERT_FALSE(Filter::load(file)) << bit;
+        file[bit / 8] ^= mask;
+    }
+}
+TEST(daisy_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
+    for (const bool blocked : {false, true})
+        expect_damage_is_refused<daisy_bloom_filter>(saved(filled_daisy(0x1p-8, 2000, blocked)));
+}
+TEST(weighted_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
+    expect_damage_is_refused<weighted_bloom_filter>(saved(filled_weighted()));
+}
+
+// Sets the bytes at `at` of a good snapshot and repairs the checksums: what does the loader say?
+template <class Filter>
+std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
+    test::put_little_endian(file, parameters_at + at, width, value);
+    test::fix_checksums(file);
+    const auto loaded = Filter::load(file);
+    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+}
+template <class Filter>
+std::string load_with(const bytes& file, std::size_t at, double value) {
+    return load_with<Filter>(file, at, 8, std::bit_cast<std::uint64_t>(value));
+}
+
+TEST(daisy_bloom_snapshot, what_contradicts_itself_is_refused) {
+    using filter = daisy_bloom_filter;
+    using limits = std::numeric_limits<double>;
+    const bytes file = saved(filled_daisy(0x1p-8, 2000, true));
+    constexpr std::size_t capacity = 0, rate = 8, draws = 56, mean_bits = 64, overlap = 72, stored = 80, asked = 600,
+                          layout = 1120, bits = 1121;
+    EXPECT_EQ(load_with<filter>(file, capacity, 8, 2001), "corrupt") << "the draws are 2000";
+    EXPECT_EQ(load_with<filter>(file, draws, 1999.5), "loaded") << "2000, rounded up";
+    EXPECT_EQ(load_with<filter>(file, draws, 1999.0), "corrupt");
+    for (const double odd : {-1.0, limits::infinity(), limits::quiet_NaN()}) {
+        EXPECT_EQ(load_with<filter>(file, draws, odd), "corrupt");
+        EXPECT_EQ(load_with<filter>(file, mean_bits, odd), "corrupt");
+        EXPECT_EQ(load_with<filter>(file, overlap, odd), "corrupt");
+        EXPECT_EQ(load_with<filter>(file, stored + 8, odd), "corrupt");
+        EXPECT_EQ(load_with<filter>(file, asked + 8, odd), "corrupt");
+        EXPECT_EQ(load_with<filter>(file, rate, odd), "corrupt");
+    }
+    EXPECT_EQ(load_with<filter>(file, stored + 8, 0.9), "corrupt") << "sums to 1.5";
+    EXPECT_EQ(load_with<filter>(file, stored + 8 * 9, 1e-3), "corrupt") << "class 9 at 2^-8";
+    EXPECT_EQ(load_with<filter>(file, rate, 0x1p-9), "corrupt") << "classes up to 9 in eight lanes";
+    EXPECT_EQ(load_with<filter>(file, layout, 1, 3), "corrupt");
+    EXPECT_EQ(load_with<filter>(file, layout, 1, 0), "loaded") << "scattered: any whole lines";
+    const auto now = load_little_endian<std::uint64_t>(&file[parameters_at + bits]);
+    for (const std::uint64_t value : {std::uint64_t{0}, now - 512, now + 512, now + 1, ~now})
+        EXPECT_EQ(load_with<filter>(file, bits, 8, value), "corrupt") << value;
+}
+
+TEST(weighted_bloom_snapshot, what_contradicts_itself_is_refused) {
+    using filter = weighted_bloom_filter;
+    const bytes file = saved(filled_weighted());
+    const auto now = load_little_endian<std::uint64_t>(&file[parameters_at]);
+    for (const std::uint64_t value : {std::uint64_t{0}, now - 512, now + 512, ~now})
+        EXPECT_EQ(load_with<filter>(file, 0, 8, value), "corrupt") << value;
+    using limits = std::numeric_limits<double>;
+    for (const double odd : {0.0, -3.0, limits::infinity(), limits::quiet_NaN()})
+        EXPECT_EQ(load_with<filter>(file, 8, odd), "corrupt") << odd;
+    for (const double odd : {0.5, -limits::infinity(), limits::quiet_NaN()})
+        EXPECT_EQ(load_with<filter>(file, 16, odd), "corrupt") << odd;
+}
+
+TEST(daisy_bloom_snapshot, a_custom_hash_cannot_be_saved) {
+    const auto function = [](const void*, key_view key) noexcept { return digest{key.size, key.size}; };
+    const auto made =
+        daisy_bloom_filter::make({.plan = plan_at(0x1p-8, 100), .hash = hasher::custom(function, nullptr)});
+    vector_sink out;
+    EXPECT_EQ(made->save(out).error().code(), error_code::unsupported);
+}
+
+// A byte or a word, somewhere, mostly among the parameters.
+void mutate(bytes& file, test::splitmix& chance) {
+    const std::size_t parameters = load_little_endian<std::uint32_t>(&file[56]);
+    for (auto edits = 1 + chance.below(2); edits > 0; --edits) {
+        const bool in_parameters = chance.below(2) == 0;
+        const std::size_t at = in_parameters ? parameters_at + chance.below(parameters) : chance.below(file.size() - 8);
+        if (at + 8 > file.size()) continue;
+        if (chance.below(2) == 0)
+            file[at] ^= static_cast<std::byte>(1u << chance.below(8));
+        else
+            test::put_little_endian(file, at, std::size_t{1} << chance.below(4), chance.below(3) == 0 ? chance() : 0);
+    }
+    if (chance.below(8) == 0) file.resize(192 + 64 * (1 + chance.below(2 * file.size() / 64)));
+}
+
+template <class Filter>
+void expect_forgeries_are_sound(const std::vector<bytes>& originals) {
+    test::splitmix chance{12};
+    const auto rounds = test::scaled<std::uint64_t>(20'000, 2'000'000);
+    std::uint64_t accepted = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        bytes forged = originals[chance.below(originals.size())];
+        mutate(forged, chance);
+        test::fit_lengths(forged);
+        test::fix_key_id(forged);
+        test::fix_envelope(forged);
+        const auto outcome = test::exercise_snapshot<test::keyed_shell<Filter>>(forged);
+        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
+        accepted += outcome.loaded ? 1u : 0u;
+    }
+    EXPECT_GT(accepted, rounds / 20);  // or nothing was tested
+    EXPECT_LT(accepted, rounds * 19 / 20);
+}
+TEST(daisy_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
+    expect_forgeries_are_sound<daisy_bloom_filter>(
+        {saved(filled_daisy(0x1p-8, 1, false)), saved(filled_daisy(0x1p-8, 300, false)),
+         saved(filled_daisy(0x1p-8, 300, true)), saved(filled_daisy(0x1p-12, 300, true))});
+}
+TEST(weighted_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
+    expect_forgeries_are_sound<weighted_bloom_filter>({saved(filled_weighted())});
+}
+
+// ---- golden: pinned, not derived ------------------------------------------------------------------------------------------------
+
+// How many of 20,000 strangers pass, and the sum of their numbers; made_up() tells their classes or odds.
+struct mistakes {
+    std::uint64_t count = 0, sum = 0;
+    friend bool operator==(const mistakes&, const mistakes&) = default;
+};
+
+template <class Filter>
+void check_golden(const std::string& file_name, const Filter& as_made, std::uint64_t members, mistakes golden) {
+    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + file_name;
+    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
+        ASSERT_TRUE(save_file(path, [&](sink& out) { return as_made.save(out); }));
+        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
+    }
+    const auto file = read_file(path, 65'536);
+    ASSERT_TRUE(file) << file.error().message();
+    const auto filter = Filter::load(file->bytes());
+    ASSERT_TRUE(filter) << filter.error().message();
+    for (std::uint64_t key = 0; key < members; ++key)
+        ASSERT_TRUE(filter->may_contain(key, test::made_up(*filter, key)));
+    mistakes found;
+    for (std::uint64_t key = members; key < members + 20'000; ++key) {
+        const bool passes = filter->may_contain(key, test::made_up(*filter, key));
+        found.count += passes ? 1u : 0u;
+        found.sum += passes ? key : 0;
+    }
+    EXPECT_EQ(found, golden) << found.count << ", " << found.sum;
+    vector_sink again;
+    ASSERT_TRUE(filter->save(again));
+    EXPECT_TRUE(std::ranges::equal(again.bytes(), file->bytes()));
+    EXPECT_EQ(saved(as_made), bytes(file->bytes().begin(), file->bytes().end())) << "what is made today is the same";
+}
+
+TEST(daisy_bloom_golden, scattered) {
+    check_golden("daisy_bloom-v1-scattered.snapshot", filled_daisy(0x1p-8, 300, false), 300, {0, 0});
+}
+TEST(daisy_bloom_golden, octet) {
+    check_golden("daisy_bloom-v1-octet.snapshot", filled_daisy(0x1p-8, 300, true), 300, {0, 0});
+}
+TEST(daisy_bloom_golden, sixteen) {
+    check_golden("daisy_bloom-v1-sixteen.snapshot", filled_daisy(0x1p-12, 300, true), 300, {0, 0});
+}
+TEST(weighted_bloom_golden, keyed) {
+    check_golden("weighted_bloom-v1-keyed.snapshot", filled_weighted(), 600, {0, 0});
+}
+
+}  // namespace
+}  // namespace genista

@@ -1,0 +1,60 @@
+// The snapshot exercise (snapshot_exercise.hpp) for the filters that want more than a key: a shell that makes up the class, or the odds, from
+// the key itself, and is otherwise the filter.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "genista/filters/daisy_bloom.hpp"
+#include "genista/filters/weighted_bloom.hpp"
+#include "support/snapshot_exercise.hpp"
+
+namespace genista::test {
+
+// What a key is given beside itself, always the same.
+inline unsigned made_up(const daisy_bloom_filter&, std::uint64_t number) {
+    return static_cast<unsigned>(number % 21);  // classes above the largest among them
+}
+inline key_odds made_up(const weighted_bloom_filter&, std::uint64_t number) {
+    return {1e-9 * static_cast<double>(number % 5), 1e-9 * static_cast<double>(number % 7)};
+}
+
+template <class Filter>
+class keyed_shell {
+  public:
+    static constexpr std::string_view name = Filter::name;
+
+    explicit keyed_shell(Filter filter) : filter_{std::move(filter)} {}
+    [[nodiscard]] static result<keyed_shell> load(std::span<const std::byte> bytes) {
+        auto loaded = Filter::load(bytes);
+        if (!loaded) return loaded.error();
+        return keyed_shell{*std::move(loaded)};
+    }
+    result<void> save(sink& out) const { return filter_.save(out); }
+    [[nodiscard]] filter_stats stats() const { return filter_.stats(); }
+
+    insert_outcome insert(std::uint64_t key) { return filter_.insert(key, made_up(filter_, key)); }
+    insert_outcome insert(key_view key) { return filter_.insert(key, made_up(filter_, key.size)); }
+    [[nodiscard]] bool may_contain(std::uint64_t key) const { return filter_.may_contain(key, made_up(filter_, key)); }
+    [[nodiscard]] bool may_contain(key_view key) const { return filter_.may_contain(key, made_up(filter_, key.size)); }
+    void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const {
+        if constexpr (requires(std::span<const std::uint8_t> classes) {
+                          filter_.may_contain(keys, classes, out_bits);
+                      }) {
+            std::vector<std::uint8_t> classes;
+            for (const std::uint64_t key : keys) classes.push_back(static_cast<std::uint8_t>(made_up(filter_, key)));
+            filter_.may_contain(keys, classes, out_bits);
+        } else {
+            std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
+            for (std::size_t i = 0; i < keys.size(); ++i)
+                out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
+        }
+    }
+
+  private:
+    Filter filter_;
+};
+
+}  // namespace genista::test

@@ -1,0 +1,128 @@
+// daisy_bloom_filter under the clock, in a world that is not uniform: four groups of keys, each with its share of the stored and of the asked.
+//
+//     group     0      1      2      3          2^40 keys each, alike within it
+//     stored    0.60   0.30   0.09   0.01
+//     asked     0.01   0.09   0.30   0.60
+//
+// The run's keys stand for draws of that world: a stored key belongs to a group by the first row, an absent one by the second, chosen by the
+// key itself. The plan is tuned to the run's rate (plan_tuned), so that `fpr` compares with the other filters'. An exact oracle knows each
+// key's odds; it is asked before the clock runs (before_lookups), and what it took is a figure of its own, oracle_ns.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bench/filter_subject.hpp"
+#include "genista/filters/daisy_bloom.hpp"
+
+namespace genista::tool::bench {
+
+inline constexpr double daisy_group_keys = 0x1p40;
+inline constexpr std::array<odds_group, 4> daisy_groups = {{
+    {{0.60 / daisy_group_keys, 0.01 / daisy_group_keys}, daisy_group_keys},
+    {{0.30 / daisy_group_keys, 0.09 / daisy_group_keys}, daisy_group_keys},
+    {{0.09 / daisy_group_keys, 0.30 / daisy_group_keys}, daisy_group_keys},
+    {{0.01 / daisy_group_keys, 0.60 / daisy_group_keys}, daisy_group_keys},
+}};
+
+template <bool Blocked>
+class daisy_subject final : public subject {
+  public:
+    explicit daisy_subject(const filter_options& options) : options_{options} {}
+
+    [[nodiscard]] std::string_view name() const noexcept override {
+        return Blocked ? "daisy_bloom_blocked" : "daisy_bloom";
+    }
+    [[nodiscard]] filter_stats stats() const override { return filter_->stats(); }
+
+    result<void> empty() override {
+        const daisy_terms terms{static_cast<double>(options_.capacity), options_.false_positive_rate};
+        const auto plan = plan_tuned(terms, [](const daisy_terms& at) { return plan_for_groups(at, daisy_groups); });
+        if (!plan) return plan.error();
+        auto made = daisy_bloom_filter::make({.plan = *plan, .hash = options_.hash, .blocked = Blocked});
+        if (!made) return made.error();
+        filter_.emplace(*std::move(made));
+        return {};
+    }
+
+    void before_insert(std::span<const std::uint64_t> keys) override { before_lookups(keys, true); }
+    [[nodiscard]] std::uint64_t insert(std::span<const std::uint64_t> keys) override {
+        const std::span<const std::uint8_t> classes = classes_of(keys);
+        for (std::size_t i = 0; i < keys.size(); ++i) (void)filter_->insert(keys[i], classes[i]);
+        return 0;
+    }
+
+    void before_lookups(std::span<const std::uint64_t> keys, bool stored) const override {
+        classes_.resize(keys.size());
+        const auto begin = std::chrono::steady_clock::now();
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            const key_odds& odds = daisy_groups[group_of(keys[i], stored)].each;
+            classes_[i] = static_cast<std::uint8_t>(daisy_class(odds, filter_->plan().terms));
+        }
+        const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+        first_key_ = keys.data();
+        if (keys.size() < least_timed) return;
+        const double ns = spent.count() / static_cast<double>(keys.size());
+        oracle_ns_ = oracle_ns_ ? std::min(*oracle_ns_, ns) : ns;
+    }
+    [[nodiscard]] std::optional<double> oracle_ns() const override { return oracle_ns_; }
+
+    [[nodiscard]] std::uint64_t count_each(std::span<const std::uint64_t> keys) const override {
+        const std::span<const std::uint8_t> classes = classes_of(keys);
+        std::uint64_t positives = 0;
+        for (std::size_t i = 0; i < keys.size(); ++i) positives += filter_->may_contain(keys[i], classes[i]) ? 1u : 0u;
+        return positives;
+    }
+    [[nodiscard]] std::uint64_t count_batch(std::span<const std::uint64_t> keys) const override {
+        return count_batch_in(with_classes{*filter_, keys, classes_of(keys)}, keys);
+    }
+
+    [[nodiscard]] bool can_erase() const noexcept override { return false; }
+    [[nodiscard]] std::uint64_t erase(std::span<const std::uint64_t>) override { return 0; }
+    [[nodiscard]] update_counts mixed(const mixed_work&) override { return {}; }
+
+  private:
+    static constexpr std::size_t least_timed = 10'000;
+
+    // What count_batch_in asks: batches of `keys`, whose classes lie beside them.
+    struct with_classes {
+        const daisy_bloom_filter& filter;
+        std::span<const std::uint64_t> all;
+        std::span<const std::uint8_t> classes;
+        void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const {
+            const auto first = static_cast<std::size_t>(keys.data() - all.data());
+            filter.may_contain(keys, classes.subspan(first, keys.size()), out_bits);
+        }
+    };
+
+    // By bits of the key that the key_source has mixed well.
+    static std::size_t group_of(std::uint64_t key, bool stored) {
+        const auto percent = static_cast<unsigned>((key >> 32) * 100 >> 32);
+        const std::array<unsigned, 3> up_to = stored ? std::array{60u, 90u, 99u} : std::array{1u, 10u, 40u};
+        return static_cast<std::size_t>(percent >= up_to[0]) + static_cast<std::size_t>(percent >= up_to[1]) +
+               static_cast<std::size_t>(percent >= up_to[2]);
+    }
+
+    // Those of a part of the keys that before_lookups() was given last.
+    std::span<const std::uint8_t> classes_of(std::span<const std::uint64_t> keys) const {
+        assert(keys.data() >= first_key_ && keys.data() + keys.size() <= first_key_ + classes_.size());
+        return std::span{classes_}.subspan(static_cast<std::size_t>(keys.data() - first_key_), keys.size());
+    }
+
+    filter_options options_;
+    std::optional<daisy_bloom_filter> filter_;  // engaged after the first empty(), which the registry calls
+    mutable std::vector<std::uint8_t> classes_;
+    mutable const std::uint64_t* first_key_ = nullptr;
+    mutable std::optional<double> oracle_ns_;
+};
+
+}  // namespace genista::tool::bench
