@@ -8,7 +8,7 @@
 namespace genista::lab {
 
 std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate) {
-    const auto universe = static_cast<std::uint64_t>(std::ceil(static_cast<double>(draws) / rate));
+    const auto universe = static_cast<std::uint64_t>(std::ceil(4 * static_cast<double>(draws) / rate));
     return {odds_world::zipf_stored(universe, 1.0), odds_world::zipf_stored(universe, 1.2),
             odds_world::zipf_asked(universe, 1.0), odds_world::two_classes(2 * universe, universe, 0.9, 0.1)};
 }

@@ -15,7 +15,8 @@
 
 namespace genista::lab {
 
-// Universes so large that n Σ p q ≤ ε: n/ε keys where one side is uniform, 2n/ε in two halves.
+// Universes so large that n Σ p q ≤ ε, with room for a parameter ε′ down to ε/4: 4n/ε keys where one side is uniform, in two classes two
+// halves of as many.
 [[nodiscard]] std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate);
 
 struct daisy_input {
