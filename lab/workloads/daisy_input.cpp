@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/queries.hpp"
@@ -13,14 +14,15 @@
 namespace genista::lab {
 namespace {
 
-// How often each of the first keys of a trace was seen among its first accesses.
+// Of a stored trace. With one each the odds would tell the input itself: every key that comes were nearly certain.
+constexpr double accesses_a_draw = 16;
+
+// How often each key of a trace was seen.
 struct frequencies {
     std::vector<std::uint32_t> accesses;
     std::vector<std::uint32_t> of_key;
 
-    frequencies(const trace& from, std::uint64_t most) {
-        const std::size_t count = std::min<std::size_t>(from.accesses.size(), most);
-        accesses.assign(from.accesses.begin(), from.accesses.begin() + static_cast<std::ptrdiff_t>(count));
+    explicit frequencies(const trace& from) : accesses{from.accesses} {
         for (const std::uint32_t key : accesses) {
             if (key >= of_key.size()) of_key.resize(key + 1);  // numbers come in the order of first appearance
             ++of_key[key];
@@ -28,6 +30,13 @@ struct frequencies {
     }
     [[nodiscard]] double share(std::uint64_t key) const {
         return key < of_key.size() ? of_key[key] / static_cast<double>(accesses.size()) : 0;
+    }
+    // An access, all alike: a draw from the trace's own distribution.
+    [[nodiscard]] static std::function<std::uint64_t()> draws(std::shared_ptr<const frequencies> from,
+                                                              std::uint64_t seed) {
+        return [from = std::move(from), chance = random_stream{seed}]() mutable -> std::uint64_t {
+            return from->accesses[chance.below(from->accesses.size())];
+        };
     }
     // Keys that were seen so often.
     [[nodiscard]] std::map<std::uint32_t, double> histogram() const {
@@ -45,12 +54,6 @@ std::vector<std::uint64_t> draw(const std::function<std::uint64_t()>& next, doub
 
 }  // namespace
 
-std::uint64_t daisy_input::distinct_stored() const {
-    std::vector<std::uint64_t> sorted = stored;
-    std::sort(sorted.begin(), sorted.end());
-    return static_cast<std::uint64_t>(std::unique(sorted.begin(), sorted.end()) - sorted.begin());
-}
-
 std::uint64_t universe_for(const daisy_terms& terms) {
     return static_cast<std::uint64_t>(std::ceil(2 * terms.draws / terms.rate));
 }
@@ -65,24 +68,25 @@ daisy_input input_of_world(const odds_world& world, const daisy_terms& terms, st
             .asked_draws = [shared](std::uint64_t its_seed) { return shared->asked_draws(its_seed); }};
 }
 
-daisy_input input_of_stored_trace(const trace& from, daisy_terms terms) {
-    const auto seen = std::make_shared<const frequencies>(from, static_cast<std::uint64_t>(terms.draws));
-    terms.draws = static_cast<double>(seen->accesses.size());
-    const std::uint64_t universe = universe_for(terms);
+daisy_input input_of_stored_trace(const trace& from, daisy_terms terms, std::uint64_t seed) {
+    const auto seen = std::make_shared<const frequencies>(from);
+    terms.draws = std::min(terms.draws, std::ceil(static_cast<double>(seen->accesses.size()) / accesses_a_draw));
+    const std::uint64_t universe = std::max<std::uint64_t>(universe_for(terms), 2 * seen->of_key.size());
     const double alike = 1 / static_cast<double>(universe);
     daisy_input made{.name = from.name + " stored", .terms = terms};
-    made.stored.assign(seen->accesses.begin(), seen->accesses.end());
+    made.stored = draw(frequencies::draws(seen, seed), terms.draws);
     made.odds = [seen, alike](std::uint64_t key) { return key_odds{seen->share(key), alike}; };
-    for (const auto& [count, keys] : seen->histogram()) made.groups.push_back({{count / terms.draws, alike}, keys});
+    const auto accesses = static_cast<double>(seen->accesses.size());
+    for (const auto& [count, keys] : seen->histogram()) made.groups.push_back({{count / accesses, alike}, keys});
     made.groups.push_back({{0, alike}, static_cast<double>(universe - seen->of_key.size())});
-    made.asked_draws = [universe](std::uint64_t seed) {
-        return std::function<std::uint64_t()>{must(uniform_queries::make({0, universe}, seed))};
+    made.asked_draws = [universe](std::uint64_t its_seed) {
+        return std::function<std::uint64_t()>{must(uniform_queries::make({0, universe}, its_seed))};
     };
     return made;
 }
 
 daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms, std::uint64_t seed) {
-    const auto seen = std::make_shared<const frequencies>(from, from.accesses.size());
+    const auto seen = std::make_shared<const frequencies>(from);
     const std::uint64_t universe = std::max<std::uint64_t>(universe_for(terms), 2 * seen->of_key.size());
     const double alike = 1 / static_cast<double>(universe);
     daisy_input made{.name = from.name + " asked", .terms = terms};
@@ -91,11 +95,7 @@ daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms, st
     const auto accesses = static_cast<double>(seen->accesses.size());
     for (const auto& [count, keys] : seen->histogram()) made.groups.push_back({{alike, count / accesses}, keys});
     made.groups.push_back({{alike, 0}, static_cast<double>(universe - seen->of_key.size())});
-    made.asked_draws = [seen](std::uint64_t its_seed) {
-        return [seen, chance = random_stream{its_seed}]() mutable -> std::uint64_t {
-            return seen->accesses[chance.below(seen->accesses.size())];
-        };
-    };
+    made.asked_draws = [seen](std::uint64_t its_seed) { return frequencies::draws(seen, its_seed); };
     return made;
 }
 

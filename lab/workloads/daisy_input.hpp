@@ -2,8 +2,8 @@
 // trace whose own frequencies are the odds.
 //
 //     world            n draws of it are stored; queries are drawn from its other side
-//     trace, stored    its accesses are the draws, repetitions included; queries are uniform over a universe that the trace's keys begin
-//     trace, asked     its accesses are the queries; n keys of that universe are stored, all alike
+//     trace, stored    n of its accesses, drawn at random, are stored; queries are uniform over a universe that the trace's keys begin
+//     trace, asked     its accesses, drawn at random, are the queries; n keys of that universe are stored, all alike
 //
 // A universe has 2n/ε keys, so that n Σ p q is about ε/2 where one side is uniform.
 #pragma once
@@ -25,15 +25,13 @@ struct daisy_input {
     std::function<key_odds(std::uint64_t)> odds{};
     std::vector<odds_group> groups{};
     std::function<std::function<std::uint64_t()>(std::uint64_t seed)> asked_draws{};
-
-    [[nodiscard]] std::uint64_t distinct_stored() const;
 };
 
 [[nodiscard]] std::uint64_t universe_for(const daisy_terms& terms);
 
 [[nodiscard]] daisy_input input_of_world(const odds_world& world, const daisy_terms& terms, std::uint64_t seed);
-// At most terms.draws of its accesses; fewer if it has fewer.
-[[nodiscard]] daisy_input input_of_stored_trace(const trace& from, daisy_terms terms);
+// At most terms.draws draws, and no more than a sixteenth of its accesses.
+[[nodiscard]] daisy_input input_of_stored_trace(const trace& from, daisy_terms terms, std::uint64_t seed);
 [[nodiscard]] daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms, std::uint64_t seed);
 
 }  // namespace genista::lab

@@ -100,17 +100,17 @@ struct daisy_block {
     }
 #endif
 
-    // Lane by lane in every instruction set: an insert waits for its line anyway.
+    // The same code in every instruction set. All lanes, whose bit is none where the key has no business: a loop over its own lanes alone
+    // would be as long as its class and begin anywhere, and mispredict more than it saves.
     static unsigned insert(state& s, const digest& d, unsigned its_class) noexcept {
         const target t = aim(s, d, its_class);
         unsigned fresh = 0;
-        for (std::uint32_t left = t.lanes; left != 0; left &= left - 1) {
-            const auto i = static_cast<unsigned>(std::countr_zero(left));
+        for (unsigned i = 0; i < Shape::lanes; ++i) {
             std::byte* const at = t.at.block + i * sizeof(lane);
             lane word;
             std::memcpy(&word, at, sizeof word);
-            const lane bit = Shape::bit(t.at, i);
-            fresh += (word & bit) == 0 ? 1u : 0u;
+            const lane bit = Shape::bit(t.at, i) & (lane{0} - static_cast<lane>(t.lanes >> i & 1));
+            fresh += (bit & ~word) != 0 ? 1u : 0u;
             word |= bit;
             std::memcpy(at, &word, sizeof word);
         }
