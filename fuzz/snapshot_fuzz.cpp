@@ -28,6 +28,7 @@
 #include "support/bloomier_snapshot_exercise.hpp"
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
+#include "support/daisy_broom_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
 #include "support/paper_snapshot_exercise.hpp"
 #include "support/snapshot_exercise.hpp"
@@ -92,6 +93,12 @@ bool exercise_paper(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+bool exercise_daisy_broom(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_daisy_broom_snapshot(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
 bool is_of_cuckoo_family(snapshot_kind kind) {
     return kind == snapshot_kind::cuckoo || kind == snapshot_kind::cuckooing || kind == snapshot_kind::cyclic ||
            kind == snapshot_kind::swapping;
@@ -112,7 +119,7 @@ void try_bytes(std::span<const std::byte> bytes) {
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise<whitelist_filter>(bytes)} +
                        int{exercise<bloomier_filter>(bytes)} + int{exercise<cleary_filter>(bytes)} +
                        int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
-                       int{exercise_broom(bytes)} + int{exercise_paper(bytes)} +
+                       int{exercise_broom(bytes)} + int{exercise_paper(bytes)} + int{exercise_daisy_broom(bytes)} +
                        exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)
@@ -140,5 +147,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     test::fix_key_id(repaired);
     test::fix_envelope(repaired);
     try_bytes(repaired);
+    if (const auto view = open_snapshot(repaired); view && view->info.kind == snapshot_kind::daisy_broom) {
+        test::fix_nested(repaired);  // the snapshots inside have checksums of their own
+        try_bytes(repaired);
+    }
     return 0;
 }
