@@ -25,11 +25,13 @@
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "genista/format/snapshot.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "support/bloomier_snapshot_exercise.hpp"
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/daisy_broom_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
+#include "support/oracle_snapshot_exercise.hpp"
 #include "support/paper_snapshot_exercise.hpp"
 #include "support/snapshot_exercise.hpp"
 
@@ -99,6 +101,25 @@ bool exercise_daisy_broom(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+// Of whichever kind: any_oracle takes them all.
+bool exercise_oracle(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_oracle_snapshot<any_oracle>(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
+bool exercise_model(std::span<const std::byte> bytes) {
+    const result<oracle_model> model = oracle_model::load(bytes);
+    if (!model) return false;
+    vector_sink again;
+    demand(static_cast<bool>(model->save(again)), "a loaded model can be saved");
+    demand(std::ranges::equal(again.bytes(), bytes), "a model saves what it was loaded from");
+    const char* const broken = test::use_oracle(*model->oracle());
+    demand(broken == nullptr, broken);
+    static_cast<void>(model->profile().plan({.draws = 1e6, .rate = 1.0 / 256}));
+    return true;
+}
+
 bool is_of_cuckoo_family(snapshot_kind kind) {
     return kind == snapshot_kind::cuckoo || kind == snapshot_kind::cuckooing || kind == snapshot_kind::cyclic ||
            kind == snapshot_kind::swapping;
@@ -119,7 +140,8 @@ void try_bytes(std::span<const std::byte> bytes) {
                        int{exercise<cuckoo_partial_filter>(bytes)} + int{exercise<whitelist_filter>(bytes)} +
                        int{exercise<bloomier_filter>(bytes)} + int{exercise<cleary_filter>(bytes)} +
                        int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
-                       int{exercise_broom(bytes)} + int{exercise_paper(bytes)} + int{exercise_daisy_broom(bytes)} +
+                       int{exercise_broom(bytes)} + int{exercise_oracle(bytes)} + int{exercise_model(bytes)} +
+                       int{exercise_paper(bytes)} + int{exercise_daisy_broom(bytes)} +
                        exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)

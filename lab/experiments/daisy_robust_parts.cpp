@@ -7,7 +7,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::size_t sample_keys = 100'000;
+constexpr std::size_t sample_keys = 50'000;
 
 std::vector<std::uint64_t> drawn(const std::function<std::uint64_t()>& draw, std::size_t count) {
     std::vector<std::uint64_t> keys(count);

@@ -24,6 +24,12 @@ double zipf_sum(std::uint64_t n, double s) {
     return sum + integral + (std::pow(b, -s) - std::pow(a, -s)) / 2 + (slope(b) - slope(a)) / 12;
 }
 
+// Streams of neighbouring seeds are one stream, shifted: with a seed for what is stored and the next for what is asked, queries would
+// follow inserts. So a seed is first made into one that has no neighbours, another for each side.
+std::uint64_t apart(std::uint64_t seed, std::uint64_t side) {
+    return random_stream{seed}() ^ random_stream { ~side }();
+}
+
 }  // namespace
 
 double odds_world::side::of(std::uint64_t key, std::uint64_t universe) const noexcept {
@@ -81,10 +87,10 @@ key_odds odds_world::odds(key_view key) const noexcept {
 }
 
 std::function<std::uint64_t()> odds_world::stored_draws(std::uint64_t seed) const {
-    return stored_.draws(universe_, seed);
+    return stored_.draws(universe_, apart(seed, 0));
 }
 std::function<std::uint64_t()> odds_world::asked_draws(std::uint64_t seed) const {
-    return asked_.draws(universe_, seed);
+    return asked_.draws(universe_, apart(seed, 1));
 }
 
 std::vector<odds_group> odds_world::groups() const {

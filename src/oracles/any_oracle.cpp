@@ -18,9 +18,17 @@ result<any_oracle> loaded(std::span<const std::byte> bytes) noexcept {
 result<any_oracle> any_oracle::load(std::span<const std::byte> bytes) noexcept {
     const auto view = open_snapshot(bytes);
     if (!view) return view.error();
+    if (view->info.store != store_mark{})
+        return error::make(error_code::corrupt, "oracle snapshot of a store, and an oracle mirrors none");
     switch (view->info.kind) {
         case snapshot_kind::score_oracle:
             return loaded<score_oracle>(bytes);
+        case snapshot_kind::exact_oracle:
+            return loaded<exact_oracle>(bytes);
+        case snapshot_kind::count_min_oracle:
+            return loaded<count_min_oracle>(bytes);
+        case snapshot_kind::count_sketch_oracle:
+            return loaded<count_sketch_oracle>(bytes);
         default:
             break;
     }

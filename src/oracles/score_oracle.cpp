@@ -73,6 +73,8 @@ constexpr std::uint16_t version = 1;
     made.weights.reserve(view.sections[0].size());
     for (const std::byte b : view.sections[0])
         made.weights.push_back(static_cast<std::int8_t>(std::to_integer<std::uint8_t>(b)));
+    made.cuts.reserve(view.sections[1].size() / sizeof(std::int32_t));
+    made.odds.reserve(view.sections[2].size() / sizeof(key_odds));
     for (field_reader cuts{view.sections[1]}; cuts.remaining_bytes() > 0;)
         made.cuts.push_back(static_cast<std::int32_t>(cuts.u32()));
     for (field_reader odds{view.sections[2]}; odds.remaining_bytes() > 0;) {

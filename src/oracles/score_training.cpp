@@ -226,7 +226,7 @@ void set_bins(score_oracle::parts& model, const std::vector<pool>& pools) {
     model.odds.clear();
     model.cuts.clear();
     model.odds.reserve(pools.size());
-    model.cuts.reserve(pools.size());
+    model.cuts.reserve(pools.size() - 1);
     for (std::size_t b = 0; b < pools.size(); ++b) {
         model.odds.push_back({pools[b].stored / all.stored / bin_keys, pools[b].asked / all.asked / bin_keys});
         if (b + 1 < pools.size()) model.cuts.push_back(pools[b].largest_score + 1);

@@ -4,6 +4,7 @@
 // oracle_training.hpp. It has a `name`, odds(), memory_bytes(), save() and load().
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -13,13 +14,15 @@
 
 #include "genista/base/result.hpp"
 #include "genista/format/sink.hpp"
+#include "genista/oracles/exact_oracle.hpp"
 #include "genista/oracles/score_oracle.hpp"
+#include "genista/oracles/sketch_oracle.hpp"
 
 namespace genista {
 
 class any_oracle {
   public:
-    using alternatives = std::variant<score_oracle>;
+    using alternatives = std::variant<score_oracle, exact_oracle, count_min_oracle, count_sketch_oracle>;
 
     template <class Oracle>
     requires std::constructible_from<alternatives, Oracle>

@@ -1,9 +1,13 @@
 // train_model: from two logs to an oracle_model, whichever oracle was asked for.
 //
-//     score    n-grams, 8-bit weights (score_training.hpp): knows strangers by their looks; profile of the keys it held out
+//     score          n-grams, 8-bit weights (score_training.hpp): knows strangers by their looks
+//     exact          a table of every key that came, and how often (exact_oracle.hpp)
+//     count_min,     two sketches, one of each log, half of the bytes each, five rows (sketch_oracle.hpp)
+//     count_sketch
 //
-// The tables that remember keys count draws. Their profile is of draws, too: every fourth draw of each log is kept from the
-// counting, so that the share of keys that the oracle does not know is the one that a filter will meet.
+// A profile must be of draws that the oracle was not made from, or it promises what strangers do not keep. The score model holds out about every
+// fifth *key*: it shall know keys that never came. The others know keys that came before, and hold out about every fifth *draw*: the share of
+// draws they know nothing of is then the one that a filter will meet. Logs of fewer than 160 draws are used whole, and the model says so.
 #pragma once
 
 #include <array>
@@ -16,16 +20,21 @@
 
 namespace genista {
 
-enum class oracle_kind : std::uint8_t { score };
-inline constexpr std::array all_oracle_kinds = {oracle_kind::score};
+enum class oracle_kind : std::uint8_t { score, exact, count_min, count_sketch };
+inline constexpr std::array all_oracle_kinds = {oracle_kind::score, oracle_kind::exact, oracle_kind::count_min,
+                                                oracle_kind::count_sketch};
 
 [[nodiscard]] std::string_view to_string(oracle_kind kind) noexcept;
 
 struct training_options {
+    static constexpr std::uint64_t min_bytes = score_oracle::min_weights, max_bytes = score_oracle::max_weights;
+
     oracle_kind kind = oracle_kind::score;
-    // Of the score model's weights, or of a sketch's counters: the oracle's bytes without a few hundred for what surrounds them.
+    // Of the score model's weights, or of both sketches' counters; the exact table takes what it takes.
     std::uint64_t bytes = 16'384;
-    double universe = 0x1p60;  // keys that there might be
+    double universe = unknown_universe;  // keys that there might be
+    // All randomness, the hash key of tables and sketches too: whoever knows it can make keys collide there, which costs rate or bits but
+    // never a false negative. Take a secret one against people who would.
     std::uint64_t seed = 1;
     std::function<void(double)> progress = [](double) {};  // called with the share done, 0..1
 };
@@ -33,5 +42,10 @@ struct training_options {
 // Draws of the input, draws of the queries, repetitions included. Neither may be empty.
 [[nodiscard]] result<oracle_model> train_model(const training_options& options, std::span<const key_view> inserts,
                                                std::span<const key_view> queries) noexcept;
+
+// An exact table of probabilities that somebody knows: two lists of the same keys, each of which sums to about one. The profile is drawn
+// from them.
+[[nodiscard]] result<oracle_model> model_of_odds(std::span<const weighted_key> stored,
+                                                 std::span<const weighted_key> asked, std::uint64_t seed) noexcept;
 
 }  // namespace genista

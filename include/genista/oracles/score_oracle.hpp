@@ -15,7 +15,7 @@
 // What is a probability of one key? Within a bin all keys are taken as alike, and each bin is taken to hold the same number of the
 // universe's keys, U_b = universe / bins. Of the draws of the insert log a share P_b falls into the bin, of the query log a share Q_b, so
 // p = P_b / U_b and q = Q_b / U_b. A class (daisy_class.hpp) depends on q / p, where U_b cancels out, and on how p and q compare with
-// ε/n and 1/n. With the default of 2^60 keys both are far below ε/n for every filter of up to 2^30 keys at rates down to 2^-24, so that a key is
+// ε/n and 1/n. With the default of 2^64 keys (key_log.hpp) both are far below ε/n for every filter of up to 2^30 keys at rates down to 2^-24, so that a key is
 // hardly_asked, by_ratio or in_full: by the ratio alone, and n Σ p q, of the order of n / universe, keeps the condition of the theorems.
 // Choose a small universe only if keys really come from a small one: then keys that are nearly certainly stored get fewer bits.
 //
@@ -32,18 +32,18 @@
 
 #include "genista/base/result.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/oracles/oracle.hpp"
+#include "genista/oracles/key_log.hpp"
 
 namespace genista {
 
 class score_oracle {
   public:
-    static constexpr std::string_view name = "score";
+    static constexpr std::string_view name = "score_oracle";
     static constexpr std::uint64_t min_weights = 64, max_weights = std::uint64_t{1} << 24;
     static constexpr unsigned max_ngram = 8;  // bytes of the longest n-gram
     static constexpr std::size_t max_bins = 64;
     static constexpr std::size_t scored_bytes = 256;  // of a key; what comes after them is not looked at
-    static constexpr double min_universe = 0x1p10, max_universe = 0x1p100, usual_universe = 0x1p60;
+    static constexpr double min_universe = 0x1p10, max_universe = 0x1p100, usual_universe = unknown_universe;
 
     // What a model is made of. make() is for whoever has trained one (score_training.hpp), and refuses whatever is no sound model.
     struct parts {

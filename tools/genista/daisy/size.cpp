@@ -154,7 +154,7 @@ std::string to_text(const request& asked, const oracle_model& model, const sizes
                        ? "at most the rate: the theorems hold"
                        : "LARGER than the rate: the theorems promise nothing, but no false negatives"});
     facts.add_row(
-        {"tuned parameter", of.tuned ? fmt::format("{:.3g}", of.tuned->terms.rate) : "none",
+        {"tuned parameter", of.tuned ? fmt::format("{:.6g}", of.tuned->terms.rate) : "none",
          of.tuned ? "at which at most the rate is expected; the classes are those of this plan" : of.why_not_tuned});
     page += facts.text() + "\n" + class_table(of.tuned ? *of.tuned : plan) + "\n";
     return page + filter_table(filters_json(of, static_cast<double>(asked.keys), oracle_bytes));

@@ -1,4 +1,5 @@
-// genista daisy train: two logs in, one model out, and what the model is worth on the draws that it was not made from.
+// genista daisy train: two logs in, or two tables of probabilities, one model out, and what the model is worth on the draws that it was not
+// made from.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,6 +13,7 @@
 #include "json_target.hpp"
 #include "lab/workloads/key_file.hpp"
 #include "lab/workloads/key_list.hpp"
+#include "lab/workloads/odds_file.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -22,7 +24,9 @@ namespace {
 using json = nlohmann::ordered_json;
 
 struct request {
-    std::string inserts_path, queries_path, model_path, json_path;
+    std::string stored_path, asked_path;  // logs, or tables of probabilities
+    bool are_odds = false;
+    std::string model_path, json_path;
     training_options training;
 };
 
@@ -124,15 +128,10 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
     return page;
 }
 
-result<oracle_model> train(const request& asked) {
-    for (const std::string* path : {&asked.inserts_path, &asked.queries_path}) {
-        if (const auto there = lab::check_key_file(*path); !there) return there.error();
-    }
-    progress bar{"reading"};
-    bar.update(0);
-    const auto inserts = lab::read_key_list(asked.inserts_path);
+result<oracle_model> train_on_logs(const request& asked, progress& bar) {
+    const auto inserts = lab::read_key_list(asked.stored_path);
     if (!inserts) return inserts.error();
-    const auto queries = lab::read_key_list(asked.queries_path);
+    const auto queries = lab::read_key_list(asked.asked_path);
     if (!queries) return queries.error();
     training_options with = asked.training;
     with.progress = [&bar](double share) { bar.update(share, "training"); };
@@ -140,9 +139,26 @@ result<oracle_model> train(const request& asked) {
     return train_model(with, inserted, queried);
 }
 
+result<oracle_model> take_odds(const request& asked) {
+    const auto stored = lab::read_odds_file(asked.stored_path);
+    if (!stored) return stored.error();
+    const auto queried = lab::read_odds_file(asked.asked_path);
+    if (!queried) return queried.error();
+    return model_of_odds(stored->column(), queried->column(), asked.training.seed);
+}
+
+result<oracle_model> train(const request& asked) {
+    for (const std::string* path : {&asked.stored_path, &asked.asked_path}) {
+        if (const auto there = lab::check_key_file(*path); !there) return there.error();
+    }
+    progress bar{"reading"};
+    bar.update(0);
+    return asked.are_odds ? take_odds(asked) : train_on_logs(asked, bar);
+}
+
 exit_status run_train(const request& asked) {
-    if (asked.inserts_path == "-" && asked.queries_path == "-")
-        return complain(exit_status::bad_input, "--inserts - and --queries -: only one of them can be stdin");
+    if (asked.stored_path == "-" && asked.asked_path == "-")
+        return complain(exit_status::bad_input, "two files are '-': only one of them can be stdin");
     const auto model = train(asked);
     // Whatever went wrong so far is in the files or in the options.
     if (!model) return complain(exit_status::bad_input, model.error().message());
@@ -179,13 +195,55 @@ void add_model_target(CLI::App& app, std::string& target) {
         ->required();
 }
 
+// --inserts and --queries, or --stored-odds and --asked-odds.
+void add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
+    const auto add = [&app](const char* name, std::string& target, const char* help) {
+        return app.add_option(name, target, help)->type_name("FILE");
+    };
+    CLI::Option* const inserts =
+        add("--inserts", asked->stored_path, "log of the keys that were stored, one a line; - is stdin");
+    CLI::Option* const queries =
+        add("--queries", asked->asked_path, "log of the keys that were asked for, one a line; - is stdin");
+    CLI::Option* const stored =
+        add("--stored-odds", asked->stored_path, "instead of logs: key, TAB, probability of being stored");
+    CLI::Option* const queried =
+        add("--asked-odds", asked->asked_path, "the same keys with their probability of being asked");
+    inserts->needs(queries)->excludes(stored)->excludes(queried);
+    queries->needs(inserts)->excludes(stored)->excludes(queried);
+    stored->needs(queried);
+    queried->needs(stored);
+    // Runs when the line has been read.
+    app.callback([asked, inserts, stored] {
+        asked->are_odds = stored->count() > 0;
+        if (inserts->count() + stored->count() == 0)
+            throw CLI::RequiredError{"--inserts FILE and --queries FILE (or --stored-odds and --asked-odds)"};
+    });
+}
+
+void add_oracle_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+    CLI::Option* const oracle =
+        app.add_option_function<std::string>(
+               "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
+               "score: by the looks of a key, strangers too; exact, count_min, count_sketch: by how often it came")
+            ->type_name("NAME")
+            ->default_str("score");
+    CLI::Option* const bytes =
+        add_count(app, "--bytes", asked->training.bytes, {training_options::min_bytes, training_options::max_bytes},
+                  "size of the score model or of the sketches; an exact table takes what it takes");
+    for (const char* const odds : {"--stored-odds", "--asked-odds"}) {
+        oracle->excludes(app.get_option(odds));
+        bytes->excludes(app.get_option(odds));
+    }
+}
+
 }  // namespace
 
 command add_daisy_train_command(CLI::App& daisy_app) {
     const auto asked = std::make_shared<request>();
     CLI::App& app = *daisy_app.add_subcommand("train", "make a model of a log of inserts and a log of queries");
     app.footer(
-        "A log is one key a line, plain or gzip; repetitions count. The figures are for a filter of as many keys as "
+        "Files are plain or gzip. In a log repetitions count; known probabilities go into an exact table. The figures "
+        "are for a filter of as many keys as "
         "there were\n"
         "inserts. LB: no filter needs fewer bits on average, up to a constant a key. whole bits: with whole bits a "
         "key.\n"
@@ -195,20 +253,9 @@ command add_daisy_train_command(CLI::App& daisy_app) {
         "Exit status: 0 done, 1 the model could not be written, 2 bad input.\n"
         "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model --bytes "
         "2^12");
-    app.add_option("--inserts", asked->inserts_path, "log of the keys that were stored; - is stdin")
-        ->type_name("FILE")
-        ->required();
-    app.add_option("--queries", asked->queries_path, "log of the keys that were asked for; - is stdin")
-        ->type_name("FILE")
-        ->required();
+    add_sources(app, asked);
     add_model_target(app, asked->model_path);
-    app.add_option_function<std::string>(
-           "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
-           "score: knows keys by their looks")
-        ->type_name("NAME")
-        ->default_str("score");
-    add_count(app, "--bytes", asked->training.bytes, {score_oracle::min_weights, score_oracle::max_weights},
-              "bytes of the oracle's table");
+    add_oracle_options(app, asked);
     add_count(app, "--seed", asked->training.seed, {}, "all randomness comes from it");
     add_json_target(app, asked->json_path);
     return {&app, [asked] { return run_train(*asked); }};

@@ -1,0 +1,70 @@
+// The host list: daisy filters over a trained score model, the model's bytes included, beside filters that know nothing.
+//
+//     build/release/bin/daisy_hosts_bench
+//
+// lab/experiments/daisy_hosts.hpp says what is measured. Exit status 1 if a stored host was denied.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "lab/experiments/daisy_hosts.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "table.hpp"
+
+namespace {
+
+using namespace genista;
+
+std::string to_text(const lab::hosts_outcome& made) {
+    using tool::align, tool::grouped;
+    std::string page =
+        fmt::format("{} hosts: trained on {} blocked and {} popular ones; {} others stored, {} others asked for\n",
+                    made.is_real ? "real" : "made-up", grouped(made.trained_stored), grouped(made.trained_asked),
+                    grouped(made.stored), grouped(made.asked));
+    tool::table rows{{{"target", align::right},
+                      {"filter"},
+                      {"model", align::right},
+                      {"filter bytes", align::right},
+                      {"total", align::right},
+                      {"rate/target", align::right},
+                      {std::string{lab::rivals()[0]}, align::right},
+                      {std::string{lab::rivals()[1]}, align::right},
+                      {std::string{lab::rivals()[2]}, align::right},
+                      {"total/smallest", align::right}}};
+    for (const lab::hosts_row& row : made.rows) {
+        rows.add_row({fmt::format("1/{:g}", 1 / row.target), std::string{row.filter}, grouped(row.model_bytes),
+                      grouped(row.filter_bytes), grouped(row.total_bytes()),
+                      fmt::format("{:.2f}", row.rate() / row.target), grouped(row.rival_bytes[0]),
+                      grouped(row.rival_bytes[1]), grouped(row.rival_bytes[2]),
+                      fmt::format("{:.2f}",
+                                  static_cast<double>(row.total_bytes()) / static_cast<double>(row.smallest_rival()))});
+    }
+    return page + rows.text();
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    lab::run_options options;
+    CLI::App app{"daisy filters over a score model of host names, beside filters that know nothing",
+                 "daisy_hosts_bench"};
+    app.add_option("--data", options.data_directory, "folder with sets/hosts-block-vs-popular.tsv.gz")
+        ->type_name("DIR");
+    app.add_flag("--quick", options.quick, "the smallest model alone");
+    app.add_option("--seed", options.seed, "all randomness comes from it")->capture_default_str();
+    return bench::run_program(app, argument_count, arguments, [&]() -> bench::findings {
+        tool::progress bar{"hosts"};
+        options.progress = [&bar](double share) { bar.update(share); };
+        const auto made = lab::measure_hosts(options);
+        if (!made) throw std::runtime_error{std::string{made.error().message()}};
+        nlohmann::ordered_json document = bench::machine_json();
+        document["hosts"] = made->json();
+        bench::findings found{.text = to_text(*made), .json = document, .faults = {}};
+        if (made->false_negatives() > 0)
+            found.faults.push_back(fmt::format("{} stored hosts were denied", made->false_negatives()));
+        return found;
+    });
+}

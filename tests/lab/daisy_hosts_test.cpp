@@ -1,0 +1,59 @@
+// measure_hosts() on made-up names: no stored host is denied, rates are near what was asked for, and the model pays.
+#include "lab/experiments/daisy_hosts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "lab/workloads/scratch_folder.hpp"
+
+namespace genista::lab {
+namespace {
+
+// A data folder with traces, as data.hpp wants one, and nothing else.
+std::string folder_without_sets(const scratch_folder& scratch) {
+    std::filesystem::create_directories(std::filesystem::path{scratch.path()} / "traces");
+    std::ofstream{std::filesystem::path{scratch.path()} / "traces" / "t.keys.gz"} << "key\n";
+    return scratch.path();
+}
+
+TEST(daisy_hosts, made_up_names_where_there_are_no_lists) {
+    const scratch_folder scratch;
+    run_options options;
+    options.quick = true;
+    options.data_directory = folder_without_sets(scratch);
+    const auto made = measure_hosts(options);
+    ASSERT_TRUE(made) << made.error().message();
+    EXPECT_FALSE(made->is_real);
+    EXPECT_EQ(made->stored, 10'000u);
+    ASSERT_EQ(made->rows.size(), 6u);  // three targets, two filters
+    EXPECT_EQ(made->false_negatives(), 0u);
+    for (const hosts_row& row : made->rows) {
+        EXPECT_LT(row.rate(), 1.5 * row.target) << row.filter << " " << row.target;
+        EXPECT_GT(row.rate(), 0.3 * row.target) << row.filter << " " << row.target;
+        EXPECT_GE(row.model_bytes, 4096u);
+        EXPECT_LE(row.model_bytes, 6'000u);
+        EXPECT_GT(row.smallest_rival(), 10'000u * 5 / 8);
+    }
+    EXPECT_EQ(made->json()["rows"].size(), 6u);
+    ASSERT_NE(made->smallest(0x1p-8), nullptr);
+    EXPECT_EQ(made->smallest(0.3), nullptr);
+}
+
+TEST(daisy_hosts, a_list_that_is_not_whole_is_an_error) {
+    const scratch_folder scratch;
+    run_options options;
+    options.quick = true;
+    options.data_directory = folder_without_sets(scratch);
+    std::filesystem::create_directories(std::filesystem::path{scratch.path()} / "sets");
+    const auto path = std::filesystem::path{scratch.path()} / "sets" / "hosts-block-vs-popular.tsv.gz";
+    std::ofstream{path} << "a.example\tblock\nb.example\tblock\n";
+    EXPECT_FALSE(measure_hosts(options)) << "nobody is asked for";
+    std::ofstream{path} << "a.example block\n";
+    EXPECT_FALSE(measure_hosts(options));
+}
+
+}  // namespace
+}  // namespace genista::lab

@@ -1,0 +1,187 @@
+// genista daisy: a model from two logs or two tables, its size figures, and every kind of bad input: status 2, one line, nothing written.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "lab/workloads/synthetic_hosts.hpp"
+#include "run_tool.hpp"
+#include "support/fix_checksums.hpp"
+
+namespace genista::test {
+namespace {
+
+// Block list and popular hosts, made up.
+void write_logs(const scratch_folder& scratch, std::uint64_t count) {
+    const lab::synthetic_hosts hosts{1};
+    std::string inserts, queries;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        inserts += hosts.blocked(i) + "\n";
+        queries += hosts.popular(i) + "\n";
+    }
+    put_contents(scratch / "inserts.txt", inserts);
+    put_contents(scratch / "queries.txt", queries);
+}
+
+std::vector<std::string> train_line(const scratch_folder& scratch, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> line = {"daisy",     "train",
+                                     "--inserts", scratch / "inserts.txt",
+                                     "--queries", scratch / "queries.txt",
+                                     "--out",     scratch / "hosts.model"};
+    line.insert(line.end(), more.begin(), more.end());
+    return line;
+}
+
+TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
+    const scratch_folder scratch;
+    write_logs(scratch, 4'000);
+    const tool_run trained = run_tool(train_line(scratch, {"--bytes", "2^12", "--json", "-"}));
+    ASSERT_EQ(trained.status, 0) << trained.err;
+    const auto facts = trained.json();
+    EXPECT_EQ(facts["oracle"], "score_oracle");
+    EXPECT_GE(facts["oracle_bytes"], 4096);
+    EXPECT_LE(facts["oracle_bytes"], 6000);
+    EXPECT_EQ(facts["insert_draws"], 4'000);
+    EXPECT_EQ(facts["held_out"], true);
+    EXPECT_EQ(facts["file_bytes"], std::filesystem::file_size(scratch / "hosts.model"));
+    ASSERT_EQ(facts["plans"].size(), 3u);
+    for (const auto& plan : facts["plans"]) {
+        EXPECT_LT(plan["lower_bound_bits_a_key"], plan["plain_bits_a_key"]);
+        EXPECT_EQ(plan["keeps_condition"], true);
+    }
+
+    const tool_run sized = run_tool(
+        {"daisy", "size", "--model", scratch / "hosts.model", "--keys", "1e5", "--fpr", "1/256", "--json", "-"});
+    ASSERT_EQ(sized.status, 0) << sized.err;
+    const auto sizes = sized.json();
+    EXPECT_EQ(sizes["keys"], 100'000);
+    EXPECT_EQ(sizes["plan"]["classes"].size(), 9u);
+    double stored = 0;
+    for (const auto& each : sizes["plan"]["classes"]) stored += each["stored_share"].get<double>();
+    EXPECT_NEAR(stored, 1, 1e-6);
+    EXPECT_LE(sizes["tuned"]["expected_rate"], 1.0 / 256);
+    ASSERT_EQ(sizes["filters"].size(), 7u);  // two tuned, two as proved, three plain
+    EXPECT_EQ(sizes["filters"][0]["filter"], "daisy_bloom");
+    EXPECT_EQ(sizes["filters"][4]["filter"], "bloom");
+    EXPECT_LT(sizes["filters"][0]["bits"], sizes["filters"][4]["bits"]);
+    EXPECT_LE(sizes["plan"]["lower_bound_bits"], sizes["filters"][2]["bits"]);
+
+    const tool_run page = run_tool({"daisy", "size", "--model", scratch / "hosts.model"});
+    EXPECT_EQ(page.status, 0) << page.err;
+    for (const char* word : {"LB", "n+", "tuned parameter", "daisy_fingerprint", "broom"})
+        EXPECT_NE(page.out.find(word), std::string::npos) << word;
+}
+
+TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
+    const scratch_folder scratch;
+    write_logs(scratch, 600);
+    for (const std::string oracle : {"score", "exact", "count_min", "count_sketch"}) {
+        const tool_run trained = run_tool(train_line(scratch, {"--oracle", oracle}));
+        ASSERT_EQ(trained.status, 0) << trained.err;
+        EXPECT_NE(trained.out.find(oracle + "_oracle"), std::string::npos) << trained.out;
+        const std::string once = contents(scratch / "hosts.model");
+        ASSERT_EQ(run_tool(train_line(scratch, {"--oracle", oracle})).status, 0);
+        EXPECT_EQ(contents(scratch / "hosts.model"), once);
+        EXPECT_EQ(run_tool({"daisy", "size", "--model", scratch / "hosts.model"}).status, 0);
+        const tool_run inspected = run_tool({"inspect", scratch / "hosts.model", "--json"});
+        ASSERT_EQ(inspected.status, 0) << inspected.err;
+        EXPECT_EQ(inspected.json()["kind"], "oracle_model");
+    }
+}
+
+TEST(daisy_cli, says_when_stored_keys_are_asked_for_too_often) {
+    const scratch_folder scratch;
+    std::string log;
+    for (int i = 0; i < 1'000; ++i) log += "key" + std::to_string(i % 20) + "\n";
+    put_contents(scratch / "inserts.txt", log);
+    put_contents(scratch / "queries.txt", log);
+    const tool_run trained = run_tool(train_line(scratch, {"--oracle", "exact"}));
+    ASSERT_EQ(trained.status, 0) << trained.err;
+    EXPECT_NE(trained.out.find("is larger than the rate"), std::string::npos) << trained.out;
+    const tool_run sized = run_tool({"daisy", "size", "--model", scratch / "hosts.model", "--keys", "1000"});
+    EXPECT_EQ(sized.status, 0) << sized.err;
+    EXPECT_NE(sized.out.find("LARGER"), std::string::npos) << sized.out;
+}
+
+TEST(daisy_cli, takes_probabilities_and_refuses_those_that_are_none) {
+    const scratch_folder scratch;
+    const std::string p = scratch / "p.tsv", q = scratch / "q.tsv", out = scratch / "m";
+    const std::vector<std::string> line = {"daisy", "train", "--stored-odds", p, "--asked-odds", q, "--out", out};
+    put_contents(p, "a\t0.75\nb\t0.25\n");
+    put_contents(q, "b\t0.5\na\t0.5\n");
+    EXPECT_EQ(run_tool(line).status, 0) << run_tool(line).err;
+    std::filesystem::remove(out);
+    for (const auto& [text, value, allowed] :
+         std::vector<std::array<std::string, 3>>{{"b\t0.5\nc\t0.5\n", "c", ""},
+                                                 {"b\t-0.5\na\t0.5\n", "'-0.5'", "0..1"},
+                                                 {"b\tnan\na\t0.5\n", "line 1: the probability 'nan'", "0..1"},
+                                                 {"b\t0.5\na\t0.1\n", "0.6", "one"},
+                                                 {"b 0.5\n", "'b 0.5'", "TAB"},
+                                                 {"\n", "no key", "TAB"}}) {
+        put_contents(q, text);
+        expect_refused(line, value, allowed);
+        EXPECT_FALSE(std::filesystem::exists(out)) << text;
+    }
+}
+
+TEST(daisy_cli, bad_lines_are_refused_with_the_value_and_what_is_allowed) {
+    const scratch_folder scratch;
+    write_logs(scratch, 200);
+    const std::string model = scratch / "hosts.model";
+    expect_refused({"daisy", "train", "--out", model}, "--inserts", "--queries");
+    expect_refused({"daisy", "train", "--inserts", scratch / "inserts.txt", "--out", model}, "--inserts", "--queries");
+    expect_refused(
+        {"daisy", "train", "--inserts", scratch / "none.txt", "--queries", scratch / "queries.txt", "--out", model},
+        "none.txt", "No such file");
+    expect_refused(train_line(scratch, {"--bytes", "12"}), "12", "64");
+    expect_refused(train_line(scratch, {"--oracle", "psychic"}), "'psychic'", "score, exact, count_min, count_sketch");
+    expect_refused(train_line(scratch, {"--seed", "x"}), "x", "digits");
+    expect_refused({"daisy", "train", "--inserts", "-", "--queries", "-", "--out", model}, "'-'", "stdin");
+    expect_refused({"daisy", "train", "--inserts", scratch / "inserts.txt", "--queries", scratch / "queries.txt",
+                    "--out", scratch / "no/folder/m"},
+                   "no/folder/m", "cannot be written");
+    put_contents(scratch / "queries.txt", "\n\n");
+    expect_refused(train_line(scratch), "queries.txt", "one a line");
+    EXPECT_FALSE(std::filesystem::exists(model));
+}
+
+TEST(daisy_cli, models_that_are_none_are_refused_by_name) {
+    const scratch_folder scratch;
+    write_logs(scratch, 300);
+    const std::string model = scratch / "hosts.model";
+    ASSERT_EQ(run_tool(train_line(scratch, {"--bytes", "64"})).status, 0);
+    const std::string file = contents(model);
+    const std::vector<std::string> line = {"daisy", "size", "--model", model};
+    const auto put = [&](std::size_t at, unsigned char value) {
+        std::string changed = file;
+        changed[at] = static_cast<char>(value);
+        fix_checksums(std::as_writable_bytes(std::span{changed}));
+        put_contents(model, changed);
+    };
+    put(12, 2);
+    expect_refused(line, "kind version 2", "versions 1 to 1");
+    put(10, 1);
+    expect_refused(line, "kind 1 (bloom)", "oracle_model");
+    put_contents(model, file.substr(0, file.size() - 1));
+    expect_refused(line, "hosts.model", "truncated");
+    put_contents(model, "a model, honestly");
+    expect_refused(line, "hosts.model", "not a Genista snapshot");
+    expect_refused({"daisy", "size", "--model", scratch / "none"}, "none", "No such file");
+    put_contents(model, file);
+    expect_refused({"daisy", "size", "--model", model, "--keys", "0"}, "0", "1");
+    expect_refused({"daisy", "size", "--model", model, "--fpr", "2"}, "2", "1/2");
+    expect_refused({"daisy", "size"}, "--model", "required");
+}
+
+TEST(daisy_cli, help_is_there_and_without_a_command_the_commands_are_named) {
+    for (const std::vector<std::string>& line :
+         {std::vector<std::string>{"daisy", "--help"}, {"daisy", "train", "--help"}, {"daisy", "size", "--help"}}) {
+        const tool_run run = run_tool(line);
+        EXPECT_EQ(run.status, 0);
+        EXPECT_NE(run.out.find("Example"), std::string::npos);
+    }
+    EXPECT_EQ(run_tool({"daisy"}).status, 2);
+    expect_refused({"daisy", "grow"}, "grow", "train, size");
+}
+
+}  // namespace
+}  // namespace genista::test
