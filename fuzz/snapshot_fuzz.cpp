@@ -29,6 +29,7 @@
 #include "support/bloomier_snapshot_exercise.hpp"
 #include "support/broom_snapshot_exercise.hpp"
 #include "support/cuckoo_snapshot_exercise.hpp"
+#include "support/daisy_broom_snapshot_exercise.hpp"
 #include "support/daisy_fingerprint_exercise.hpp"
 #include "support/daisy_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
@@ -102,6 +103,12 @@ bool exercise_fingerprints(std::span<const std::byte> bytes) {
     return outcome.loaded;
 }
 
+bool exercise_daisy_broom(std::span<const std::byte> bytes) {
+    const test::exercise_outcome outcome = test::exercise_daisy_broom_snapshot(bytes);
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
 // Of whichever kind: any_oracle takes them all.
 bool exercise_oracle(std::span<const std::byte> bytes) {
     const test::exercise_outcome outcome = test::exercise_oracle_snapshot<any_oracle>(bytes);
@@ -145,7 +152,7 @@ void try_bytes(std::span<const std::byte> bytes) {
                        int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
                        int{exercise_broom(bytes)} + int{exercise_oracle(bytes)} + int{exercise_model(bytes)} +
                        int{exercise_paper(bytes)} + int{exercise_fingerprints(bytes)} +
-                       exercise_cuckoo_family<cuckoo_filter>(bytes);
+                       int{exercise_daisy_broom(bytes)} + exercise_cuckoo_family<cuckoo_filter>(bytes);
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)
                              ? exercise_cuckoo_family<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,
@@ -172,5 +179,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     test::fix_key_id(repaired);
     test::fix_envelope(repaired);
     try_bytes(repaired);
+    if (const auto view = open_snapshot(repaired); view && view->info.kind == snapshot_kind::daisy_broom) {
+        test::fix_nested(repaired);  // the snapshots inside have checksums of their own
+        try_bytes(repaired);
+    }
     return 0;
 }

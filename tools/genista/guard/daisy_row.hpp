@@ -30,7 +30,12 @@ namespace genista::tool::guard {
     return static_cast<std::uint64_t>(std::max(0.0, bits) * static_cast<double>(of.work.stored) / 8);
 }
 
-// Exceptions get a sixteenth: an attack on keys of class 0 fills them as it fills the bands with lessons.
+// Exceptions get a sixteenth where the plan has keys of class 0: an attack on those fills them as it fills the bands with lessons.
+[[nodiscard]] inline std::uint64_t exception_bytes_for(const daisy_plan& plan, std::uint64_t bytes) noexcept {
+    constexpr std::uint64_t least = 4096;
+    return plan.stored_share[0] > 0 || plan.asked_share[0] > 0 ? std::max(bytes / 16, least) : least;
+}
+
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
@@ -39,9 +44,8 @@ template <guarded_store Store, remote_map Records>
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
     daisy_broom_options options;
     options.hash = store->hash();
-    options.exception_bytes = std::max<std::uint64_t>(bytes / 16, 4096);
     if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
-    const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes() + *options.exception_bytes;
+    const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes();
     if (bytes <= beside) return too_little_for("daisy_broom", of, sizes);
     const auto plan_for = [&of](const daisy_terms& terms) { return of.model->profile().plan(terms); };
     // What a filter takes beside its bands' slots is seen when it is there.
@@ -49,6 +53,7 @@ template <guarded_store Store, remote_map Records>
         const auto plan = plan_for_bits(static_cast<double>(of.work.stored), bits, plan_for);
         if (!plan) return too_little_for("daisy_broom", of, sizes);
         options.bits = bits;
+        options.exception_bytes = exception_bytes_for(*plan, bytes);
         auto made = filter_type::build(options, *plan, of.model->oracle(), all);
         if (!made) return made.error();
         const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + *options.exception_bytes;
