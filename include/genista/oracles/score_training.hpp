@@ -24,7 +24,7 @@ namespace genista {
 
 struct score_options {
     std::uint64_t weights = 16'384;  // one byte each; the bins take up to 1.3 KB beside them
-    // 0: 3 up to 32 KB of weights, 4 beyond. Measured on host names: longer n-grams only collide in a small table.
+    // 0: 3 below 16 KB of weights, 4 from there on. Measured on held-out host names: longer n-grams only collide in a small table.
     unsigned longest_ngram = 0;
     std::size_t bins = score_oracle::max_bins;
     double universe = score_oracle::usual_universe;
