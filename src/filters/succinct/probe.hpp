@@ -53,13 +53,14 @@ struct probe {
         return {x, &by, addresses.at(x & by.mask), nullptr};
     }
     [[gnu::always_inline]] void fetch(target& who) const noexcept { who.block = words.at(*who.at); }
-    // Numbers are spread evenly, so that one can guess.
-    [[gnu::always_inline, nodiscard]] static const std::uint64_t* lows_of(const target& who,
-                                                                          std::uint64_t symbols) noexcept {
+    // Numbers are spread evenly, so that one can guess. Only to ask for the line: before the block, if it is the one that holds nothing.
+    [[gnu::always_inline, nodiscard]] static const void* lows_of(const target& who, std::uint64_t symbols) noexcept {
         const bin_code& code = who.by->code;
         const std::uint64_t header = *who.block, upper = symbols * (who.x >> who.by->level) >> code.low_bits;
         const std::uint64_t before = (header >> bin::count_place & bits::low_mask(bin::count_bits)) * upper >> 8;
-        return who.block + arena::size_of(header) - 1 - before * code.low_bits / bits::word_bits;
+        const std::uint64_t word = arena::size_of(header) - 1 - before * code.low_bits / bits::word_bits;
+        return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(who.block) +
+                                             sizeof(std::uint64_t) * word);
     }
     template <class Words>
     [[gnu::always_inline, nodiscard]] static bool holds(const target& who, std::uint64_t symbols) noexcept {
