@@ -11,7 +11,7 @@
 //   4  Count-Min, Count-Sketch and a score model reach the rate. Their bytes are in the table, beside the filter's;
 //   5  no member is denied, whatever the oracle says: also with p and q exchanged, of which nothing else is asked.
 //
-// With Zipf 1.2 asked the exact oracle keeps nothing of most draws, and wrong odds lift them out of class 0: there the unit is n, the
+// With Zipf 1.2 asked the exact oracle keeps nothing of many draws, and wrong odds lift them out of class 0: there the unit is n, the
 // paper's O(n), and 5.8 holds for both filters, because a fingerprint costs more than its bits. (Set after first results: at 2^-6, 16 n₊ were
 // needed there; and rates that are powers of two had made the exact oracle lucky or unlucky by a bit a key.)
 //

@@ -30,14 +30,14 @@ void count_min::add(const digest& d, std::uint64_t count) noexcept {
     const std::uint32_t depth = shape().depth;
     if (!conservative_) {
         for (std::uint32_t row = 0; row < depth; ++row) {
-            std::uint32_t& counter = table_.at(row, table_.word(d, row));
+            std::uint32_t& counter = table_.at(row, sketch_word(d, row));
             counter = sum_or_largest(counter, count);
         }
         return;
     }
     const std::uint32_t raised = sum_or_largest(estimate(d), count);
     for (std::uint32_t row = 0; row < depth; ++row) {
-        std::uint32_t& counter = table_.at(row, table_.word(d, row));
+        std::uint32_t& counter = table_.at(row, sketch_word(d, row));
         counter = std::max(counter, raised);
     }
 }
@@ -45,7 +45,7 @@ void count_min::add(const digest& d, std::uint64_t count) noexcept {
 std::uint64_t count_min::estimate(const digest& d) const noexcept {
     std::uint64_t least = largest;
     for (std::uint32_t row = 0; row < shape().depth; ++row)
-        least = std::min<std::uint64_t>(least, table_.at(row, table_.word(d, row)));
+        least = std::min<std::uint64_t>(least, table_.at(row, sketch_word(d, row)));
     return least;
 }
 

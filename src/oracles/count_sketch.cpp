@@ -41,7 +41,7 @@ void count_sketch::add(const digest& d, std::uint64_t count) noexcept {
     // More than twice the largest counter changes nothing else.
     const auto change = static_cast<std::int64_t>(std::min<std::uint64_t>(count, 2 * std::uint64_t{largest}));
     for (std::uint32_t row = 0; row < shape().depth; ++row) {
-        const std::uint64_t word = table_.word(d, row);
+        const std::uint64_t word = sketch_word(d, row);
         std::int32_t& counter = table_.at(row, word);
         counter = sum_or_largest(counter, is_added(word) ? change : -change);
     }
@@ -50,7 +50,7 @@ void count_sketch::add(const digest& d, std::uint64_t count) noexcept {
 std::int64_t count_sketch::estimate(const digest& d) const noexcept {
     std::array<std::int64_t, max_sketch_depth> seen{};
     for (std::uint32_t row = 0; row < shape().depth; ++row) {
-        const std::uint64_t word = table_.word(d, row);
+        const std::uint64_t word = sketch_word(d, row);
         const std::int64_t counter = table_.at(row, word);
         seen[row] = is_added(word) ? counter : -counter;
     }

@@ -21,13 +21,13 @@ result<void> check_shape(std::string_view sketch, const sketch_shape& shape) noe
 
 template <class Counter>
 result<sketch_table<Counter>> sketch_table<Counter>::make(std::string_view sketch, const sketch_shape& shape,
-                                                          const std::optional<hasher>& chosen) noexcept {
+                                                          const std::optional<hasher>& hash) noexcept {
     if (const auto fine = check_shape(sketch, shape); !fine) return fine.error();
-    const auto hash = hasher_or_random(chosen);
-    if (!hash) return hash.error();
+    const auto chosen = hasher_or_random(hash);
+    if (!chosen) return chosen.error();
     auto memory = buffer::zeroed(shape.depth * shape.width * sizeof(Counter));  // at most 2^39 bytes
     if (!memory) return memory.error();
-    return sketch_table{shape, *hash, *std::move(memory)};
+    return sketch_table{shape, *chosen, *std::move(memory)};
 }
 
 template <class Counter>

@@ -37,7 +37,7 @@ TEST(count_min_stat, errs_beyond_its_bound_no_more_often_than_its_depth_allows) 
                     beyond += error > sketch.noise() ? 1u : 0u;
                 }
             }
-            EXPECT_LE(beyond, lab::most_plausible_hits(functions * keys, std::exp(-double{depth})))
+            EXPECT_LE(beyond, lab::most_plausible_hits(functions * keys, std::exp(-static_cast<double>(depth))))
                 << "depth " << depth << (conservative ? ", conservative" : "");
         }
     }

@@ -37,6 +37,14 @@ inline constexpr std::uint32_t max_sketch_depth = 32;
 
 [[nodiscard]] result<void> check_shape(std::string_view sketch, const sketch_shape& shape) noexcept;
 
+// The word of a key in a row: its high bits are the place, its lowest the sign.
+[[nodiscard]] inline std::uint64_t sketch_word(const digest& d, std::uint32_t row) noexcept {
+    std::uint64_t x = d.position + (row + 1) * (d.seed | 1);
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
 template <class Counter>
 class sketch_table {
   public:
@@ -45,13 +53,6 @@ class sketch_table {
     [[nodiscard]] static result<sketch_table> make(std::string_view sketch, const sketch_shape& shape,
                                                    const std::optional<hasher>& hash) noexcept;
 
-    // The word of a key in a row: its high bits are the place, its lowest the sign.
-    [[nodiscard]] static std::uint64_t word(const digest& d, std::uint32_t row) noexcept {
-        std::uint64_t x = d.position + (row + 1) * (d.seed | 1);
-        x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-        x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-        return x ^ x >> 31;
-    }
     [[nodiscard]] Counter& at(std::uint32_t row, std::uint64_t its_word) noexcept {
         return counters()[row * shape_.width + scale(its_word, shape_.width)];
     }
