@@ -5,6 +5,20 @@
 #include <cmath>
 
 namespace genista {
+namespace {
+
+// ⌈log2(ratio)⌉, at least 0, without a logarithm: a filter that is loaded elsewhere looks for its members in the classes they were put
+// in, and libraries differ in a logarithm's last bit, while IEEE's products and quotients are the same everywhere. Just above a power of
+// two it is that power's: rounding must not cost a probe.
+unsigned whole_log(double ratio) noexcept {
+    constexpr double rounding = 1 - 0x1p-30;
+    int exponent = 0;
+    const double fraction = std::frexp(ratio * rounding, &exponent);  // in [1/2, 1)
+    const int whole = fraction > 0.5 ? exponent : exponent - 1;
+    return static_cast<unsigned>(std::clamp(whole, 0, static_cast<int>(max_daisy_class)));
+}
+
+}  // namespace
 
 daisy_regime regime_of(const key_odds& odds, const daisy_terms& terms) noexcept {
     const double p = odds.stored, q = odds.asked;
@@ -33,10 +47,20 @@ double daisy_bits(const key_odds& odds, const daisy_terms& terms) noexcept {
 }
 
 unsigned daisy_class(const key_odds& odds, const daisy_terms& terms) noexcept {
-    // Logarithms of powers of two may be off by their last bit, and ⌈8.000000000000002⌉ would be a ninth probe.
-    constexpr double rounding = 1e-9;
-    const double bits = std::ceil(daisy_bits(odds, terms) - rounding);
-    return bits <= 0 ? 0 : static_cast<unsigned>(bits);
+    const unsigned most = whole_log(1 / terms.rate);
+    if (!std::isfinite(odds.stored) || !std::isfinite(odds.asked)) return most;
+    switch (regime_of(odds, terms)) {
+        case daisy_regime::hardly_asked:
+        case daisy_regime::nearly_certain:
+            return 0;
+        case daisy_regime::by_ratio:
+            return std::min(most, whole_log(odds.asked / (terms.rate * odds.stored)));
+        case daisy_regime::in_full:
+            return most;
+        case daisy_regime::by_likelihood:
+            return std::min(most, whole_log(1 / (terms.draws * odds.stored)));
+    }
+    return most;
 }
 
 }  // namespace genista

@@ -30,7 +30,7 @@ inline constexpr double min_daisy_rate = 0x1p-64, max_daisy_rate = 0.5;
 [[nodiscard]] daisy_regime regime_of(const key_odds& odds, const daisy_terms& terms) noexcept;
 // k_x, in 0 .. log(1/ε). Odds that are no numbers, which I2 of oracle.hpp excludes, are served in full: safe.
 [[nodiscard]] double daisy_bits(const key_odds& odds, const daisy_terms& terms) noexcept;
-// ⌈k_x⌉, in 0 .. ⌈log(1/ε)⌉.
+// ⌈k_x⌉, in 0 .. ⌈log(1/ε)⌉; the same on every machine, for the same odds.
 [[nodiscard]] unsigned daisy_class(const key_odds& odds, const daisy_terms& terms) noexcept;
 
 }  // namespace genista
