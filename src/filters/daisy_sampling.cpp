@@ -29,7 +29,8 @@ result<hasher> check_sampled(const sampled_options& options) noexcept {
 
 result<std::unique_ptr<daisy_sampler>> daisy_sampler::make(std::uint64_t samples) noexcept {
     return without_throwing(own_name, [&]() -> result<std::unique_ptr<daisy_sampler>> {
-        std::unique_ptr<daisy_sampler> made{new daisy_sampler};
+        std::unique_ptr<daisy_sampler> made{new (std::nothrow) daisy_sampler};
+        if (made == nullptr) throw std::bad_alloc{};
         made->index_.resize(least_index);
         made->asked_ = std::make_unique<key_odds[]>(samples);
         made->most_asked_ = samples;
