@@ -47,6 +47,7 @@ constexpr std::array all{
     known{"one-line", {1.3, 2}},
     known{"broom-replay", {1, 2}},
     known{"sustained-guard", {10, 5, true}},
+    known{"daisy-broom", {8, 2}},
     known{"growth", {1.2, 2}},
 };
 
