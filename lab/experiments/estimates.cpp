@@ -33,6 +33,8 @@ constexpr std::array all{
     known{"ppr-spectral", {4, 4}},
     known{"ppr-bloomier", {9, 2}},
     known{"ppr-lossy", {2.5, 3}},
+    known{"daisy-bloom", {20, 5}},
+    known{"daisy-weighted", {4, 1}},
     known{"acf-support", {5, 4}},
     known{"acf-not-support", {38, 5}},
     known{"acf-figures", {17, 8}},
