@@ -23,6 +23,10 @@ TEST(claims, have_distinct_ids_a_promise_and_a_place) {
     EXPECT_EQ(find_claim("no-such-claim"), nullptr);
 }
 
+TEST(claims, every_one_has_an_experiment) {
+    for (const claim& each : all_claims()) EXPECT_NE(find_experiment(each.id), nullptr) << each.id;
+}
+
 TEST(claims, every_experiment_measures_one) {
     for (const experiment& each : all_experiments()) {
         EXPECT_NE(find_claim(each.id), nullptr) << each.id;

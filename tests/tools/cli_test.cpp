@@ -50,7 +50,7 @@ TEST(cli, without_a_command_help_goes_to_stderr) {
 }
 
 TEST(cli, unknown_commands_and_options_are_refused) {
-    expect_refused({"polish"}, "polish", "bench, inspect, lab");
+    expect_refused({"polish"}, "polish", "bench, inspect, daisy, lab");
     expect_refused({"lab", "polish"}, "polish", "list, run");
     expect_refused({"bench", "--polish"}, "--polish", "genista bench --help");
     expect_refused({"bench", "polish"}, "polish", "genista bench --help");

@@ -60,8 +60,8 @@ TEST(lab_cli, run_prints_measured_beside_promised_and_writes_the_file) {
     EXPECT_EQ(nlohmann::json::parse(contents(scratch / "lab.json")).at("experiments").size(), 1u);
 }
 
-TEST(lab_cli, a_promise_without_an_experiment_is_refused_as_such) {
-    expect_refused({"lab", "run", "daisy-lb", "--json", "-"}, "daisy-lb", "no experiment yet");
+TEST(lab_cli, what_is_no_experiment_is_refused_with_those_there_are) {
+    expect_refused({"lab", "run", "daisy-chain", "--json", "-"}, "'daisy-chain' is no experiment", "daisy-lb");
 }
 
 TEST(lab_cli, a_filter_the_experiment_does_not_know_is_refused) {

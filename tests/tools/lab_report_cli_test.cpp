@@ -57,7 +57,6 @@ TEST(lab_report_cli, help_says_how_to_go_on_and_bad_input_is_refused) {
         EXPECT_TRUE(has(help.out, word)) << word << "\n" << help.out;
     const scratch_folder scratch;
     expect_refused(small_report(scratch / "a.html", {"--only", "nothing"}), "'nothing'", "broom-words");
-    expect_refused(small_report(scratch / "a.html", {"--only", "daisy-lb"}), "'daisy-lb'", "no experiment yet");
     expect_refused(small_report(scratch / "no/such/a.html"), "no/such/a.html", "cannot be written");
     put_contents(scratch / "b.html.parts", "a file");
     expect_refused(small_report(scratch / "b.html"), "b.html.parts", "folder");

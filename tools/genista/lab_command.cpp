@@ -111,9 +111,7 @@ exit_status run_experiments(const run_request& asked) {
         chosen.push_back(lab::find_experiment(id));
         if (chosen.back() != nullptr) continue;
         return complain(exit_status::bad_input,
-                        fmt::format("'{}' {}; there are {}", id,
-                                    lab::find_claim(id) != nullptr ? "has no experiment yet" : "is no experiment",
-                                    experiment_ids()));
+                        fmt::format("'{}' is no experiment; there are {}", id, experiment_ids()));
     }
     for (const lab::experiment* each : chosen) {
         const auto fitting = lab::refuse_traces(*each, asked.options);

@@ -331,10 +331,7 @@ class report_run {
 exit_status make_report(const report_request& asked) {
     for (const std::string& id : asked.only) {
         if (id == matrix_name || lab::find_experiment(id) != nullptr) continue;
-        return complain(
-            exit_status::bad_input,
-            fmt::format("'{}' {}; there are {}", id,
-                        lab::find_claim(id) != nullptr ? "has no experiment yet" : "is no experiment", known_ids()));
+        return complain(exit_status::bad_input, fmt::format("'{}' is no experiment; there are {}", id, known_ids()));
     }
     return report_run{asked}.go();
 }
