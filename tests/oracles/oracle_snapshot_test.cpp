@@ -182,5 +182,25 @@ TYPED_TEST(oracle_snapshots, what_a_forgery_loads_as_is_a_sound_oracle) {
     EXPECT_LT(loaded, rounds * 9 / 10);
 }
 
+TEST(exact_oracle_snapshot, keys_out_of_order_or_twice_are_refused) {
+    const bytes file = saved(sample<exact_oracle>(40, 1));
+    const auto view = open_snapshot(file);
+    ASSERT_TRUE(view);
+    const auto first = static_cast<std::size_t>(view->sections[0].data() - file.data());
+    const auto with_second = [&](std::uint64_t position) {
+        bytes forged = file;
+        test::put_little_endian(forged, first + 24, 8, position);
+        test::fix_checksums(forged);
+        return exact_oracle::load(forged);
+    };
+    const std::uint64_t position = load_little_endian<std::uint64_t>(&file[first]);
+    EXPECT_TRUE(with_second(position + 1));
+    for (const std::uint64_t wrong : {position, position - 1, ~std::uint64_t{0}}) {
+        const auto loaded = with_second(wrong);
+        ASSERT_FALSE(loaded) << wrong;
+        EXPECT_EQ(loaded.error().code(), error_code::corrupt);
+    }
+}
+
 }  // namespace
 }  // namespace genista
