@@ -284,7 +284,7 @@ std::vector<band_game> play_against_bands(std::uint64_t effort, std::uint64_t se
             game.most_plausible_guesses = most_plausible_hits(seen.guesses, is.rate());
             all.push_back(game);
         }
-        progress(static_cast<double>(all.size() / 2) / static_cast<double>(adversaries.size()));
+        progress(static_cast<double>(all.size()) / static_cast<double>(2 * adversaries.size()));
     }
     return all;
 }
