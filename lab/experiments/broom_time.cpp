@@ -236,7 +236,7 @@ std::vector<cell> cells_of(const run_options& options) {
 outcome measure(const run_options& options) {
     if (!instruction_counter::available())
         throw workload_error{"broom-time counts instructions by single steps: Linux on x86-64, without a debugger"};
-    const samples sample = options.quick ? samples{500, 15, 3, 2} : samples{2000, 41, 5, 3};
+    const samples sample = options.quick ? samples{200, 9, 3, 2} : samples{2000, 41, 5, 3};
     outcome out;
     std::vector<cell> cells = cells_of(options);
     double dearest = 0;

@@ -31,7 +31,7 @@ constexpr std::array all{
     known{"acf-not-support", {38, 5}},     known{"acf-figures", {17, 8}},
     known{"acf-attack-cyclic", {108, 10}}, known{"acf-attack-swapping", {30, 10}},
     known{"acf-attack-birthday", {15, 5}}, known{"one-line", {1.3, 2}},
-    known{"broom-replay", {1, 2}},         known{"sustained-guard", {10, 5, true}},
+    known{"broom-replay", {1, 2}},         known{"sustained-guard", {90, 5, true}},
     known{"daisy-broom", {8, 2}},          known{"growth", {1.2, 2}},
 };
 
