@@ -13,7 +13,6 @@
 
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
-#include "lab/claims.hpp"
 #include "lab/experiments/estimates.hpp"
 #include "lab/games/attack_matrix.hpp"
 #include "lab/report/figure_json.hpp"
