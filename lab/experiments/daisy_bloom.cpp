@@ -76,8 +76,7 @@ struct measured_row {
 
 using key_set = std::unordered_set<std::uint64_t>;
 
-// Streams of chance whose seeds are neighbours are the same stream, a few numbers apart: what is drawn for one use must not be drawn again
-// for another.
+// What is drawn for one use must not be drawn again for another.
 enum class chance_of : std::uint64_t { input = 1, hash, queries, control_hash, control_queries };
 std::uint64_t seed_for(std::uint64_t seed, chance_of use) {
     random_stream mixed{seed ^ static_cast<std::uint64_t>(use) << 56};

@@ -89,7 +89,7 @@ robust_seen fill_and_ask(const robust_stage& stage, const teller& who, const tol
     }
     for (const std::uint64_t key : stage.inserts)
         seen.denied += filter.may_contain(key, daisy_class(who.odds(key), plan.terms)) ? 0u : 1u;
-    random_stream chance{random_stream{~seed}()};  // far from the streams of the draws
+    random_stream chance{~seed};  // not one of the streams of the draws
     for (const key_odds& each : odds.queries) {
         const digest drawn{chance(), chance()};
         seen.hits += filter.may_contain(drawn, daisy_class(each, plan.terms)) ? 1u : 0u;

@@ -94,7 +94,7 @@ void measure_point(point& p) {
     const std::array odds{world.odds(0), world.odds(world.rare)};
     const auto side = [&](std::uint64_t key) { return key < world.rare ? std::size_t{0} : std::size_t{1}; };
 
-    random_stream chance{random_stream{p.seed}()};
+    random_stream chance{p.seed};
     std::unordered_set<std::uint64_t> stored;
     for (double i = 0; i < p.terms.draws; ++i) {
         const std::uint64_t key = world.draw(chance, world.stored_share);

@@ -24,8 +24,7 @@ double zipf_sum(std::uint64_t n, double s) {
     return sum + integral + (std::pow(b, -s) - std::pow(a, -s)) / 2 + (slope(b) - slope(a)) / 12;
 }
 
-// Streams of neighbouring seeds are one stream, shifted: with a seed for what is stored and the next for what is asked, queries would
-// follow inserts. So a seed is first made into one that has no neighbours, another for each side.
+// One seed makes a world: what is stored and what is asked must not follow each other for that.
 std::uint64_t apart(std::uint64_t seed, std::uint64_t side) {
     return random_stream{seed}() ^ random_stream { ~side }();
 }
