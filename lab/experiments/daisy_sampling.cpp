@@ -5,7 +5,7 @@
 // exact plan. *Judged*:
 //
 //   1  bits: at most `most_bits` times those of the exact plan, tables that had to be added included, and a KiB for whole blocks;
-//   2  the rule for rates at 3 ε over the queries, asked under names of their own (daisy_inputs.hpp); and the rate that is to be expected of
+//   2  the rule for rates at 3 ε over the queries, asked under names of their own (drawn_world.hpp); and the rate that is to be expected of
 //      its tables is at most `most_rate` times that of the exact plan's;
 //   3  no key is ever missing: all drawn so far are asked for while it samples (and nobody else is let in: it is exact then), right after
 //      the filter took over, and at the end;
@@ -26,7 +26,7 @@
 
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
-#include "lab/experiments/daisy_inputs.hpp"
+#include "lab/experiments/drawn_world.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/parallel.hpp"
@@ -80,7 +80,7 @@ struct point {
 using sampled = sampled_filter<daisy_fingerprint_filter, odds_world>;
 
 // Draws go in, queries are asked in between, as in life; and now and then everybody so far is looked for.
-sampled live(point& p, const daisy_input& input) {
+sampled live(point& p, const drawn_world& input) {
     auto filter =
         must(sampled::make({.terms = input.terms, .samples = samples, .hash = hasher{hash_key::from_seed(p.seed)}},
                            std::make_shared<const odds_world>(input.world)));
@@ -112,7 +112,7 @@ sampled live(point& p, const daisy_input& input) {
     return filter;
 }
 
-daisy_fingerprint_filter filled_by(const daisy_plan& plan, const daisy_input& input, std::uint64_t seed) {
+daisy_fingerprint_filter filled_by(const daisy_plan& plan, const drawn_world& input, std::uint64_t seed) {
     auto filter = must(daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed)}}));
     insert_all(filter, input);
     return filter;
@@ -126,7 +126,7 @@ std::vector<key_odds> odds_of(const odds_world& world, std::uint64_t count,
 }
 
 void measure_point(point& p) {
-    const daisy_input input{daisy_worlds(p.draws, rate)[p.world], {static_cast<double>(p.draws), rate}, p.seed};
+    const drawn_world input{daisy_worlds(p.draws, rate)[p.world], {static_cast<double>(p.draws), rate}, p.seed};
     p.name = input.world.name();
     p.exact = input.plan();
     const auto by_plan = filled_by(p.exact, input, p.seed);
