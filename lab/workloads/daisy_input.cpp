@@ -46,56 +46,59 @@ struct frequencies {
     }
 };
 
-std::vector<std::uint64_t> draw(const std::function<std::uint64_t()>& next, double count) {
-    std::vector<std::uint64_t> drawn(static_cast<std::size_t>(count));
-    for (std::uint64_t& key : drawn) key = next();
-    return drawn;
+daisy_input::draws uniform_draws(std::uint64_t universe, std::uint64_t seed) {
+    return must(uniform_queries::make({0, universe}, seed));
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> daisy_input::stored(std::uint64_t seed) const {
+    const draws next = stored_draws(seed);
+    std::vector<std::uint64_t> drawn(static_cast<std::size_t>(terms.draws));
+    for (std::uint64_t& key : drawn) key = next();
+    return drawn;
+}
 
 std::uint64_t universe_for(const daisy_terms& terms) {
     return static_cast<std::uint64_t>(std::ceil(2 * terms.draws / terms.rate));
 }
 
-daisy_input input_of_world(const odds_world& world, const daisy_terms& terms, std::uint64_t seed) {
+daisy_input input_of_world(const odds_world& world, const daisy_terms& terms) {
     const auto shared = std::make_shared<const odds_world>(world);
     return {.name = world.name(),
             .terms = terms,
-            .stored = draw(world.stored_draws(seed), terms.draws),
             .odds = [shared](std::uint64_t key) { return shared->odds(key); },
             .groups = world.groups(),
-            .asked_draws = [shared](std::uint64_t its_seed) { return shared->asked_draws(its_seed); }};
+            .stored_draws = [shared](std::uint64_t seed) { return shared->stored_draws(seed); },
+            .asked_draws = [shared](std::uint64_t seed) { return shared->asked_draws(seed); }};
 }
 
-daisy_input input_of_stored_trace(const trace& from, daisy_terms terms, std::uint64_t seed) {
+daisy_input input_of_stored_trace(const trace& from, daisy_terms terms) {
     const auto seen = std::make_shared<const frequencies>(from);
     terms.draws = std::min(terms.draws, std::ceil(static_cast<double>(seen->accesses.size()) / accesses_a_draw));
     const std::uint64_t universe = std::max<std::uint64_t>(universe_for(terms), 2 * seen->of_key.size());
     const double alike = 1 / static_cast<double>(universe);
     daisy_input made{.name = from.name + " stored", .terms = terms};
-    made.stored = draw(frequencies::draws(seen, seed), terms.draws);
+    made.stored_draws = [seen](std::uint64_t seed) { return frequencies::draws(seen, seed); };
     made.odds = [seen, alike](std::uint64_t key) { return key_odds{seen->share(key), alike}; };
     const auto accesses = static_cast<double>(seen->accesses.size());
     for (const auto& [count, keys] : seen->histogram()) made.groups.push_back({{count / accesses, alike}, keys});
     made.groups.push_back({{0, alike}, static_cast<double>(universe - seen->of_key.size())});
-    made.asked_draws = [universe](std::uint64_t its_seed) {
-        return std::function<std::uint64_t()>{must(uniform_queries::make({0, universe}, its_seed))};
-    };
+    made.asked_draws = [universe](std::uint64_t seed) { return uniform_draws(universe, seed); };
     return made;
 }
 
-daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms, std::uint64_t seed) {
+daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms) {
     const auto seen = std::make_shared<const frequencies>(from);
     const std::uint64_t universe = std::max<std::uint64_t>(universe_for(terms), 2 * seen->of_key.size());
     const double alike = 1 / static_cast<double>(universe);
     daisy_input made{.name = from.name + " asked", .terms = terms};
-    made.stored = draw(must(uniform_queries::make({0, universe}, seed)), terms.draws);
+    made.stored_draws = [universe](std::uint64_t seed) { return uniform_draws(universe, seed); };
     made.odds = [seen, alike](std::uint64_t key) { return key_odds{alike, seen->share(key)}; };
     const auto accesses = static_cast<double>(seen->accesses.size());
     for (const auto& [count, keys] : seen->histogram()) made.groups.push_back({{alike, count / accesses}, keys});
     made.groups.push_back({{alike, 0}, static_cast<double>(universe - seen->of_key.size())});
-    made.asked_draws = [seen](std::uint64_t its_seed) { return frequencies::draws(seen, its_seed); };
+    made.asked_draws = [seen](std::uint64_t seed) { return frequencies::draws(seen, seed); };
     return made;
 }
 

@@ -1,4 +1,4 @@
-// What a daisy filter is measured with: the draws that are stored, the odds of every key, and queries; from a world of known odds, or from a
+// What a daisy filter is measured with: draws to be stored, the odds of every key, and queries; from a world of known odds, or from a
 // trace whose own frequencies are the odds.
 //
 //     world            n draws of it are stored; queries are drawn from its other side
@@ -19,19 +19,21 @@
 namespace genista::lab {
 
 struct daisy_input {
+    using draws = std::function<std::uint64_t()>;
     std::string name;
-    daisy_terms terms{};  // the draws there are, and the rate that is asked for
-    std::vector<std::uint64_t> stored{};
+    daisy_terms terms{};  // the draws to be stored, and the rate that is asked for
     std::function<key_odds(std::uint64_t)> odds{};
     std::vector<odds_group> groups{};
-    std::function<std::function<std::uint64_t()>(std::uint64_t seed)> asked_draws{};
+    std::function<draws(std::uint64_t seed)> stored_draws{}, asked_draws{};
+
+    [[nodiscard]] std::vector<std::uint64_t> stored(std::uint64_t seed) const;
 };
 
 [[nodiscard]] std::uint64_t universe_for(const daisy_terms& terms);
 
-[[nodiscard]] daisy_input input_of_world(const odds_world& world, const daisy_terms& terms, std::uint64_t seed);
+[[nodiscard]] daisy_input input_of_world(const odds_world& world, const daisy_terms& terms);
 // At most terms.draws draws, and no more than a sixteenth of its accesses.
-[[nodiscard]] daisy_input input_of_stored_trace(const trace& from, daisy_terms terms, std::uint64_t seed);
-[[nodiscard]] daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms, std::uint64_t seed);
+[[nodiscard]] daisy_input input_of_stored_trace(const trace& from, daisy_terms terms);
+[[nodiscard]] daisy_input input_of_asked_trace(const trace& from, const daisy_terms& terms);
 
 }  // namespace genista::lab

@@ -26,6 +26,23 @@ double lines_for_bits(double bits) noexcept {
     return std::max(1.0, std::ceil(bits / static_cast<double>(daisy_line_bits)));
 }
 
+rates scattered_rates(const daisy_plan& plan, double lines) noexcept {
+    const double bits = lines * static_cast<double>(daisy_line_bits), load = plan.whole_bits() / bits;
+    const double zeros = std::exp(-load), ones = -std::expm1(-load);
+    double squares = 0;  // the variance of the probes of all draws
+    for (std::size_t j = 1; j < plan.stored_share.size(); ++j)
+        squares += plan.terms.draws * plan.stored_share[j] * static_cast<double>(j * j);
+    const double by_draws = zeros * zeros * squares / (bits * bits),
+                 by_places = zeros * (1 - (1 + load) * zeros) / bits;
+    const double relative = ones > 0 ? (by_draws + by_places) / (ones * ones) : 0;
+    rates passes{};
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        const double j = std::min(static_cast<double>(i), static_cast<double>(plan.largest_class()));
+        passes[i] = std::min(1.0, std::pow(ones, j) * (1 + j * (j - 1) / 2 * relative));
+    }
+    return passes;
+}
+
 // avoid(T) for every T within the first `largest` lanes. Throws std::bad_alloc.
 std::vector<double> avoidances(const daisy_plan& plan, daisy_layout layout, unsigned largest) {
     const unsigned lanes = lanes_of(layout);
@@ -91,8 +108,9 @@ error no_memory() noexcept {
 }  // namespace
 
 daisy_bloom_size scattered_size(const daisy_plan& plan) noexcept {
-    const double lines = lines_for_bits(plan.whole_bits() / std::numbers::ln2);
-    return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
+    double lines = lines_for_bits(plan.whole_bits() / std::numbers::ln2);
+    while (weigh(plan, scattered_rates(plan, lines)) > plan.expected_rate()) lines += std::max(1.0, lines / 1024);
+    return {daisy_layout::scattered, static_cast<std::uint64_t>(std::ceil(lines))};
 }
 
 result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept {
@@ -107,14 +125,8 @@ result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept {
 }
 
 result<double> expected_rate_of(const daisy_plan& plan, const daisy_bloom_size& size) noexcept {
-    const double bits = static_cast<double>(size.lines) * static_cast<double>(daisy_line_bits);
-    if (size.layout == daisy_layout::scattered) {
-        const double ones = -std::expm1(-plan.whole_bits() / bits);
-        rates passes{};
-        for (std::size_t j = 0; j < passes.size(); ++j)
-            passes[j] = std::pow(ones, std::min<double>(static_cast<double>(j), plan.largest_class()));
-        return std::min(1.0, weigh(plan, passes));
-    }
+    if (size.layout == daisy_layout::scattered)
+        return std::min(1.0, weigh(plan, scattered_rates(plan, static_cast<double>(size.lines))));
     try {
         const auto avoid = avoidances(plan, size.layout, plan.largest_class());
         return std::min(1.0, weigh(plan, blocked_rates(avoid, plan.terms.draws / static_cast<double>(size.lines))));
