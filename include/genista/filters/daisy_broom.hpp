@@ -15,11 +15,11 @@
 //       its bin was renewed or its range laid, however many such keys there are. (Without options.late_band: as many as the list holds.)
 //   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice what a band for these keys takes, or the list's
 //       bytes and a band.
-//   I5  A call that reports `full` or an error has changed nothing in the filter.
+//   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that failed may have laid a range of the late band.)
 //
 // The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R; a query that was let through in vain calls adapt().
 // Remotely: a range read of a band with a share s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no key,
-// and at most three ranges of its late band.
+// and four ranges of its late band at most: a look before it opens, two to lay, one to learn.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Queries never block.
 //

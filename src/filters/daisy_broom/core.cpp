@@ -80,7 +80,7 @@ daisy_broom_core::late_size daisy_broom_core::size_late(std::uint64_t position) 
     return {.capacity = capacity, .sample = range_of_bin(scale(position, bins), bins)};
 }
 
-// The band is published empty, and only then does anybody read R to lay a range of it: the fence is one half of the argument of late_band.hpp.
+// The band is published empty, and only then does anybody read R to lay a range of it [late_band.hpp].
 result<void> daisy_broom_core::open_late(const late_size& size, std::uint64_t found) noexcept {
     // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us of, and the bins would not hold them.
     constexpr std::uint64_t too_many = 80;
@@ -99,7 +99,7 @@ result<void> daisy_broom_core::open_late(const late_size& size, std::uint64_t fo
         if (!broom) return broom.error();
         late_owner_ = std::make_unique<late_band>(*std::move(broom), broom::bins_for(band.capacity));
         late_.store(late_owner_.get(), std::memory_order_seq_cst);
-        std::atomic_thread_fence(std::memory_order_seq_cst);
+        committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
         return {};
     });
 }

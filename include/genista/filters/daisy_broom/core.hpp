@@ -64,9 +64,16 @@ class daisy_broom_core {
     [[nodiscard]] absent_list& cells() noexcept { return cells_; }
     [[nodiscard]] const absent_list& cells() const noexcept { return cells_; }
 
-    // The band of class 0, null until it opens. Whoever asks it about a key that is in R by now has fenced (unkept_keys.hpp).
+    // The band of class 0, null until it opens.
     [[nodiscard]] late_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
     [[nodiscard]] const late_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
+    // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will have it. Both sides change one counter, the opener after
+    // publishing the band and this one before looking for it: who comes second sees what the first has done before.
+    [[nodiscard]] late_band* late_after_commit() noexcept {
+        if (late_band* const open = late(); open != nullptr) return open;
+        committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
+        return late();
+    }
     [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
     // How large it would be now, and where to look into R whether it holds as many keys as we were told.
     struct late_size {
@@ -125,6 +132,7 @@ class daisy_broom_core {
     std::vector<broom_filter> brooms_;
     absent_list cells_;
     std::atomic<late_band*> late_ = nullptr;
+    std::atomic<std::uint64_t> committed_or_opened_ = 0;
     std::unique_ptr<late_band> late_owner_;  // under opening_
     std::mutex opening_;
     std::atomic<std::uint64_t> unkept_ = 0, unkept_adapts_ = 0, unkept_reads_ = 0;

@@ -3,8 +3,8 @@
 //     position        0 ─────────────────────────────────────────── 2^64       ranges: as many as the broom filter had bins when it opened
 //     laid, a bit     1   0   1   1   0   0   0   1   0   ...                  1: the broom filter answers; 0: "maybe", or what the list says
 //
-// A range is laid by one read of R (broom_filter::lay), with the first mistake in it. So nobody ever waits for a whole band to be built, and no adapt reads
-// more than two ranges. When all are laid, class 0 is a band like any other.
+// A range is laid by one read of R (broom_filter::lay; one for each bin that it has become if the band has grown since), with the first mistake in it. So
+// nobody ever waits for a whole band to be built. When all are laid, class 0 is a band like any other.
 //
 //   I1  A range that is laid holds every member: each key of class 0 in R whose insert has returned, from then on for ever.
 //   I2  A bit is set after its range was laid, and never cleared.
@@ -12,7 +12,8 @@
 // Why no insert is lost. Whoever inserts y has committed it to R, then looks for the band. (a) It is there: y goes into the broom filter, laid or not. If lay()
 // had read R before y came, it finds the bin changed since and reads again, or has committed already, and y joins a bin that is laid: the broom
 // filter's own rule for renewals. (b) It is not there yet: then it was published after y was committed, and whatever lay() reads of R is read after
-// that, so it has y. The two orders are fenced on both sides (unkept_keys.hpp, daisy_broom_core::open_late). So a range is complete when lay() returns, stays so by I1 of
+// that, so it has y. There is no third case: both change one counter in between (daisy_broom_core::late_after_commit), and who
+// is second there sees what the first did. So a range is complete when lay() returns, stays so by I1 of
 // broom.hpp (growth and renewals keep what is in a bin), and only then does its bit say so (I2): nothing needs a lock, and a reader who sees the bit
 // sees the bins.
 //

@@ -14,24 +14,17 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <new>
 
 #include "genista/filters/daisy_broom/core.hpp"
 
 namespace genista::unkept_keys {
 
-// The other half of late_band.hpp's argument: the key is in R, then somebody looks whether there is a band. Without the fence a processor might look first.
-[[nodiscard]] inline late_band* band_after_commit(daisy_broom_core& core) noexcept {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-    return core.late();
-}
-
 template <remote_map View>
 [[nodiscard]] result<insert_outcome> insert(daisy_broom_core& core, const digest& d, key_view key,
                                             View& view) noexcept {
     insert_outcome outcome = insert_outcome::inserted;
-    if (late_band* const band = band_after_commit(core); band != nullptr) {
+    if (late_band* const band = core.late_after_commit(); band != nullptr) {
         const auto joined = band->broom().insert(key, view);
         if (!joined || *joined == insert_outcome::full) return joined;
         outcome = *joined;
