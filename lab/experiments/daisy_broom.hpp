@@ -57,6 +57,22 @@ struct replay_controls {
 };
 [[nodiscard]] replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, std::uint64_t seed);
 
+// An adversary who has the oracle asks for strangers of class 0, many more than the list of exceptions holds, and again in every round.
+struct class_0_replay {
+    std::string plan;  // made with the oracle that calls every key nearly certain, or with the right one
+    std::uint64_t keys = 0, pool = 0;      // distinct strangers
+    std::uint64_t list_holds = 0;          // mistakes
+    std::vector<std::uint64_t> wasted{};   // by round
+    std::vector<std::uint64_t> control{};  // with a list that may not give way to a band
+    std::uint64_t most_range_reads = 0;    // of one adapt
+    double most_bits = 0, last_bits = 0;   // for class 0, a key: list and band together, at most and in the end
+    std::uint64_t denied = 0;
+    bool sound = false;
+};
+[[nodiscard]] std::vector<class_0_replay> replay_class_0(std::uint64_t keys, std::uint64_t pool, std::size_t rounds,
+                                                         std::uint64_t seed,
+                                                         const std::function<void(double)>& progress);
+
 struct band_game {
     std::string adversary;
     unsigned rate_bits = 0;

@@ -236,6 +236,70 @@ std::vector<replayed_oracle> replay_under_wrong_oracles(std::uint64_t keys, std:
     return all;
 }
 
+namespace {
+
+perturbed_options nearly_certain() {
+    return {.mistake = oracle_mistake::constant, .constant = {0.5, 0x1p-60}};
+}
+
+filter_type filled_filter(filled& in, const daisy_plan& plan, bool late, std::uint64_t seed) {
+    daisy_broom_options options;
+    options.hash = in.hash;
+    options.repeatable = seed;
+    options.late_band = late;
+    auto filter = must(filter_type::make(options, plan, make_oracle(nearly_certain())));
+    for (const std::uint64_t key : in.keys) (void)must(filter.insert(key, in.remote.uncounted()));
+    return filter;
+}
+
+class_0_replay replay_class_0_by(const daisy_plan& plan, std::string name, std::uint64_t keys, std::uint64_t pool,
+                                 std::size_t rounds, std::uint64_t seed) {
+    filled in{keys, seed};
+    auto filter = filled_filter(in, plan, true, seed), control = filled_filter(in, plan, false, seed);
+    class_0_replay seen{.plan = std::move(name), .keys = keys, .pool = pool};
+    seen.list_holds = filter.exceptions().buckets() * absent_cells::cells_of_a_bucket * 2 / 3;
+    const double empty = in.bits_per_key(filter);
+    const auto draw = world().asked_draws(seed + 5);
+    std::vector<std::uint64_t> asked;
+    while (asked.size() < pool) {
+        const std::uint64_t key = draw();
+        if (!in.holds(key)) asked.push_back(key);
+    }
+    for (std::size_t round = 0; round < rounds; ++round) {
+        std::uint64_t wasted = 0, forgot = 0;
+        for (const std::uint64_t key : asked) {
+            const std::uint64_t before = in.remote.map().counts().range_reads;
+            if (!in.wastes(filter, key)) continue;
+            ++wasted;
+            seen.most_range_reads = std::max(seen.most_range_reads, in.remote.map().counts().range_reads - before);
+            seen.most_bits = std::max(seen.most_bits, in.bits_per_key(filter) - empty);
+        }
+        for (const std::uint64_t key : asked) forgot += in.wastes(control, key) ? 1u : 0u;
+        seen.wasted.push_back(wasted);
+        seen.control.push_back(forgot);
+    }
+    seen.last_bits = in.bits_per_key(filter) - empty;
+    for (const std::uint64_t key : in.keys)
+        seen.denied += filter.may_contain(key) && control.may_contain(key) ? 0u : 1u;
+    seen.sound = filter.audit(in.remote.uncounted()).has_value() && control.audit(in.remote.uncounted()).has_value();
+    return seen;
+}
+
+}  // namespace
+
+std::vector<class_0_replay> replay_class_0(std::uint64_t keys, std::uint64_t pool, std::size_t rounds,
+                                           std::uint64_t seed, const std::function<void(double)>& progress) {
+    const daisy_terms terms{static_cast<double>(keys), 0x1p-10};
+    std::vector<class_0_replay> all;
+    all.push_back(replay_class_0_by(plan_by(*make_oracle(nearly_certain()), terms, seed), "by this oracle", keys, pool,
+                                    rounds, seed));
+    progress(0.5);
+    all.push_back(replay_class_0_by(plan_by(*make_oracle({.mistake = oracle_mistake::none}), terms, seed),
+                                    "by the right one", keys, pool, rounds, seed));
+    progress(1);
+    return all;
+}
+
 replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, std::uint64_t seed) {
     filled in{keys, seed};
     const daisy_terms terms{static_cast<double>(keys), 0x1p-10};

@@ -110,6 +110,9 @@ result<void> broom_filter::grow_from(broom::range_source& source) noexcept {
 result<void> broom_filter::rebuild_from(broom::range_source& source, unsigned threads) noexcept {
     return core_->rebuild(source, threads);
 }
+result<void> broom_filter::lay_from(position_range range, broom::range_source& source) noexcept {
+    return core_->lay(range, source);
+}
 
 template <class Key>
 result<broom_filter> broom_filter::build_from_keys(const broom_options& options, std::span<const Key> keys,

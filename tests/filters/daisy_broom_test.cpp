@@ -212,6 +212,7 @@ TEST(daisy_broom, rebuilding_admits_keys_that_nobody_told_it_of) {
 TEST(daisy_broom, a_list_of_exceptions_that_is_too_short_forgets_some_and_not_all) {
     daisy_broom_options options = seeded(1);
     options.exception_bytes = 10 * absent_cells::bucket_bytes;  // 300 cells
+    options.late_band = false;
     world w{.f = *filter::make(options, plan_by_digit(), by_digit())};
     std::vector<std::uint64_t> wasted(4);
     for (auto& round : wasted) {

@@ -27,15 +27,17 @@ constexpr std::uint64_t keys_of_a_writer = 300;
 
 class history {
   public:
-    history(std::uint64_t seed, std::uint64_t steps)
+    history(std::uint64_t seed, std::uint64_t steps, bool late)
         : steps_{steps},
+          late_{late},
           oracle_{std::make_shared<scripted_oracle>([](std::uint64_t key) {
               constexpr unsigned classes[] = {0, 0, 0, 9, 12};
               return test::odds_of_class(classes[key % 5], terms);
           })},
-          // Two buckets: adapts of other keys come between a ticket and its use all the time.
+          // Two buckets: adapts of other keys come between a ticket and its use all the time, and the band opens soon.
           filter_{*filter::make({.hash = hasher{hash_key::from_seed(seed)},
                                  .exception_bytes = 2 * absent_cells::bucket_bytes,
+                                 .late_band = late,
                                  .repeatable = seed},
                                 test::plan_of(terms, {{0, {0.6, 0}}, {9, {0.2, 0.5}}, {12, {0.2, 0.5}}}), oracle_)},
           stamps_(writers * keys_of_a_writer) {}
@@ -53,6 +55,7 @@ class history {
         EXPECT_EQ(failed_, 0u);
         EXPECT_GT(judged_, 0u);
         EXPECT_GT(fixed_, 0u);
+        EXPECT_TRUE(late_ || filter_.late() == nullptr);
         EXPECT_TRUE(filter_.audit(remote_));
         for (std::uint64_t key = 0; key < stamps_.size(); ++key) {
             EXPECT_TRUE(stamps_[key] % 2 == 0 || filter_.may_contain(key)) << key;
@@ -111,6 +114,7 @@ class history {
     }
 
     std::uint64_t steps_;
+    bool late_;
     std::shared_ptr<const scripted_oracle> oracle_;
     memory_map remote_;
     filter filter_;
@@ -121,9 +125,57 @@ class history {
 
 TEST(daisy_broom_threads, no_member_is_denied) {
     for (std::uint64_t seed = 1; seed <= test::effort(2, 1, 500); ++seed) {
-        history{seed, test::effort(6'000, 2'000, 20'000)}.run();
-        if (HasFailure()) FAIL() << "seed " << seed;
+        for (const bool late : {false, true}) {
+            history{seed, test::effort(6'000, 2'000, 20'000), late}.run();
+            if (HasFailure()) FAIL() << "seed " << seed << ", late " << late;
+        }
     }
+}
+
+// Opening and laying, again and again: a writer whose keys are all of class 0 beside adapters that open the band with the first mistake and lay it in a moment.
+// Whatever the writer has inserted is there, before, while and after. Rebuilding, which would lay everything at once, stays away.
+TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
+    const auto oracle = std::make_shared<scripted_oracle>([](std::uint64_t) { return test::odds_of_class(0, terms); });
+    std::uint64_t denied = 0, laid = 0;
+    std::atomic<std::uint64_t> half_laid = 0;
+    for (std::uint64_t round = 0; round < test::effort(150, 15, 20'000); ++round) {
+        memory_map remote;
+        filter f =
+            *filter::make({.hash = hasher{hash_key::from_seed(round)}, .exception_bytes = 0, .repeatable = round},
+                          test::plan_of(terms, {{0, {0.9, 0}}, {12, {0.1, 1}}}), oracle);
+        constexpr std::uint64_t keys = 600;
+        std::atomic<std::uint64_t> written = 0, missed = 0, failed = 0;
+        {
+            std::jthread writer{[&] {
+                for (std::uint64_t key = 0; key < keys; ++key) {
+                    if (!remote.put(f.hash()(key), integer_key{key}.view()) || !f.insert(key, remote)) ++failed;
+                    if (!f.may_contain(key)) ++missed;
+                    written.store(key + 1);
+                }
+            }};
+            std::vector<std::jthread> adapters;
+            for (std::uint64_t number = 0; number < 2; ++number) {
+                adapters.emplace_back([&, number] {
+                    test::splitmix chance{2 * round + number};
+                    while (written.load() < round % keys) std::this_thread::yield();
+                    while (written.load() < keys) {
+                        const std::uint64_t before = written.load();
+                        if (before != 0 && !f.may_contain(chance.below(before))) ++missed;
+                        if (!f.adapt(chance.below(2 * keys), remote)) ++failed;
+                        half_laid += f.late() != nullptr && !f.late()->is_all_laid() ? 1u : 0u;
+                    }
+                });
+            }
+        }
+        EXPECT_EQ(failed, 0u);
+        for (std::uint64_t key = 0; key < keys; ++key) denied += f.may_contain(key) ? 0u : 1u;
+        denied += missed;
+        laid += f.late() == nullptr ? 0 : f.late()->laid();
+        ASSERT_TRUE(f.audit(remote)) << round;
+        ASSERT_EQ(denied, 0u) << round;
+    }
+    EXPECT_GT(laid, 0u);
+    EXPECT_GT(half_laid, 0u) << "nobody ever saw it half laid";
 }
 
 // The race itself, without R's lock around it: an adapt whose read of R is over when the key arrives.

@@ -253,5 +253,14 @@ TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
     EXPECT_NE(table.out.find("does not know the kind"), std::string::npos) << table.out;
 }
 
+TEST(inspect_cli, tells_the_bands_of_a_daisy_broom_filter_without_its_oracle) {
+    const tool_run run =
+        run_tool({"inspect", std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v2-late.snapshot", "--json"});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.json().at("filter"), "daisy_broom");
+    EXPECT_EQ(run.json().at("details"),
+              "classes 1 to 9 at 2^-9, classes 10 to 64 at 2^-12, class 0 at 2^-8 in 2 of 3 ranges, 80 exceptions");
+}
+
 }  // namespace
 }  // namespace genista::test

@@ -1,6 +1,8 @@
 // The registry: one line a filter. See filters.hpp.
 #include "filters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -23,6 +25,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
 #include "genista/filters/daisy_bloom.hpp"
+#include "genista/filters/daisy_broom/core.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/multiset.hpp"
@@ -102,7 +105,24 @@ template <class Filter>
 result<saved_filter> load_filter(std::span<const std::byte> snapshot) {
     const result<Filter> loaded = Filter::load(snapshot);
     if (!loaded) return loaded.error();
-    return saved_filter{Filter::name, loaded->stats()};
+    return saved_filter{Filter::name, loaded->stats(), {}};
+}
+
+// Without its oracle nobody can ask it, and what it holds can be told all the same.
+result<saved_filter> load_daisy_broom(std::span<const std::byte> snapshot) {
+    const auto loaded = daisy_broom_core::load(snapshot);
+    if (!loaded) return loaded.error();
+    saved_filter found{"daisy_broom", loaded->core->stats(0), {}};
+    for (const daisy_band& each : loaded->core->bands().all()) {
+        found.details += fmt::format("{}classes {} to {} at 2^-{}", found.details.empty() ? "" : ", ", each.first_class,
+                                     each.last_class, each.rate_bits);
+    }
+    if (const late_band* const late = loaded->core->late(); late != nullptr)
+        found.details += fmt::format(", class 0 at 2^-8 in {} of {} ranges", late->laid(), late->ranges());
+    else
+        found.details += ", class 0 not kept";
+    found.details += fmt::format(", {} exceptions", loaded->core->cells().size());
+    return found;
 }
 
 result<saved_filter> load_cyclic(std::span<const std::byte> snapshot) {
@@ -162,6 +182,7 @@ constexpr filter_entry not_measured[] = {
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
     {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
     {daisy_fingerprint_filter::name, snapshot_kind::daisy_fingerprint, nullptr, &load_filter<daisy_fingerprint_filter>},
+    {"daisy_broom", snapshot_kind::daisy_broom, nullptr, &load_daisy_broom},
     {daisy_bloom_filter::name, snapshot_kind::daisy_bloom, nullptr, &load_filter<daisy_bloom_filter>},
     {weighted_bloom_filter::name, snapshot_kind::weighted_bloom, nullptr, &load_filter<weighted_bloom_filter>},
 };

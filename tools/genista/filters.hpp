@@ -21,6 +21,7 @@ namespace genista::tool {
 struct saved_filter {
     std::string_view name;
     filter_stats stats;
+    std::string details;  // what else there is to say; mostly nothing
 };
 
 struct filter_entry {

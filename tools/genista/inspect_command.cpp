@@ -106,6 +106,7 @@ exit_status inspect(const std::string& path, bool as_json) {
         const result<saved_filter> saved = known->load(file->bytes());
         if (!saved) return refuse(saved.error());
         document["filter"] = saved->name;
+        if (!saved->details.empty()) document["details"] = saved->details;
         document["stats"] = stats_json(saved->stats);
     }
     if (!as_json) {

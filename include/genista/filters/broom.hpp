@@ -229,6 +229,13 @@ class broom_filter : public filter_surface<broom_filter> {
         broom::remote_source<R> source{remote, hash()};
         return rebuild_from(source, threads);
     }
+    // The same for the bins of these positions alone: one range read a bin. Once it has returned, every key that R holds there is in the
+    // filter or will be when its insert returns. For filters that are filled piece by piece (daisy_broom/late_band.hpp).
+    template <remote_map R>
+    [[nodiscard]] result<void> lay(position_range range, R& remote) noexcept {
+        broom::remote_source<R> source{remote, hash()};
+        return lay_from(range, source);
+    }
     // Every member of R owns a slot or an entry and is answered "maybe", the law holds in every bin, the counts agree.
     // Nobody may write meanwhile.
     template <remote_map R>
@@ -349,6 +356,7 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;
     [[nodiscard]] result<void> rebuild_from(broom::range_source& source, unsigned threads) noexcept;
+    [[nodiscard]] result<void> lay_from(position_range range, broom::range_source& source) noexcept;
     template <class Key>
     [[nodiscard]] static result<broom_filter> build_from_keys(const broom_options& options, std::span<const Key> keys,
                                                               unsigned threads) noexcept;

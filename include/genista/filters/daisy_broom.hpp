@@ -1,7 +1,8 @@
 // daisy_broom_filter: bits go where the world is likely to ask, and what still goes wrong is repaired. Ours: daisy's classes
 // [daisy §1.1] choose the rate that a key deserves, the broom filter's epochs [broom.hpp] keep that rate for every query and learn.
 //
-//     oracle, plan ──→ class of a key        0   always "maybe", nothing is kept; absent_cells remembers mistakes, exactly
+//     oracle, plan ──→ class of a key        0   always "maybe", nothing is kept; a list remembers mistakes, exactly, and when it has cost as much
+//                                                as a broom filter for these keys, one is opened and laid range by range (unkept_keys.hpp)
 //                                         j ≥ 1   one broom filter for each band of classes, with the rate 2^-j or better
 //     R                one for all, in the order of one hash: it knows nothing of oracles, and the truth stays there
 //
@@ -10,12 +11,15 @@
 //       filter never changes its oracle, and a snapshot is not loaded with another one (oracle_identity.hpp).
 //   I2  Rate: each band keeps its own for every query of its classes, whatever was asked before. If the oracle is right, a query drawn from Q is let through
 //       with probability at most 3 ε, at every moment of any history [docs/filters/daisy_broom.md].
-//   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and again only with the band's rate after its bin
-//       was renewed, or when the list of exceptions had to forget it.
-//   I4  A call that reports `full` or an error has changed nothing in the filter.
+//   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and again only with the band's rate (2^-8 for class 0) after
+//       its bin was renewed or its range laid, however many such keys there are. (Without options.late_band: as many as the list holds.)
+//   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice what a band for these keys takes, or the list's
+//       bytes and a band.
+//   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that failed may have laid a range of the late band.)
 //
 // The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R; a query that was let through in vain calls adapt().
-// Remotely: a range read of a band with a share s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no key.
+// Remotely: a range read of a band with a share s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no key,
+// and four ranges of its late band at most: a look before it opens, two to lay, one to learn.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Queries never block.
 //
@@ -24,7 +28,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -36,6 +39,7 @@
 
 #include "genista/filters/daisy_broom/band_view.hpp"
 #include "genista/filters/daisy_broom/core.hpp"
+#include "genista/filters/daisy_broom/unkept_keys.hpp"
 
 namespace genista {
 
@@ -72,44 +76,37 @@ class daisy_broom_filter {
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         const unsigned band = band_of(key);
-        if (band != daisy_bands::none) {
-            auto view = view_of(remote, band);
-            return core_->broom(band).insert(key, view);
-        }
-        core_->cells().admit(hash()(key).position);
-        core_->count_unkept(true);
-        return insert_outcome::inserted;
+        auto view = view_of(remote, band);
+        if (band == daisy_bands::none) return unkept_keys::insert(*core_, hash()(key), key, view);
+        return core_->broom(band).insert(key, view);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         const unsigned band = band_of(key);
-        if (band == daisy_bands::none) return erase_unkept(key, remote);
         auto view = view_of(remote, band);
+        if (band == daisy_bands::none) return unkept_keys::erase(*core_, hash()(key), key, view, false);
         return core_->broom(band).erase(key, view);
     }
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for promise) noexcept {
         const unsigned band = band_of(key);
-        if (band == daisy_bands::none) return erase_unkept(key, remote);
         auto view = view_of(remote, band);
+        if (band == daisy_bands::none) return unkept_keys::erase(*core_, hash()(key), key, view, true);
         return core_->broom(band).erase(key, view, promise);
     }
     // R no longer holds the key. `absent`: nothing was kept of it, or the key is back.
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         const unsigned band = band_of(key);
-        if (band == daisy_bands::none) {
-            core_->count_unkept(false);
-            return erase_outcome::absent;
-        }
         auto view = view_of(remote, band);
+        if (band == daisy_bands::none) return unkept_keys::forget(*core_, key, view);
         return core_->broom(band).forget(key, view);
     }
     template <remote_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
         const unsigned band = band_of(key);
         auto view = view_of(remote, band);
-        if (band == daisy_bands::none) return adapt_unkept(key, view);
+        if (band == daisy_bands::none) return unkept_keys::adapt(*core_, hash()(key), key, view);
         return core_->broom(band).adapt(key, view);
     }
 
@@ -133,7 +130,7 @@ class daisy_broom_filter {
     // `d` is hash()(key). A digest alone does not tell a class.
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         const unsigned band = band_of(key);
-        return band == daisy_bands::none ? !core_->cells().excludes(d.position) : core_->broom(band).may_contain(d);
+        return band == daisy_bands::none ? core_->may_contain_unkept(d) : core_->broom(band).may_contain(d);
     }
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
     [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
@@ -147,12 +144,17 @@ class daisy_broom_filter {
     // Twice the bins in every band.
     template <remote_map R>
     [[nodiscard]] result<void> grow(R& remote) noexcept {
+        if (late_band* const late = core_->late(); late != nullptr) {
+            auto view = view_of(remote, daisy_bands::none);
+            if (const auto done = late->broom().grow(view); !done) return done;
+        }
         return each_band(remote, [](broom_filter& broom, auto& view) { return broom.grow(view); });
     }
     // Lays every bin anew from R, with the same oracle and plan; others may work beside it. After a crash, or with a filter that R has outrun.
     template <remote_map R>
     [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
-        core_->cells().admit_all();  // R may hold keys there that nobody told us of
+        auto unkept = view_of(remote, daisy_bands::none);
+        if (const auto done = unkept_keys::rebuild(*core_, unkept, threads); !done) return done;
         return each_band(remote, [threads](broom_filter& broom, auto& view) { return broom.rebuild(view, threads); });
     }
     // Every member of R is answered "maybe", every band is sound. Nobody may write meanwhile.
@@ -161,6 +163,11 @@ class daisy_broom_filter {
         for (unsigned band = 0; band < core_->size(); ++band) {
             auto view = view_of(remote, band);
             if (const auto sound = std::as_const(*core_).broom(band).audit(view); !sound) return sound;
+        }
+        if (const late_band* const late = std::as_const(*core_).late(); late != nullptr) {
+            const laid_keys laid{*this, *late};
+            band_view<R, laid_keys> view{remote, laid, daisy_bands::none};
+            if (const auto sound = late->broom().audit(view); !sound) return sound;
         }
         bool denied = false;
         const auto read = each_key(remote, [&](const digest& d, key_view key) {
@@ -179,7 +186,9 @@ class daisy_broom_filter {
     [[nodiscard]] const daisy_plan& plan() const noexcept { return core_->plan(); }
     [[nodiscard]] const daisy_bands& bands() const noexcept { return core_->bands(); }
     [[nodiscard]] const broom_filter& broom(unsigned band) const noexcept { return core_->broom(band); }
-    [[nodiscard]] const absent_cells& exceptions() const noexcept { return core_->cells(); }
+    [[nodiscard]] const absent_list& exceptions() const noexcept { return core_->cells(); }
+    // Null until mistakes about keys of class 0 have paid for it.
+    [[nodiscard]] const late_band* late() const noexcept { return std::as_const(*core_).late(); }
     [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
     [[nodiscard]] const hasher& hash() const noexcept { return core_->hash(); }
     // The oracle's bytes included. Keys of class 0 are counted as they were told.
@@ -245,6 +254,16 @@ class daisy_broom_filter {
         return band_view<R, daisy_broom_filter>{remote, *this, band};
     }
 
+    // For an audit of the late band, which owes nothing to keys in ranges that are not laid.
+    struct laid_keys {
+        const daisy_broom_filter& of;
+        const late_band& band;
+        [[nodiscard]] unsigned band_of(key_view key) const noexcept {
+            return band.is_laid(of.hash()(key).position) ? of.band_of(key) : daisy_bands::none - 1;
+        }
+        [[nodiscard]] const hasher& hash() const noexcept { return of.hash(); }
+    };
+
     // In pieces: a map in memory keeps its writers waiting while one is visited.
     template <class R, class Visit>
     [[nodiscard]] static result<void> each_key(R& remote, Visit visit) noexcept {
@@ -268,42 +287,6 @@ class daisy_broom_filter {
             if (const auto done = work(core_->broom(band), view); !done) return done.error();
         }
         return {};
-    }
-
-    template <class R>
-    [[nodiscard]] result<erase_outcome> erase_unkept(key_view key, R& remote) noexcept {
-        const result<bool> gone = remote.erase(hash()(key), key);
-        if (!gone) return gone.error();
-        if (!*gone) return erase_outcome::absent;
-        core_->count_unkept(false);
-        return erase_outcome::erased;
-    }
-
-    // absent_cells.hpp has the argument: the ticket first, R second, and void if anything changed in between.
-    template <class View>
-    [[nodiscard]] result<adapt_outcome> adapt_unkept(key_view key, View& view) noexcept try {
-        constexpr int most_attempts = 1000;
-        const digest d = hash()(key);
-        absent_cells& cells = core_->cells();
-        if (!cells.can_exclude()) return adapt_outcome::unfixed;
-        for (int attempt = 0; attempt < most_attempts; ++attempt) {
-            const auto ticket = cells.draw(d.position);
-            if (!ticket) return ticket.error();
-            if (cells.excludes(d.position)) return adapt_outcome::was_negative;
-            broom::population there;
-            broom::remote_source<View> source{view, hash(), d, key};
-            core_->count_unkept_read();
-            if (const auto read = source.read(cells.range_of(*ticket), there); !read) return read.error();
-            const auto& members = there.members;
-            if (std::find(members.begin(), members.end(), d) != members.end()) return adapt_outcome::true_positive;
-            if (!members.empty()) return adapt_outcome::unfixed;  // a neighbour within 2^-32 of a bucket
-            if (!cells.exclude(*ticket)) continue;
-            core_->count_unkept_adapt();
-            return adapt_outcome::fixed;
-        }
-        return error::make(error_code::timeout, "daisy_broom: the list of exceptions changed during every attempt");
-    } catch (const std::bad_alloc&) {
-        return error::make(error_code::out_of_memory, "daisy_broom: no memory to read R");
     }
 
     template <class Key>

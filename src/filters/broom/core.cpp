@@ -230,7 +230,7 @@ result<erase_outcome> core::forget_vouched(const digest& d, const broom_epoch_ma
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
-        const step done = renew_with(d, taken);
+        const step done = renew_with(d, taken, purse::upkeep);
         if (done == step::done) {
             taken.where->tidy();
             return erase_outcome::erased;
@@ -245,12 +245,44 @@ result<erase_outcome> core::forget_vouched(const digest& d, const broom_epoch_ma
     return no_memory();
 }
 
-core::step core::renew_with(const digest& d, const reading& taken) {
+core::step core::renew_with(const digest& d, const reading& taken, purse from) {
     table::lock held{*taken.where, taken.bin};
     if (!stands(taken, d, held)) return step::again;
     static thread_local bin_image image;
     taken.where->read(taken.bin, image);
-    return renew(*taken.where, held, image, taken.r.members, nullptr) ? step::done : step::no_room;
+    return renew(*taken.where, held, image, taken.r.members, nullptr, from) ? step::done : step::no_room;
+}
+
+// A bin may have parted since somebody drew the range: then it is several bins, or a part of one.
+result<void> core::lay(position_range range, range_source& source) noexcept try {
+    hold_back();
+    for (std::uint64_t at = range.first;;) {
+        const auto laid = lay_bin_of({.position = at, .seed = 0}, source);
+        if (!laid) return laid.error();
+        if (laid->last >= range.last) return {};
+        at = laid->last + 1;
+    }
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        const calm quiet{tally_, attempt >= patient_attempts};
+        reading taken;
+        if (const auto got = read(d, source, taken); !got) return got.error();
+        const position_range range = taken.where->range_of(taken.bin);
+        const step done = renew_with(d, taken, purse::inserts);
+        if (done == step::done) {
+            taken.where->tidy();
+            return range;
+        }
+        if (done == step::again) continue;
+        const auto made = make_room(d, *taken.where, source);
+        if (!made) return made.error();
+        if (!*made) return too_many_keys(taken.r.members.size());
+    }
+    return kept_changing();
 }
 
 // By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so: no such slot; a worn bin

@@ -67,6 +67,8 @@ class core {
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
     // Lays every bin anew from R, which several threads read at once.
     [[nodiscard]] result<void> rebuild(range_source& source, unsigned threads = 1) noexcept;
+    // The same for the bins of these positions alone, one read of R each.
+    [[nodiscard]] result<void> lay(position_range range, range_source& source) noexcept;
     // Twice the bins, or more if R asks for it; finishes a sweep that is under way.
     // True: everything that R holds is in the filter now, not only what was there before.
     [[nodiscard]] result<bool> grow(range_source& source, bool may_leave_keys = true) noexcept;
@@ -131,7 +133,8 @@ class core {
     [[nodiscard]] step insert_with(const digest& d, const reading& taken, insert_outcome& outcome);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
-    [[nodiscard]] step renew_with(const digest& d, const reading& taken);
+    [[nodiscard]] step renew_with(const digest& d, const reading& taken, purse from);
+    [[nodiscard]] result<position_range> lay_bin_of(const digest& d, range_source& source);
     [[nodiscard]] bool bury_vouched(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 

@@ -1,9 +1,14 @@
 // Buckets, their locks and versions. See absent_cells.hpp, whose argument the comments here refer to.
 #include "genista/filters/daisy_broom/absent_cells.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "genista/hash/digest.hpp"
 
@@ -29,6 +34,24 @@ std::uint32_t low_half(std::uint64_t cell) noexcept {
 unsigned any_of(unsigned count, std::uint64_t version, std::uint32_t cell) noexcept {
     const std::uint64_t word = (version ^ std::uint64_t{cell} << 32) * 0x9e3779b97f4a7c15u;
     return static_cast<unsigned>(scale(word ^ word << 29, count));
+}
+
+// From a page on it is mapped, so that pages can be given back and addresses kept (release). Zeros are an empty bucket.
+constexpr std::uint64_t page = 4096;
+std::uint64_t mapped_bytes(std::uint64_t bytes) noexcept {
+    return (bytes + page - 1) / page * page;
+}
+void* take_zeros(std::uint64_t bytes) noexcept {
+    if (bytes < page) return ::operator new (bytes, std::align_val_t{64}, std::nothrow);
+    void* const at = ::mmap(nullptr, mapped_bytes(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? nullptr : at;
+}
+void give_back(void* at, std::uint64_t bytes) noexcept {
+    if (bytes < page) {
+        ::operator delete (at, std::align_val_t{64});
+    } else {
+        ::munmap(at, mapped_bytes(bytes));
+    }
 }
 
 }  // namespace
@@ -77,7 +100,8 @@ class absent_cells::locked {
         --count_;
         of_.cells[index].store(of_.cells[count_].load(std::memory_order_relaxed), std::memory_order_release);
     }
-    void clear() noexcept { count_ = 0; }
+    // How many there were.
+    unsigned clear() noexcept { return std::exchange(count_, 0); }
 
   private:
     bucket& of_;
@@ -89,19 +113,22 @@ class absent_cells::locked {
 absent_cells::absent_cells(std::uint64_t bytes) noexcept : buckets_{std::min(bytes / bucket_bytes, most_buckets)} {}
 
 absent_cells::~absent_cells() {
-    delete[] table();
+    static_assert(std::is_trivially_destructible_v<bucket>);
+    if (table() != nullptr) give_back(table(), buckets_ * bucket_bytes);
 }
 
 result<absent_cells::bucket*> absent_cells::make_table() noexcept {
     if (bucket* const there = table(); there != nullptr) return there;
-    bucket* const made = new (std::nothrow) bucket[buckets_];
-    if (made == nullptr) {
+    void* const memory = take_zeros(buckets_ * bucket_bytes);
+    if (memory == nullptr) {
         return error::make(error_code::out_of_memory, "daisy_broom: no memory for %llu buckets of exceptions",
                            static_cast<unsigned long long>(buckets_));
     }
+    auto* const made = static_cast<bucket*>(memory);
+    std::uninitialized_value_construct_n(made, buckets_);
     bucket* first = nullptr;
     if (table_.compare_exchange_strong(first, made, std::memory_order_seq_cst)) return made;
-    delete[] made;
+    give_back(memory, buckets_ * bucket_bytes);
     return first;
 }
 
@@ -133,34 +160,48 @@ result<absent_cells::ticket> absent_cells::draw(std::uint64_t position) noexcept
 bool absent_cells::exclude(const ticket& drawn) noexcept {
     locked held{table()[bucket_of(drawn.cell_)]};
     const bool there = held.find(low_half(drawn.cell_)) != cells_of_a_bucket;
-    if (held.version() != drawn.version_ || there) {
+    // Asked under the lock: whoever gets it after release() has emptied the bucket sees that it was.
+    const bool valid = held.version() == drawn.version_ && !is_released();
+    if (!valid || there) {
         held.leave_as_it_was();
-        return there && held.version() == drawn.version_;
+        return valid;
     }
-    if (held.add(low_half(drawn.cell_))) forgotten_.fetch_add(1, std::memory_order_relaxed);
+    auto& counter = held.add(low_half(drawn.cell_)) ? forgotten_ : size_;
+    counter.fetch_add(1, std::memory_order_relaxed);
     return true;
 }
 
 void absent_cells::admit(std::uint64_t position) noexcept {
     bucket* const all = table();
-    if (all == nullptr) return;
+    if (all == nullptr || is_released()) return;
     const std::uint64_t cell = scale(position, buckets_ << 32);
     locked held{all[bucket_of(cell)]};
-    if (const unsigned at = held.find(low_half(cell)); at != cells_of_a_bucket) held.remove(at);
+    if (const unsigned at = held.find(low_half(cell)); at != cells_of_a_bucket) {
+        held.remove(at);
+        size_.fetch_sub(1, std::memory_order_relaxed);
+    }
 }
 
 void absent_cells::admit_all() noexcept {
     bucket* const all = table();
-    for (std::uint64_t i = 0; all != nullptr && i < buckets_; ++i) locked{all[i]}.clear();
+    if (all == nullptr || is_released()) return;
+    for (std::uint64_t i = 0; i < buckets_; ++i) size_.fetch_sub(locked{all[i]}.clear(), std::memory_order_relaxed);
 }
 
-std::uint64_t absent_cells::size() const noexcept {
-    const bucket* const all = table();
-    std::uint64_t sum = 0;
-    for (std::uint64_t i = 0; all != nullptr && i < buckets_; ++i) {
-        sum += count_of(all[i].meta.load(std::memory_order_acquire));
-    }
-    return sum;
+// An admit that is inside a bucket while its page goes has found it empty and leaves it empty; an exclude does nothing.
+void absent_cells::release() noexcept {
+    bucket* const all = table();
+    if (all == nullptr || released_.exchange(true, std::memory_order_seq_cst)) return;
+    for (std::uint64_t i = 0; i < buckets_; ++i) size_.fetch_sub(locked{all[i]}.clear(), std::memory_order_relaxed);
+    const std::uint64_t bytes = buckets_ * bucket_bytes;
+    if (bytes >= page) (void)::madvise(all, mapped_bytes(bytes), MADV_DONTNEED);
+}
+
+std::uint64_t absent_cells::allocated_bytes() const noexcept {
+    const std::uint64_t bytes = buckets_ * bucket_bytes;
+    if (table() == nullptr) return 0;
+    if (bytes < page) return bytes;
+    return is_released() ? 0 : mapped_bytes(bytes);
 }
 
 void absent_cells::save(std::span<std::uint32_t> into) const noexcept {
@@ -201,9 +242,10 @@ result<void> absent_cells::restore(std::span<const std::uint32_t> from) noexcept
     if (!all) return all.error();
     for (std::uint64_t i = 0; i < buckets_; ++i) {
         locked held{(*all)[i]};
-        held.clear();
+        size_.fetch_sub(held.clear(), std::memory_order_relaxed);
         for (std::uint32_t k = 0; k < from[words_of_a_bucket * i]; ++k)
             (void)held.add(from[words_of_a_bucket * i + 2 + k]);
+        size_.fetch_add(from[words_of_a_bucket * i], std::memory_order_relaxed);
     }
     return {};
 }

@@ -5,18 +5,14 @@
 #include <cmath>
 #include <new>
 
+#include "filters/broom/sizing.hpp"
 #include "filters/common.hpp"
 #include "filters/walls.hpp"
 
 namespace genista {
 namespace {
 
-constexpr std::uint64_t least_exception_bytes = 4096;
 constexpr double notable = 0.1;
-
-std::uint64_t usual_exception_bytes(double draws) noexcept {
-    return std::max(least_exception_bytes, static_cast<std::uint64_t>(draws / 4));
-}
 
 // Half the sum of the differences. Weights need not sum to one; no weight at all is like no other.
 double distance(std::span<const double> a, std::span<const double> b) noexcept {
@@ -47,25 +43,64 @@ result<std::unique_ptr<daisy_broom_core>> daisy_broom_core::make(
         auto bands = daisy_bands::make(plan, counted);
         if (!bands) return bands.error();
         if (options.bits) bands->spend(*options.bits);
-        const std::uint64_t exceptions = options.exception_bytes.value_or(usual_exception_bytes(plan.terms.draws));
-        std::unique_ptr<daisy_broom_core> made{new (std::nothrow)
-                                                   daisy_broom_core{hash, plan, *std::move(bands), exceptions}};
+        const std::uint64_t exceptions =
+            options.exception_bytes.value_or(daisy_bands::late_bytes(bands->late().capacity));
+        const manner how{options.history, options.grows, options.repeatable};
+        std::unique_ptr<daisy_broom_core> made{
+            new (std::nothrow) daisy_broom_core{hash, plan, *std::move(bands), exceptions, how, options.late_band}};
         if (made == nullptr) throw std::bad_alloc{};
         made->brooms_.reserve(made->bands_.all().size());
         for (const daisy_band& each : made->bands_.all()) {
-            broom_options of;
-            of.capacity = each.capacity;
-            of.false_positive_rate = each.rate();
-            of.hash = hash;
+            broom_options of = made->broom_of(each);
             of.key_is_new = options.key_is_new;
-            of.history = options.history;
-            of.grows = options.grows;
             if (options.repeatable) of.repeatable = *options.repeatable + made->brooms_.size();
             auto broom = broom_filter::make(of);
             if (!broom) return broom.error();
             made->brooms_.push_back(*std::move(broom));
         }
         return made;
+    });
+}
+
+broom_options daisy_broom_core::broom_of(const daisy_band& band) const noexcept {
+    broom_options of;
+    of.capacity = band.capacity;
+    of.false_positive_rate = band.rate();
+    of.hash = hash_;
+    of.history = how_.history;
+    of.grows = how_.grows;
+    return of;
+}
+
+// As many keys as the plan expects, or as have come, whatever is more: as large as any band for its classes.
+daisy_broom_core::late_size daisy_broom_core::size_late(std::uint64_t position) const noexcept {
+    const std::uint64_t present = std::min(unkept_.load(std::memory_order_relaxed), max_capacity);
+    const std::uint64_t capacity = std::max(bands_.late().capacity, present);
+    const std::uint64_t bins = broom::bins_for(capacity);
+    return {.capacity = capacity, .sample = range_of_bin(scale(position, bins), bins)};
+}
+
+// The band is published empty, and only then does anybody read R to lay a range of it [late_band.hpp].
+result<void> daisy_broom_core::open_late(const late_size& size, std::uint64_t found) noexcept {
+    // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us of, and the bins would not hold them.
+    constexpr std::uint64_t too_many = 80;
+    return without_throwing("daisy_broom", [&]() -> result<void> {
+        const std::lock_guard only_one{opening_};
+        if (late_owner_ != nullptr) return {};
+        daisy_band band = bands_.late();
+        band.capacity = size.capacity;
+        if (found > too_many) {
+            const std::uint64_t bins = broom::bins_for(size.capacity);
+            band.capacity = found > max_capacity / bins ? max_capacity : std::max(found * bins, size.capacity);
+        }
+        broom_options of = broom_of(band);
+        if (how_.repeatable) of.repeatable = *how_.repeatable + brooms_.size();
+        auto broom = broom_filter::make(of);
+        if (!broom) return broom.error();
+        late_owner_ = std::make_unique<late_band>(*std::move(broom), broom::bins_for(band.capacity));
+        late_.store(late_owner_.get(), std::memory_order_seq_cst);
+        committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
+        return {};
     });
 }
 
@@ -80,25 +115,40 @@ void daisy_broom_core::count_unkept(bool more) noexcept {
     }
 }
 
+double daisy_broom_core::rate_of_class_0() const noexcept {
+    const late_band* const band = late();
+    if (band == nullptr) return 1;
+    const double laid = static_cast<double>(band->laid()) / static_cast<double>(band->ranges());
+    return 1 - laid + laid * bands_.late().rate();
+}
+
 filter_stats daisy_broom_core::stats(std::uint64_t oracle_bytes) const noexcept {
     filter_stats now;
     now.keys = unkept_.load(std::memory_order_relaxed);
     now.capacity = static_cast<std::uint64_t>(plan_.terms.draws);
-    now.false_positive_rate = bands_.expected_rate();
+    now.false_positive_rate = bands_.expected_rate(rate_of_class_0());
     now.adapts = unkept_adapts_.load(std::memory_order_relaxed);
     now.remote_reads = unkept_reads_.load(std::memory_order_relaxed);
     now.adaptive_bytes = cells_.allocated_bytes();
     now.local_bytes = sizeof *this + oracle_bytes + cells_.allocated_bytes() +
                       bands_.all().size() * sizeof(daisy_band) +
                       (brooms_.capacity() - brooms_.size()) * sizeof(broom_filter);
-    for (const broom_filter& each : brooms_) {
-        const filter_stats of = each.stats();
-        now.keys += of.keys;
+    const auto add = [&now](const filter_stats& of) {
         now.local_bytes += of.local_bytes;
         now.adaptive_bytes += of.adaptive_bytes;
         now.adapts += of.adapts;
         now.renewals += of.renewals;
         now.remote_reads += of.remote_reads;
+    };
+    for (const broom_filter& each : brooms_) {
+        const filter_stats of = each.stats();
+        now.keys += of.keys;
+        add(of);
+    }
+    if (const late_band* const band = late(); band != nullptr) {
+        const filter_stats of = band->broom().stats();  // its keys are counted as they were told, laid or not
+        add(of);
+        now.local_bytes += band->memory_bytes() - of.local_bytes;
     }
     return now;
 }
@@ -121,7 +171,8 @@ daisy_drift daisy_broom_core::drift() const noexcept {
         room += static_cast<double>(band.capacity);
     }
     expected[size()] = plan_.asked_share[0];
-    const std::uint64_t unkept = unkept_adapts_.load(std::memory_order_relaxed);
+    std::uint64_t unkept = unkept_adapts_.load(std::memory_order_relaxed);
+    if (const late_band* const band = late(); band != nullptr) unkept += band->broom().stats().adapts;
     found[size()] = static_cast<double>(unkept);
     now.adapts += unkept;
     now.stored = distance(planned, present);

@@ -12,7 +12,8 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = 2;
+constexpr std::size_t sections = 5;  // plan, bands, exceptions, laid ranges, late band
 constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
 constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;
 
@@ -82,6 +83,31 @@ result<std::vector<std::uint32_t>> read_words(std::span<const std::byte> bytes) 
     return words;
 }
 
+std::vector<std::byte> bytes_of(std::span<const std::uint64_t> words) {
+    std::vector<std::byte> bytes(8 * words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) store_little_endian(bytes.data() + 8 * i, words[i]);
+    return bytes;
+}
+
+// `ranges` and the capacity were checked.
+result<std::unique_ptr<late_band>> read_late(std::uint64_t ranges, std::span<const std::byte> laid,
+                                             std::span<const std::byte> band, const hasher& hash, double rate) {
+    if (ranges == 0) {
+        if (!laid.empty() || !band.empty()) return corrupt("ranges of a band that is not open");
+        return std::unique_ptr<late_band>{};
+    }
+    if (ranges > max_capacity || laid.size() != (ranges + 63) / 64 * 8)
+        return corrupt("an impossible number of ranges");
+    auto broom = broom_filter::load(band);
+    if (!broom) return broom.error();
+    if (!(broom->hash() == hash) || broom->rate() != rate) return corrupt("a late band that is another's");
+    std::vector<std::uint64_t> words(laid.size() / 8);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = load_little_endian<std::uint64_t>(laid.data() + 8 * i);
+    auto made = std::make_unique<late_band>(*std::move(broom), ranges);
+    if (!made->restore(words)) return corrupt("laid ranges behind the last one");
+    return made;
+}
+
 }  // namespace
 
 result<void> daisy_broom_core::save(sink& out, const marks& oracle, const store_mark& store) const noexcept {
@@ -96,8 +122,16 @@ result<void> daisy_broom_core::save(sink& out, const marks& oracle, const store_
             if (const auto written = brooms_[i].save(brooms, store); !written) return written.error();
             sizes[i] = brooms.bytes().size() - before;
         }
+        // The list first, then the bits, then the band (late_band.hpp): what is laid by then has been read from R before.
         std::vector<std::uint32_t> words(cells_.saved_words());
         cells_.save(words);
+        const late_band* const band = late();
+        std::vector<std::uint64_t> laid(band == nullptr ? 0 : band->words());
+        vector_sink late_bytes;
+        if (band != nullptr) {
+            band->save(laid);
+            if (const auto written = band->broom().save(late_bytes, store); !written) return written.error();
+        }
         std::vector<std::byte> cells(4 * words.size());
         for (std::size_t i = 0; i < words.size(); ++i) store_little_endian(cells.data() + 4 * i, words[i]);
         field_writer fields;
@@ -110,16 +144,25 @@ result<void> daisy_broom_core::save(sink& out, const marks& oracle, const store_
         fields.bytes(oracle.identity.bytes).bytes(oracle.probe.bytes);
         fields.u64(cells_.buckets()).u64(size());
         for (unsigned i = 0; i < size(); ++i) write_band(fields, bands_.all()[i], sizes[i]);
+        fields.u32(static_cast<std::uint32_t>(how_.history)).u32(how_.grows ? 1 : 0).u32(opens_ ? 1 : 0).u32(0);
+        fields.u64(bands_.late().capacity).u64(band == nullptr ? 0 : band->ranges());
         const auto plan = plan_bytes(plan_);
-        const std::array sections = {std::span<const std::byte>{plan}, brooms.bytes(),
-                                     std::span<const std::byte>{cells}};
-        return write_snapshot(out, *info, fields.view(), sections);
+        const std::vector<std::byte> bits = bytes_of(laid);
+        const std::array<std::span<const std::byte>, sections> all = {plan, brooms.bytes(), cells, bits,
+                                                                      late_bytes.bytes()};
+        return write_snapshot(out, *info, fields.view(), all);
     });
 }
 
 result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<saved> {
-        const auto view = open_snapshot_as(snapshot_kind::daisy_broom, version, 3, bytes);
+        // Version 1 knew no late band; nobody has such files but whoever tried what was never released.
+        if (const auto any = open_snapshot(bytes);
+            any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version == 1)
+            return error::make(
+                error_code::unsupported,
+                "daisy_broom snapshot of kind version 1; this library reads version 2: build() it from R");
+        const auto view = open_snapshot_as(snapshot_kind::daisy_broom, version, sections, bytes);
         if (!view) return view.error();
         field_reader fields{view->parameters};
         const auto common = read_common(fields, view->info, "daisy_broom", min_daisy_rate);
@@ -147,20 +190,28 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
                   bands[i].asked_share <= 1.01 && bands[i].last_class <= max_daisy_class))
                 return corrupt("a band with shares that are no probabilities");
         }
+        const std::uint32_t history = fields.u32(), grows = fields.u32(), opens = fields.u32(), zero = fields.u32();
+        const std::uint64_t late_capacity = fields.u64(), ranges = fields.u64();
         if (!fields.finished()) return corrupt("parameters of another length");
+        if (history > 2 || grows > 1 || opens > 1 || zero != 0) return corrupt("a parameter is out of range");
         const auto plan = read_plan({draws, common->options.false_positive_rate}, view->sections[0]);
         if (!plan) return plan.error();
-        auto checked = daisy_bands::restore(*plan, std::move(bands));
+        auto checked = daisy_bands::restore(*plan, std::move(bands), late_capacity);
         if (!checked) return checked.error();
         auto brooms = read_brooms(view->sections[1], sizes, checked->all(), hash);
         if (!brooms) return brooms.error();
         const auto words = read_words(view->sections[2]);
         if (!words) return words.error();
+        auto late = read_late(ranges, view->sections[3], view->sections[4], hash, checked->late().rate());
+        if (!late) return late.error();
         saved made{.core = nullptr, .oracle = oracle};
-        made.core.reset(new (std::nothrow)
-                            daisy_broom_core{hash, *plan, *std::move(checked), buckets * absent_cells::bucket_bytes});
+        const manner how{static_cast<broom_history>(history), grows != 0, std::nullopt};
+        made.core.reset(new (std::nothrow) daisy_broom_core{hash, *plan, *std::move(checked),
+                                                            buckets * absent_cells::bucket_bytes, how, opens != 0});
         if (made.core == nullptr) throw std::bad_alloc{};
         made.core->brooms_ = *std::move(brooms);
+        made.core->late_owner_ = *std::move(late);
+        made.core->late_.store(made.core->late_owner_.get(), std::memory_order_seq_cst);
         made.core->set_unkept(common->keys);
         if (const auto restored = made.core->cells_.restore(*words); !restored) return restored.error();
         return made;

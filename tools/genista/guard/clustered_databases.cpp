@@ -237,6 +237,14 @@ result<contenders> clustered_databases::field() {
     });
     if (!sizes) return sizes.error();
     sizes_ = *sizes;
+    // The same memory for every row, and enough for one that an attack makes larger.
+    const bool has_daisy_broom =
+        std::count(of_.asked.filters.begin(), of_.asked.filters.end(), filter_kind::daisy_broom) != 0;
+    if (has_daisy_broom && of_.asked.attack && !of_.asked.bits_per_key) {
+        const auto least = least_daisy_broom_bits_per_key(of_, broom_row::overhead_bytes());
+        if (!least) return least.error();
+        sizes_.bits_per_key = std::max(sizes_.bits_per_key, *least);
+    }
     contenders made;
     for (const filter_kind kind : of_.asked.filters) {
         of_.tell(static_cast<double>(made.size()) / static_cast<double>(of_.asked.filters.size()),

@@ -30,38 +30,66 @@ namespace genista::tool::guard {
     return static_cast<std::uint64_t>(std::max(0.0, bits) * static_cast<double>(of.work.stored) / 8);
 }
 
-// Exceptions get a sixteenth where the plan has keys of class 0: an attack on those fills them as it fills the bands with lessons.
-[[nodiscard]] inline std::uint64_t exception_bytes_for(const daisy_plan& plan, std::uint64_t bytes) noexcept {
-    constexpr std::uint64_t least = 4096;
-    return plan.stored_share[0] > 0 || plan.asked_share[0] > 0 ? std::max(bytes / 16, least) : least;
+// What a broom filter takes beside its slots, some 16 KiB, and what a band does not use of its last bit.
+constexpr std::uint64_t fixed_bytes_a_band = 18 * 1024;
+[[nodiscard]] inline std::uint64_t bytes_of(const daisy_bands& bands) noexcept {
+    return bands.bits() / 8 + fixed_bytes_a_band * bands.all().size();
 }
 
+// What a daisy_broom filter may come to beside its bands: the list of exceptions, and the late band for keys of class 0. An attack fills the one and opens the other,
+// and for a while both are there. The list is short, because what it takes the bands do not get.
+constexpr std::uint64_t exception_bytes = 4096;
+[[nodiscard]] inline std::uint64_t bytes_after_attack(const daisy_bands& bands) noexcept {
+    return exception_bytes + daisy_bands::late_bytes(bands.late().capacity);
+}
+
+// What a row of the error rate asked for needs, with all that an attack may add: below it the promise of one wasted read a hot key cannot be kept.
+[[nodiscard]] inline result<double> least_daisy_broom_bits_per_key(const setting& of, std::uint64_t guard_bytes) {
+    const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), of.asked.error_rate});
+    if (!plan) return plan.error();
+    const auto bands = daisy_bands::make(*plan);
+    if (!bands) return bands.error();
+    const std::uint64_t bytes =
+        bytes_of(*bands) + bytes_after_attack(*bands) + of.model->oracle()->memory_bytes() + guard_bytes;
+    return 8.0 * static_cast<double>(bytes) / static_cast<double>(of.work.stored) + bits_for_lessons(of);
+}
+
+// With a late band if there is room for it when it opens. Else memory stays fixed, all that is left is the list's, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
     using filter_type = daisy_broom_filter<any_oracle>;
     using row = guard_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
-    daisy_broom_options options;
-    options.hash = store->hash();
-    if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
     const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes();
     if (bytes <= beside) return too_little_for("daisy_broom", of, sizes);
     const auto plan_for = [&of](const daisy_terms& terms) { return of.model->profile().plan(terms); };
-    // What a filter takes beside its bands' slots is seen when it is there.
-    for (std::uint64_t bits = 8 * (bytes - beside); bits > 0;) {
-        const auto plan = plan_for_bits(static_cast<double>(of.work.stored), bits, plan_for);
-        if (!plan) return too_little_for("daisy_broom", of, sizes);
-        options.bits = bits;
-        options.exception_bytes = exception_bytes_for(*plan, bytes);
-        auto made = filter_type::build(options, *plan, of.model->oracle(), all);
-        if (!made) return made.error();
-        const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + *options.exception_bytes;
-        if (takes <= bytes) {
-            return std::unique_ptr<contender>{
-                std::make_unique<row>(filter_kind::daisy_broom, *std::move(made), std::move(store), guard_options{})};
+    for (const bool late : {true, false}) {
+        daisy_broom_options options;
+        options.hash = store->hash();
+        if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
+        options.late_band = late;
+        options.exception_bytes = late ? exception_bytes : std::max(bytes / 16, exception_bytes);
+        const auto reserved = [&options, late](const daisy_bands& bands) {
+            return late ? bytes_after_attack(bands) : *options.exception_bytes;
+        };
+        const auto takes_bits = [&](const daisy_bands& bands) { return 8 * (bytes_of(bands) + reserved(bands)); };
+        // What a filter takes beside its bands' slots is seen when it is there.
+        for (std::uint64_t bits = 8 * (bytes - beside); bits > 0;) {
+            const auto plan = plan_for_bits(static_cast<double>(of.work.stored), bits, plan_for, takes_bits);
+            if (!plan) break;
+            const auto bands = daisy_bands::make(*plan);
+            if (!bands) return bands.error();
+            options.bits = bits - (takes_bits(*bands) - bands->bits());
+            auto made = filter_type::build(options, *plan, of.model->oracle(), all);
+            if (!made) return made.error();
+            const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + reserved(made->bands());
+            if (takes <= bytes) {
+                return std::unique_ptr<contender>{std::make_unique<row>(filter_kind::daisy_broom, *std::move(made),
+                                                                        std::move(store), guard_options{})};
+            }
+            bits -= std::min(bits, 4 * (takes - bytes) + 4096);  // by half: fewer bits may mean fewer bands
         }
-        bits -= std::min(bits, 8 * (takes - bytes) + 4096);
     }
     return too_little_for("daisy_broom", of, sizes);
 }

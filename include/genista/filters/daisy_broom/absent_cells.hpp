@@ -20,7 +20,11 @@
 // after the commit, y may be denied: like a key that is not in the filter yet. Who cannot stand that has doors, guard/doors.hpp.)
 // The list itself comes into being before the first ticket, so an admit that finds none is followed by no exclude with an older ticket.
 //
+// release() gives the memory back under everybody's eyes: all buckets are emptied first and nothing enters them afterwards, then their pages go and
+// their addresses stay. Who comes late finds zeros, which say "not excluded", before the pages go as well as after.
+//
 // Threads: any number. Questions never wait: a bucket that is being changed answers "not excluded", which is always safe.
+// One table of a fixed size; absent_list.hpp lets several of them grow with the mistakes.
 #pragma once
 
 #include <array>
@@ -41,7 +45,7 @@ class absent_cells {
     static constexpr std::uint64_t most_buckets = (std::uint64_t{1} << 32) - 1;
 
     // So many bytes at most, in whole buckets. None: nothing is ever excluded.
-    explicit absent_cells(std::uint64_t bytes) noexcept;
+    explicit absent_cells(std::uint64_t bytes = 0) noexcept;
     absent_cells(const absent_cells&) = delete;
     absent_cells& operator=(const absent_cells&) = delete;
     ~absent_cells();
@@ -59,25 +63,28 @@ class absent_cells {
     [[nodiscard]] position_range range_of(const ticket& drawn) const noexcept {
         return range_of_bin(drawn.cell_, buckets_ << 32);
     }
-    // False: the bucket has changed meanwhile; draw and read again.
+    // False: the bucket has changed meanwhile, or was released; draw and read again.
     [[nodiscard]] bool exclude(const ticket& drawn) noexcept;
     // R holds a key there, or may.
     void admit(std::uint64_t position) noexcept;
     // Everything, in as many steps as there are buckets.
     void admit_all() noexcept;
+    // Everything and for ever: nothing is excluded any more, and memory of a page or more goes back.
+    void release() noexcept;
 
     [[nodiscard]] bool can_exclude() const noexcept { return buckets_ != 0; }
     [[nodiscard]] std::uint64_t buckets() const noexcept { return buckets_; }
-    [[nodiscard]] std::uint64_t size() const noexcept;  // excluded cells; looks at every bucket
+    [[nodiscard]] bool has_memory() const noexcept { return table() != nullptr; }
+    [[nodiscard]] std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+    // Two cells in three are taken: from here on buckets have to forget.
+    [[nodiscard]] bool is_full() const noexcept { return size() >= buckets_ * (cells_of_a_bucket * 2 / 3); }
     [[nodiscard]] std::uint64_t forgotten() const noexcept { return forgotten_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
-        return table() == nullptr ? 0 : buckets_ * sizeof(bucket);
-    }
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
-    // For snapshots: 32 numbers a bucket, how many cells, a zero, the cells, zeros. None if there is no memory yet.
+    // For snapshots: 32 numbers a bucket, how many cells, a zero, the cells, zeros. None if there is no memory.
     static constexpr std::uint64_t words_of_a_bucket = bucket_bytes / 4;
     [[nodiscard]] std::uint64_t saved_words() const noexcept {
-        return table() == nullptr ? 0 : words_of_a_bucket * buckets_;
+        return table() == nullptr || is_released() ? 0 : words_of_a_bucket * buckets_;
     }
     void save(std::span<std::uint32_t> into) const noexcept;
     [[nodiscard]] result<void> restore(std::span<const std::uint32_t> from) noexcept;
@@ -92,10 +99,12 @@ class absent_cells {
 
     [[nodiscard]] bucket* table() const noexcept { return table_.load(std::memory_order_seq_cst); }
     [[nodiscard]] result<bucket*> make_table() noexcept;
+    [[nodiscard]] bool is_released() const noexcept { return released_.load(std::memory_order_seq_cst); }
 
     std::uint64_t buckets_;
     std::atomic<bucket*> table_ = nullptr;
-    std::atomic<std::uint64_t> forgotten_ = 0;
+    std::atomic<std::uint64_t> size_ = 0, forgotten_ = 0;
+    std::atomic<bool> released_ = false;
 };
 
 }  // namespace genista

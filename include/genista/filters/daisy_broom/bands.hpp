@@ -3,7 +3,8 @@
 // A class j wants the rate 2^-j [daisy §4.1]. A broom filter serves 2^-8 to 2^-24, so classes 1 to 8 make one band; above them every class
 // that is frequent among the stored has a band of its own, and rare ones join the next frequent one *above*, whose rate is smaller: safe for
 // the rate, and dear in bits only where there are few keys. (The text collects all rare classes in one filter F_r with rate ε, which is
-// the same thought with one band.) Class 0 has none: nothing is kept of it.
+// the same thought with one band.) Class 0 has none: nothing is kept of it, unless mistakes about it come to cost more than keeping it would
+// (late_band.hpp). What that would cost is known here.
 //
 // Rare means less than a sixteenth of the keys kept. R is sorted by position alone, and the keys of one bin of a band lie among those of all other
 // bands: a range read of a band with a share s of the keys reads about 45/s keys. For the same reason no band has fewer bins than a 64th of the keys
@@ -45,13 +46,17 @@ class daisy_bands {
     [[nodiscard]] static result<daisy_bands> make(const daisy_plan& plan,
                                                   const std::optional<class_counts>& counted = std::nullopt) noexcept;
     // Bands from a snapshot: an error unless they follow each other and their rates are those of their classes, or better.
-    [[nodiscard]] static result<daisy_bands> restore(const daisy_plan& plan, std::vector<daisy_band> bands) noexcept;
+    [[nodiscard]] static result<daisy_bands> restore(const daisy_plan& plan, std::vector<daisy_band> bands,
+                                                     std::uint64_t late_capacity) noexcept;
 
     [[nodiscard]] unsigned of(unsigned its_class) const noexcept { return of_[its_class]; }
     [[nodiscard]] std::span<const daisy_band> all() const noexcept { return bands_; }
     [[nodiscard]] std::uint64_t bits() const noexcept;
+    // The band that class 0 would have, and the bytes of one for so many keys: its slots, a broom filter's fixed cost, a bit for each bin.
+    [[nodiscard]] const daisy_band& late() const noexcept { return late_; }
+    [[nodiscard]] static std::uint64_t late_bytes(std::uint64_t capacity) noexcept;
     // Of the queries of the plan, those for absent keys that are let through when first asked.
-    [[nodiscard]] double expected_rate() const noexcept;
+    [[nodiscard]] double expected_rate(double rate_of_class_0 = 1) const noexcept;
 
     // Whole bits leave some over: gives them one at a time to the band where a bit saves most mistakes for what it costs, as long as
     // all bands together stay within `budget`. Rates only get smaller.
@@ -62,13 +67,17 @@ class daisy_bands {
 
     std::vector<daisy_band> bands_;
     std::array<std::uint8_t, max_daisy_class + 1> of_{};
-    double always_let_through_ = 0;  // asked_share of class 0
+    daisy_band late_{.first_class = 0, .last_class = 0};
+};
+
+struct only_bands {
+    [[nodiscard]] std::uint64_t operator()(const daisy_bands& bands) const noexcept { return bands.bits(); }
 };
 
 // The plan with the smallest ε whose bands take at most so many bits, by steps of a quarter bit; plan_for as for plan_tuned. An error: not even the
-// largest ε does.
-template <class PlanFor>
-[[nodiscard]] result<daisy_plan> plan_for_bits(double draws, std::uint64_t bits, PlanFor plan_for) {
+// largest ε does. `takes` says what else is to be paid for.
+template <class PlanFor, class Takes = only_bands>
+[[nodiscard]] result<daisy_plan> plan_for_bits(double draws, std::uint64_t bits, PlanFor plan_for, Takes takes = {}) {
     for (int quarters = 4 * static_cast<int>(daisy_bands::most_rate_bits); quarters >= 4; --quarters) {
         double rate = 1;
         for (int i = 0; i < quarters; ++i) rate *= 0.8408964152537145;  // 2^-1/4
@@ -77,7 +86,7 @@ template <class PlanFor>
         if (!plan) return plan;
         const auto bands = daisy_bands::make(*plan);
         if (!bands) return bands.error();
-        if (bands->bits() <= bits) return plan;
+        if (takes(*bands) <= bits) return plan;
     }
     return error::make(error_code::invalid_argument,
                        "daisy_broom: %llu bits are too few for %.0f draws, at any rate up to 1/2",

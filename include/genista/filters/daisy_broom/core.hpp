@@ -4,13 +4,15 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "genista/filters/daisy_broom/absent_cells.hpp"
+#include "genista/filters/daisy_broom/absent_list.hpp"
 #include "genista/filters/daisy_broom/bands.hpp"
+#include "genista/filters/daisy_broom/late_band.hpp"
 #include "genista/oracles/oracle_identity.hpp"
 
 namespace genista {
@@ -22,9 +24,12 @@ struct daisy_broom_options {
     bool grows = true;
     // All bands together, when they are full: what whole bits leave over of it is spent where it saves most (bands.hpp).
     std::optional<std::uint64_t> bits = std::nullopt;
-    // For mistakes about keys of which nothing is kept, taken with the first of them. None: two bits a draw, 4 KiB at least; 0: such mistakes
-    // stay `unfixed`.
+    // What the list of mistakes about keys of which nothing is kept may take, taken as they are found. None: as much as keeping these keys would,
+    // by the plan (or as build() counted them), 4 KiB at least.
     std::optional<std::uint64_t> exception_bytes = std::nullopt;
+    // When that is full, keep these keys after all, in a band of their own (late_band.hpp): as many bytes again, then the list goes. Else memory stays
+    // within the list, which forgets: who repeats more of them than it holds wastes reads for ever.
+    bool late_band = true;
     // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no other oracle has this one.
     std::optional<oracle_identity> oracle = std::nullopt;
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
@@ -56,8 +61,33 @@ class daisy_broom_core {
     [[nodiscard]] broom_filter& broom(unsigned band) noexcept { return brooms_[band]; }
     [[nodiscard]] const broom_filter& broom(unsigned band) const noexcept { return brooms_[band]; }
     [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(brooms_.size()); }
-    [[nodiscard]] absent_cells& cells() noexcept { return cells_; }
-    [[nodiscard]] const absent_cells& cells() const noexcept { return cells_; }
+    [[nodiscard]] absent_list& cells() noexcept { return cells_; }
+    [[nodiscard]] const absent_list& cells() const noexcept { return cells_; }
+
+    // The band of class 0, null until it opens.
+    [[nodiscard]] late_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] const late_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
+    // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will have it. Both sides change one counter, the opener after
+    // publishing the band and this one before looking for it: who comes second sees what the first has done before.
+    [[nodiscard]] late_band* late_after_commit() noexcept {
+        if (late_band* const open = late(); open != nullptr) return open;
+        committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
+        return late();
+    }
+    [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
+    // How large it would be now, and where to look into R whether it holds as many keys as we were told.
+    struct late_size {
+        std::uint64_t capacity = 0;
+        position_range sample;
+    };
+    [[nodiscard]] late_size size_late(std::uint64_t position) const noexcept;
+    // Opens it, empty; `found` keys of class 0 are in the sample. Does nothing if it is open. An error: no memory.
+    [[nodiscard]] result<void> open_late(const late_size& size, std::uint64_t found) noexcept;
+    [[nodiscard]] bool may_contain_unkept(const digest& d) const noexcept {
+        const late_band* const band = late_.load(std::memory_order_acquire);
+        if (band != nullptr && band->is_laid(d.position)) return band->broom().may_contain(d);
+        return !cells_.excludes(d.position);
+    }
 
     // Keys of class 0 come and go: only their number is known, as it was told.
     void count_unkept(bool more) noexcept;
@@ -81,15 +111,30 @@ class daisy_broom_core {
     [[nodiscard]] static result<saved> load(std::span<const std::byte> bytes) noexcept;
 
   private:
-    daisy_broom_core(const hasher& hash, const daisy_plan& plan, daisy_bands bands,
-                     std::uint64_t exception_bytes) noexcept
-        : hash_{hash}, plan_{plan}, bands_{std::move(bands)}, cells_{exception_bytes} {}
+    // What all bands have in common.
+    struct manner {
+        broom_history history = broom_history::bury;
+        bool grows = true;
+        std::optional<std::uint64_t> repeatable = std::nullopt;
+    };
+
+    daisy_broom_core(const hasher& hash, const daisy_plan& plan, daisy_bands bands, std::uint64_t exception_bytes,
+                     const manner& how, bool opens) noexcept
+        : hash_{hash}, plan_{plan}, bands_{std::move(bands)}, how_{how}, opens_{opens}, cells_{exception_bytes} {}
+    [[nodiscard]] broom_options broom_of(const daisy_band& band) const noexcept;
+    [[nodiscard]] double rate_of_class_0() const noexcept;
 
     hasher hash_;
     daisy_plan plan_;
     daisy_bands bands_;
+    manner how_;
+    bool opens_;
     std::vector<broom_filter> brooms_;
-    absent_cells cells_;
+    absent_list cells_;
+    std::atomic<late_band*> late_ = nullptr;
+    std::atomic<std::uint64_t> committed_or_opened_ = 0;
+    std::unique_ptr<late_band> late_owner_;  // under opening_
+    std::mutex opening_;
     std::atomic<std::uint64_t> unkept_ = 0, unkept_adapts_ = 0, unkept_reads_ = 0;
 };
 
