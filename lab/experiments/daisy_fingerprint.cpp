@@ -78,7 +78,7 @@ struct point {
 };
 
 // The rate over the queries of a filter that takes all keys for alike.
-double ordinary_rate(const bloom_filter& filter, const daisy_input& input, std::uint64_t queries, rate_seen& seen,
+double ordinary_rate(const bloom_filter& filter, const drawn_input& input, std::uint64_t queries, rate_seen& seen,
                      std::uint64_t seed) {
     const auto next = input.world.asked_draws(seed);
     seen.queries = queries;
@@ -89,7 +89,7 @@ double ordinary_rate(const bloom_filter& filter, const daisy_input& input, std::
     return seen.rate();
 }
 
-void run_control(point& p, const daisy_input& input) {
+void run_control(point& p, const drawn_input& input) {
     double low = 1e-9, high = 0.5;  // the rate at which a Bloom filter for the distinct keys has these bits
     for (int step = 0; step < 50; ++step) {
         const double middle = std::sqrt(low * high);
@@ -105,7 +105,7 @@ void run_control(point& p, const daisy_input& input) {
 
 void measure_point(point& p) {
     const daisy_terms terms{static_cast<double>(p.draws), p.rate};
-    const daisy_input input{daisy_worlds(p.draws, p.rate)[p.world], terms, p.seed};
+    const drawn_input input{daisy_worlds(p.draws, p.rate)[p.world], terms, p.seed};
     p.name = input.world.name();
     p.universe = input.world.universe();
     p.distinct = input.distinct();
@@ -181,7 +181,7 @@ struct timed {
 // Queries of the world that any table is asked for.
 void count_instructions(timed& t, std::uint64_t lookups, std::uint64_t seed) {
     const daisy_terms terms{static_cast<double>(t.draws), t.rate};
-    const daisy_input input{odds_world::zipf_stored(daisy_worlds(t.draws, t.rate)[0].universe(), 1.0), terms, seed};
+    const drawn_input input{odds_world::zipf_stored(daisy_worlds(t.draws, t.rate)[0].universe(), 1.0), terms, seed};
     auto filter = must(daisy_fingerprint_filter::make({input.plan(), hasher{hash_key::from_seed(seed)}}));
     insert_all(filter, input);
     std::vector<std::uint64_t> sorted(input.stored.begin(), input.stored.end());

@@ -13,7 +13,7 @@ std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate) {
             odds_world::zipf_asked(universe, 1.0), odds_world::two_classes(2 * universe, universe, 0.9, 0.1)};
 }
 
-daisy_input::daisy_input(odds_world from, const daisy_terms& asked, std::uint64_t seed)
+drawn_input::drawn_input(odds_world from, const daisy_terms& asked, std::uint64_t seed)
     : world{std::move(from)}, terms{asked}, groups{world.groups()} {
     const auto count = static_cast<std::uint64_t>(asked.draws);
     const auto next = world.stored_draws(seed);

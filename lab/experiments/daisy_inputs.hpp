@@ -19,14 +19,14 @@ namespace genista::lab {
 // halves of as many.
 [[nodiscard]] std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate);
 
-struct daisy_input {
+struct drawn_input {
     odds_world world;
     daisy_terms terms;
     std::vector<odds_group> groups;
     std::vector<std::uint64_t> draws{};  // with repetitions, in their order
     std::unordered_set<std::uint64_t> stored{};
 
-    daisy_input(odds_world from, const daisy_terms& asked, std::uint64_t seed);
+    drawn_input(odds_world from, const daisy_terms& asked, std::uint64_t seed);
     [[nodiscard]] daisy_plan plan() const { return must(plan_for_groups(terms, groups)); }
     [[nodiscard]] daisy_plan tuned() const {
         return must(plan_tuned(terms, [&](const daisy_terms& at) { return plan_for_groups(at, groups); }));
@@ -44,7 +44,7 @@ struct rate_seen {
 };
 
 template <class Filter>
-rate_seen ask_under_new_names(const Filter& filter, const daisy_input& input, std::uint64_t queries,
+rate_seen ask_under_new_names(const Filter& filter, const drawn_input& input, std::uint64_t queries,
                               std::uint64_t seed) {
     rate_seen seen{.queries = queries};
     const auto next = input.world.asked_draws(seed);
@@ -61,7 +61,7 @@ rate_seen ask_under_new_names(const Filter& filter, const daisy_input& input, st
 
 // The same queries under their own names: what a user sees, and what one hot key can spoil or spare.
 template <class Filter>
-rate_seen ask_plainly(const Filter& filter, const daisy_input& input, std::uint64_t queries, std::uint64_t seed) {
+rate_seen ask_plainly(const Filter& filter, const drawn_input& input, std::uint64_t queries, std::uint64_t seed) {
     rate_seen seen{.queries = queries};
     const auto next = input.world.asked_draws(seed);
     for (std::uint64_t i = 0; i < queries; ++i) {
@@ -73,7 +73,7 @@ rate_seen ask_plainly(const Filter& filter, const daisy_input& input, std::uint6
 }
 
 template <class Filter>
-void insert_all(Filter& filter, const daisy_input& input) {
+void insert_all(Filter& filter, const drawn_input& input) {
     for (const std::uint64_t key : input.draws) {
         const unsigned its_class = daisy_class(input.world.odds(key), filter.plan().terms);
         if (filter.insert(key, its_class) == insert_outcome::full) throw workload_error{"a daisy filter refused a key"};
@@ -81,7 +81,7 @@ void insert_all(Filter& filter, const daisy_input& input) {
 }
 
 template <class Filter>
-[[nodiscard]] std::uint64_t false_negatives(const Filter& filter, const daisy_input& input) {
+[[nodiscard]] std::uint64_t false_negatives(const Filter& filter, const drawn_input& input) {
     std::uint64_t lost = 0;
     for (const std::uint64_t key : input.stored) {
         lost += filter.may_contain(key, daisy_class(input.world.odds(key), filter.plan().terms)) ? 0u : 1u;

@@ -80,7 +80,7 @@ struct point {
 using sampled = sampled_filter<daisy_fingerprint_filter, odds_world>;
 
 // Draws go in, queries are asked in between, as in life; and now and then everybody so far is looked for.
-sampled live(point& p, const daisy_input& input) {
+sampled live(point& p, const drawn_input& input) {
     auto filter =
         must(sampled::make({.terms = input.terms, .samples = samples, .hash = hasher{hash_key::from_seed(p.seed)}},
                            std::make_shared<const odds_world>(input.world)));
@@ -112,7 +112,7 @@ sampled live(point& p, const daisy_input& input) {
     return filter;
 }
 
-daisy_fingerprint_filter filled_by(const daisy_plan& plan, const daisy_input& input, std::uint64_t seed) {
+daisy_fingerprint_filter filled_by(const daisy_plan& plan, const drawn_input& input, std::uint64_t seed) {
     auto filter = must(daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed)}}));
     insert_all(filter, input);
     return filter;
@@ -126,7 +126,7 @@ std::vector<key_odds> odds_of(const odds_world& world, std::uint64_t count,
 }
 
 void measure_point(point& p) {
-    const daisy_input input{daisy_worlds(p.draws, rate)[p.world], {static_cast<double>(p.draws), rate}, p.seed};
+    const drawn_input input{daisy_worlds(p.draws, rate)[p.world], {static_cast<double>(p.draws), rate}, p.seed};
     p.name = input.world.name();
     p.exact = input.plan();
     const auto by_plan = filled_by(p.exact, input, p.seed);
