@@ -51,7 +51,7 @@ rate_seen ask_under_new_names(const Filter& filter, const drawn_world& input, st
     for (std::uint64_t i = 0; i < queries; ++i) {
         const std::uint64_t key = next();
         if (input.stored.contains(key)) continue;
-        const unsigned its_class = daisy_class(input.world.odds(key), filter.plan().terms);
+        const unsigned its_class = daisy_class(input.world.odds(key), filter.terms());
         // No world has as many keys.
         const digest fresh = filter.hash()((std::uint64_t{1} << 62) + i);
         seen.false_positives += filter.may_contain(fresh, its_class) ? 1u : 0u;
@@ -66,7 +66,7 @@ rate_seen ask_plainly(const Filter& filter, const drawn_world& input, std::uint6
     const auto next = input.world.asked_draws(seed);
     for (std::uint64_t i = 0; i < queries; ++i) {
         const std::uint64_t key = next();
-        if (!filter.may_contain(key, daisy_class(input.world.odds(key), filter.plan().terms))) continue;
+        if (!filter.may_contain(key, daisy_class(input.world.odds(key), filter.terms()))) continue;
         seen.false_positives += input.stored.contains(key) ? 0u : 1u;
     }
     return seen;
@@ -75,7 +75,7 @@ rate_seen ask_plainly(const Filter& filter, const drawn_world& input, std::uint6
 template <class Filter>
 void insert_all(Filter& filter, const drawn_world& input) {
     for (const std::uint64_t key : input.draws) {
-        const unsigned its_class = daisy_class(input.world.odds(key), filter.plan().terms);
+        const unsigned its_class = daisy_class(input.world.odds(key), filter.terms());
         if (filter.insert(key, its_class) == insert_outcome::full) throw workload_error{"a daisy filter refused a key"};
     }
 }
@@ -84,7 +84,7 @@ template <class Filter>
 [[nodiscard]] std::uint64_t false_negatives(const Filter& filter, const drawn_world& input) {
     std::uint64_t lost = 0;
     for (const std::uint64_t key : input.stored) {
-        lost += filter.may_contain(key, daisy_class(input.world.odds(key), filter.plan().terms)) ? 0u : 1u;
+        lost += filter.may_contain(key, daisy_class(input.world.odds(key), filter.terms())) ? 0u : 1u;
     }
     return lost;
 }

@@ -21,10 +21,13 @@ static_assert(class_filter<daisy_fingerprint_filter>);
 daisy_fingerprint_filter::daisy_fingerprint_filter(const daisy_fingerprint_options& options, const hasher& hash,
                                                    const fingerprint_layout& layout) noexcept
     : hash_{hash},
-      plan_{options.plan},
-      largest_{layout.largest},
-      rare_{layout.rare},
+      terms_{options.plan.terms},
+      mean_bits_{options.plan.mean_bits},
+      overlap_{options.plan.overlap},
+      tops_{layout.tops},
+      largest_{static_cast<std::uint8_t>(layout.largest)},
       unknown_size_{options.unknown_size} {
+    static_assert(sizeof(table) == fingerprint_layout::record_bytes);
     first_of_.fill(none);
 }
 
@@ -56,26 +59,25 @@ result<daisy_fingerprint_filter> daisy_fingerprint_filter::make(const daisy_fing
     if (!hash) return hash.error();
     const auto layout = fingerprint_layout::of(full.plan, full.unknown_size);
     daisy_fingerprint_filter made{full, *hash, layout};
-    if (const auto laid = made.lay_planned(layout); !laid) return laid.error();
+    if (const auto laid = made.lay_planned(full.plan, layout); !laid) return laid.error();
     return made;
 }
 
-// All in one buffer: a page's rounding is paid once.
-result<void> daisy_fingerprint_filter::lay_planned(const fingerprint_layout& layout) noexcept {
+// All in one buffer: a page's rounding is paid once, and so is what a look-up may read behind its table. It may as well read the next one;
+// an insert writes up to seven bytes of that back as they were, and excludes everything else meanwhile.
+result<void> daisy_fingerprint_filter::lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        std::uint64_t bytes = 0, count = 0;
-        for (unsigned chain = 0; chain <= layout.largest; ++chain) {
-            if (layout.planned[chain] == 0) continue;
-            bytes += layout.nth(chain, 0).bytes();
-            ++count;
-        }
+        classes_ = std::make_unique<class_record[]>(largest_ + 1u);
+        for (unsigned j = 0; j <= largest_; ++j)
+            classes_[j] = {.stored_share = plan.stored_share[j], .asked_share = plan.asked_share[j]};
+        const auto count = std::ranges::count_if(layout.planned, [](std::uint64_t keys) { return keys != 0; });
         if (count == 0) return {};
-        auto zeros = buffer::zeroed(bytes);
+        auto zeros = buffer::zeroed(layout.planned_bytes());
         if (!zeros) return zeros.error();
         planned_ = *std::move(zeros);
-        tables_.reserve(count);
+        tables_.reserve(static_cast<std::size_t>(count));
         std::byte* next = planned_.data();
-        for (unsigned chain = 0; chain <= layout.largest; ++chain) {
+        for (unsigned chain = 1; chain <= layout.largest; ++chain) {
             if (layout.planned[chain] == 0) continue;
             append(laid_at(layout.nth(chain, 0), chain, next));
             next += layout.nth(chain, 0).bytes();
@@ -90,37 +92,39 @@ daisy_fingerprint_filter::table daisy_fingerprint_filter::laid_at(const fingerpr
     made.state = cleary::shape_of(shape.blocks, shape.bits);
     cleary::lay_into(made.state, zeros);
     made.kernels = cleary_kernels_for(shape.bits);
-    made.room = shape.room();
-    made.chain = chain;
+    made.chain = static_cast<std::uint8_t>(chain);
     return made;
 }
 
-std::uint32_t daisy_fingerprint_filter::last_in(unsigned chain) const noexcept {
-    std::uint32_t last = none;
-    for (std::uint32_t at = first_of_[chain]; at != none; at = tables_[at].next) last = at;
+fingerprint_layout_table daisy_fingerprint_filter::shape_of(std::size_t at) const noexcept {
+    const cleary_state& state = tables_[at].state;
+    return {state.block_count, state.bits, at < planned_tables()};
+}
+
+std::size_t daisy_fingerprint_filter::last_in(unsigned chain) const noexcept {
+    std::size_t last = none;
+    for (std::size_t at = first_of_[chain]; at != none; at = tables_[at].next) last = at;
     return last;
 }
 
 unsigned daisy_fingerprint_filter::tables_in(unsigned chain) const noexcept {
     unsigned count = 0;
-    for (std::uint32_t at = first_of_[chain]; at != none; at = tables_[at].next) ++count;
+    for (std::size_t at = first_of_[chain]; at != none; at = tables_[at].next) ++count;
     return count;
 }
 
 // There is room in the vector.
-void daisy_fingerprint_filter::append(table made) noexcept {
-    assert(tables_.size() < tables_.capacity());
-    const auto index = static_cast<std::uint32_t>(tables_.size());
-    const unsigned chain = made.chain;
-    if (const std::uint32_t last = last_in(chain); last != none) {
+void daisy_fingerprint_filter::append(const table& made) noexcept {
+    assert(tables_.size() < tables_.capacity() && tables_.size() < none);
+    const auto index = static_cast<std::uint16_t>(tables_.size());
+    if (const std::size_t last = last_in(made.chain); last != none) {
         tables_[last].next = index;
     } else {
-        first_of_[chain] = index;
         for (unsigned j = 1; j < first_of_.size(); ++j) {
-            if (chain_of(std::min(j, largest_)) == chain) first_of_[j] = index;
+            if (chain_of(std::min<unsigned>(j, largest_)) == made.chain) first_of_[j] = index;
         }
     }
-    tables_.push_back(std::move(made));
+    tables_.push_back(made);
 }
 
 result<void> daisy_fingerprint_filter::add_table(unsigned chain) noexcept {
@@ -129,28 +133,31 @@ result<void> daisy_fingerprint_filter::add_table(unsigned chain) noexcept {
         if (count >= fingerprint_layout::most_tables)
             return error::make(error_code::out_of_memory, "daisy_fingerprint: %u tables for a class are the most",
                                count);
-        const auto shape = fingerprint_layout::of(plan_, unknown_size_).nth(chain, count);
-        auto zeros = buffer::zeroed(shape.bytes());
+        const auto shape = fingerprint_layout::of(plan(), unknown_size_).nth(chain, count);
+        auto zeros = buffer::zeroed(shape.bytes_alone());
         if (!zeros) return zeros.error();
-        if (tables_.size() == tables_.capacity()) tables_.reserve(tables_.size() + 1 + tables_.size() / 4);
-        table made = laid_at(shape, chain, zeros->data());
-        made.own = *std::move(zeros);
-        append(std::move(made));
+        const auto make_room = [](auto& list) {
+            if (list.size() == list.capacity()) list.reserve(list.size() + 1 + list.size() / 4);
+        };
+        make_room(tables_);
+        make_room(own_);
+        append(laid_at(shape, chain, zeros->data()));
+        own_.push_back(*std::move(zeros));
         return {};
     });
 }
 
 insert_outcome daisy_fingerprint_filter::insert(const digest& d, unsigned its_class) noexcept {
-    its_class = std::min(its_class, largest_);
+    its_class = std::min<unsigned>(its_class, largest_);
     const auto counted = [&](insert_outcome outcome) {
-        ++inserts_[its_class];
+        ++classes_[its_class].inserts;
         return outcome;
     };
     if (its_class == 0) return counted(insert_outcome::already_present);
-    for (std::uint32_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
+    for (std::size_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
         const bool is_last = tables_[at].next == none;
         // The last one looks for itself, if it takes values at all.
-        if (is_last && tables_[at].state.used < tables_[at].room) {
+        if (is_last && tables_[at].state.used < shape_of(at).room()) {
             return counted(tables_[at].kernels->insert_digest(tables_[at].state, d));
         }
         if (tables_[at].kernels->lookups.contains_digest(tables_[at].state, d))
@@ -161,24 +168,33 @@ insert_outcome daisy_fingerprint_filter::insert(const digest& d, unsigned its_cl
     return counted(added.kernels->insert_digest(added.state, d));
 }
 
-bool daisy_fingerprint_filter::is_rare(unsigned its_class) const noexcept {
-    return (rare_ >> std::min(its_class, largest_) & 1) != 0;
+unsigned daisy_fingerprint_filter::kept_as(unsigned its_class) const noexcept {
+    return its_class == 0 ? 0 : chain_of(std::min<unsigned>(its_class, largest_));
+}
+
+daisy_plan daisy_fingerprint_filter::plan() const noexcept {
+    daisy_plan whole{.terms = terms_, .mean_bits = mean_bits_, .overlap = overlap_};
+    for (unsigned j = 0; j <= largest_; ++j) {
+        whole.stored_share[j] = classes_[j].stored_share;
+        whole.asked_share[j] = classes_[j].asked_share;
+    }
+    return whole;
 }
 
 filter_stats daisy_fingerprint_filter::stats() const noexcept {
-    std::uint64_t keys = 0, bytes = sizeof *this + planned_.allocated_bytes() + tables_.capacity() * sizeof(table);
-    for (const table& each : tables_) {
-        keys += each.state.used;
-        bytes += each.own.allocated_bytes();
-    }
-    return plain_stats(keys, capacity_of(plan_), plan_.expected_rate(), bytes);
+    std::uint64_t keys = 0, bytes = sizeof *this + (largest_ + 1u) * sizeof(class_record) + planned_.allocated_bytes() +
+                                    tables_.capacity() * sizeof(table) + own_.capacity() * sizeof(buffer);
+    for (const table& each : tables_) keys += each.state.used;
+    for (const buffer& each : own_) bytes += each.allocated_bytes();
+    const daisy_plan whole = plan();
+    return plain_stats(keys, capacity_of(whole), whole.expected_rate(), bytes);
 }
 
 double daisy_fingerprint_filter::let_through(unsigned its_class) const noexcept {
-    its_class = std::min(its_class, max_daisy_class);
+    its_class = std::min(its_class, most_class);
     if (its_class == 0) return 1;
     double sum = 0;
-    for (std::uint32_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
+    for (std::size_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
         const cleary_state& state = tables_[at].state;
         const double share = static_cast<double>(state.used) / static_cast<double>(cleary::cell_count(state));
         sum += std::ldexp(share, -static_cast<int>(state.bits));
@@ -188,8 +204,9 @@ double daisy_fingerprint_filter::let_through(unsigned its_class) const noexcept 
 
 std::vector<daisy_fingerprint_table> daisy_fingerprint_filter::tables() const {
     std::vector<daisy_fingerprint_table> all;
-    for (const table& each : tables_) {
-        all.push_back({each.chain, each.state.bits, cleary::cell_count(each.state), each.state.used, each.room});
+    for (std::size_t at = 0; at < tables_.size(); ++at) {
+        const auto shape = shape_of(at);
+        all.push_back({tables_[at].chain, shape.bits, shape.cells(), tables_[at].state.used, shape.room()});
     }
     return all;
 }
@@ -198,37 +215,32 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
     constexpr double much = 6;  // standard deviations: once in 10^9
     daisy_fingerprint_drift seen;
     double inserts = 0;
-    for (std::size_t j = 0; j < inserts_.size(); ++j) {
-        seen.inserts[j] = inserts_[j];
-        seen.planned[j] = plan_.terms.draws * plan_.stored_share[j];
-        inserts += static_cast<double>(inserts_[j]);
+    for (std::size_t j = 0; j <= largest_; ++j) {
+        seen.inserts[j] = classes_[j].inserts;
+        seen.planned[j] = terms_.draws * classes_[j].stored_share;
+        inserts += static_cast<double>(classes_[j].inserts);
     }
-    for (const table& each : tables_) seen.extra_tables += each.own.data() != nullptr ? 1u : 0u;
+    seen.extra_tables = own_.size();
     if (unknown_size_) return seen;
-    const double log_draws = std::max(1.0, std::log2(plan_.terms.draws));
+    const double log_draws = std::max(1.0, std::log2(terms_.draws));
     // More than `share` of so many: 1/log n of it is the margin of the plan, and what a small sample was wrong by shows nowhere else.
     const auto is_more = [&](double came, double expected) {
         return came > expected + expected / log_draws + much * std::sqrt(expected) + much;
     };
-    for (std::size_t j = 0; j < inserts_.size(); ++j) {
-        const auto came = static_cast<double>(inserts_[j]);
-        const double expected = inserts * plan_.stored_share[j];
+    for (std::size_t j = 0; j <= largest_; ++j) {
+        const auto came = static_cast<double>(classes_[j].inserts);
+        const double expected = inserts * classes_[j].stored_share;
         if (is_more(came, expected) && came - expected > inserts / (log_draws * log_draws))
             seen.verdict = daisy_fingerprint_verdict::classes_differ;
     }
-    if (seen.verdict == daisy_fingerprint_verdict::as_planned && is_more(inserts, plan_.terms.draws))
+    if (seen.verdict == daisy_fingerprint_verdict::as_planned && is_more(inserts, terms_.draws))
         seen.verdict = daisy_fingerprint_verdict::fuller_than_planned;
     return seen;
 }
 
 result<std::uint64_t> daisy_fingerprint_filter::bits_for(const daisy_plan& plan) noexcept {
     if (const auto fine = check_all(plan); !fine) return fine.error();
-    const auto layout = fingerprint_layout::of(plan, false);
-    std::uint64_t bytes = 0;
-    for (unsigned chain = 0; chain <= layout.largest; ++chain) {
-        if (layout.planned[chain] != 0) bytes += layout.nth(chain, 0).bytes();
-    }
-    return 8 * bytes;
+    return 8 * fingerprint_layout::of(plan, false).planned_bytes();
 }
 
 // ---- batches -------------------------------------------------------------------------------------------------------------------
@@ -242,8 +254,8 @@ constexpr std::size_t chunk = 1024;  // so many keys are sorted at a time: 16 Ki
 // Sorted by class, each group asked of its chain at once, the answers put back where they belong.
 void daisy_fingerprint_filter::answer_chunk(std::span<const digest> digests, std::span<const std::uint8_t> classes,
                                             std::span<std::uint64_t> out_bits) const noexcept {
-    std::array<std::uint16_t, max_daisy_class + 2> begin{};
-    const auto class_at = [&](std::size_t i) { return std::min<unsigned>(classes[i], max_daisy_class); };
+    std::array<std::uint16_t, most_class + 2> begin{};
+    const auto class_at = [&](std::size_t i) { return std::min<unsigned>(classes[i], most_class); };
     for (std::size_t i = 0; i < digests.size(); ++i) ++begin[class_at(i) + 1];
     for (std::size_t j = 1; j < begin.size(); ++j) begin[j] = static_cast<std::uint16_t>(begin[j] + begin[j - 1]);
     std::array<std::uint16_t, chunk> from;
@@ -258,10 +270,10 @@ void daisy_fingerprint_filter::answer_chunk(std::span<const digest> digests, std
     const auto put = [&](std::size_t at) { out_bits[from[at] / 64] |= std::uint64_t{1} << from[at] % 64; };
     for (std::size_t at = 0; at < begin[1]; ++at) put(at);
     std::array<std::uint64_t, chunk / 64> found;
-    for (unsigned j = 1; j <= max_daisy_class; ++j) {
+    for (unsigned j = 1; j <= most_class; ++j) {
         const std::size_t first = begin[j], count = begin[j + 1] - first;
         if (count == 0) continue;
-        for (std::uint32_t t = first_of_[j]; t != none; t = tables_[t].next) {
+        for (std::size_t t = first_of_[j]; t != none; t = tables_[t].next) {
             tables_[t].kernels->lookups.contains_digests(tables_[t].state, hash_.state(), &sorted[first], count,
                                                          found.data());
             for (std::size_t i = 0; i < count; ++i) {

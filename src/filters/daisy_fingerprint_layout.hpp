@@ -1,5 +1,10 @@
-// Which tables a daisy_fingerprint_filter has: for each chain, its first one by the plan and all that may follow. Nothing here depends
-// on keys or memory (I3 of genista/filters/daisy_fingerprint.hpp), so that a snapshot needs to say no more than how many there are.
+// Which tables a daisy_fingerprint_filter has: which classes share one, how large it is by the plan, and all that may follow it. Nothing
+// here depends on keys or memory (I3 of genista/filters/daisy_fingerprint.hpp), so that a snapshot needs to say no more than how many
+// there are.
+//
+// A table of its own costs a class a record, an end and three deviations of its size; a longer class's table costs it the bits that it
+// does not need. So the classes are cut into stretches, each kept with as many bits as its last class, and of all ways to cut them the
+// one of the fewest bytes is taken: 48 classes at most, so all of them can be compared, the shorter ones first.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +12,10 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "filters/cleary_shape.hpp"
+#include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
@@ -18,32 +25,38 @@ namespace genista {
 struct fingerprint_layout_table {
     std::uint64_t blocks = 0;
     unsigned bits = 0;
+    bool planned = false;
+
     [[nodiscard]] std::uint64_t cells() const noexcept { return blocks * cleary::block_cells; }
-    // The load in whole numbers: 97 % of the cells.
-    [[nodiscard]] std::uint64_t room() const noexcept { return cells() / 100 * 97 + cells() % 100 * 97 / 100; }
-    // Whole lines, so that tables can lie one behind the other.
+    // How many cells it lets be taken, in whole numbers: a planned one 99 %, which bad luck alone brings about; one that came by need is
+    // full in the end, and look-ups there shall take no longer: 97 %.
+    [[nodiscard]] std::uint64_t room() const noexcept {
+        const std::uint64_t percent = planned ? 99 : 97;
+        return cells() / 100 * percent + cells() % 100 * percent / 100;
+    }
+    // Whole blocks, so that tables can lie one behind the other. What a look-up may read behind them is not among them.
     [[nodiscard]] std::uint64_t bytes() const noexcept {
-        return (cleary::table_bytes(blocks, bits) + buffer::alignment - 1) / buffer::alignment * buffer::alignment;
+        const std::uint64_t used = (blocks + 1) * sizeof(cleary_block) + cleary::remainder_bytes(blocks, bits);
+        return (used + sizeof(cleary_block) - 1) / sizeof(cleary_block) * sizeof(cleary_block);
     }
-    // What a snapshot keeps of it.
-    [[nodiscard]] std::uint64_t saved_bytes() const noexcept {
-        return blocks * sizeof(cleary_block) + cleary::remainder_bytes(blocks, bits);
-    }
+    // In a buffer of its own.
+    [[nodiscard]] std::uint64_t bytes_alone() const noexcept { return bytes() + cleary::spare_bytes(bits); }
 };
 
 struct fingerprint_layout {
     using table = fingerprint_layout_table;
-    static constexpr double load = cleary_filter::max_load;  // N_j has its margin; more of it would be paid twice
-    static constexpr double rare_exponent = 2.5;             // c > 2 [daisy §4.1]
+    static constexpr unsigned most_class = daisy_fingerprint_filter::most_class;
+    static constexpr double planned_load = 0.99, load = cleary_filter::max_load;
     static constexpr double deviations = 3;
-    static constexpr std::uint64_t least_keys = 58;  // what one block takes at that load
-    static constexpr unsigned most_tables = 64;      // in a chain; each is twice the one before
+    static constexpr std::uint64_t record_bytes = 64;  // what the filter keeps of a table beside its bytes
+    static constexpr std::uint64_t least_keys = 58;    // what one block takes at 97 %
+    static constexpr unsigned most_tables = 64;        // in a chain; each is twice the one before
 
     unsigned largest = 0;  // class
     bool unknown_size = false;
-    std::uint64_t rare = 0;                                    // a bit for each class of F_r
-    std::uint64_t least_extra = least_keys;                    // keys of the first table that nobody planned
-    std::array<std::uint64_t, max_daisy_class + 1> planned{};  // N_j by chain, 0 for the rare one; 0: no table
+    std::uint64_t tops = 0;                               // a bit for each class that is the last of its stretch
+    std::uint64_t least_extra = least_keys;               // keys of the first table that nobody planned
+    std::array<std::uint64_t, most_class + 1> planned{};  // N by chain, which is that last class; 0: no table
 
     // What so many expected keys need at most, but for bad luck. Chance is Poisson's at the most, whose deviation is the root.
     [[nodiscard]] static std::uint64_t keys_for(double expected, double log_draws) noexcept {
@@ -56,32 +69,29 @@ struct fingerprint_layout {
         fingerprint_layout made;
         made.largest = plan.largest_class();
         made.unknown_size = unknown_size;
-        if (unknown_size) return made;
-        const double draws = plan.terms.draws, log_draws = std::max(1.0, std::log2(draws));
-        // For small n, log^c n may be more than n: a table for less than its smallest size would be of no use.
-        const double least = std::max(draws / std::pow(log_draws, rare_exponent), double{least_keys});
-        double rare_draws = 0;
-        for (unsigned j = 1; j <= made.largest; ++j) {
-            const double expected = draws * plan.stored_share[j];
-            if (expected >= least) {
-                made.planned[j] = keys_for(expected, log_draws);
-            } else {
-                made.rare |= std::uint64_t{1} << j;
-                rare_draws += expected;
-            }
+        if (unknown_size) {
+            made.tops = bits::low_mask(made.largest + 1) & ~std::uint64_t{1};
+        } else {
+            made.cut(plan);
+            made.least_extra = std::max(least_keys, static_cast<std::uint64_t>(plan.terms.draws / 1024));
         }
-        made.planned[0] = keys_for(rare_draws, log_draws);
-        made.least_extra = std::max(least_keys, static_cast<std::uint64_t>(draws / 1024));
         return made;
     }
 
-    [[nodiscard]] unsigned base_bits(unsigned chain) const noexcept { return chain == 0 ? largest : chain; }
+    // The chain of a class, 1 .. largest.
+    [[nodiscard]] unsigned chain_of(unsigned its_class) const noexcept {
+        return its_class + static_cast<unsigned>(std::countr_zero(tops >> its_class));
+    }
+    [[nodiscard]] bool is_chain(unsigned its_class) const noexcept {
+        return its_class <= largest && (tops >> its_class & 1) != 0;
+    }
 
     // Table number `index` of a chain, from 0. The planned one at its rate; then an eighth of it (or n/1024), and each twice the last, with
     // rates that halve from table to table. Where sizes are unknown: i-th table with rate 2^-j / (i (i + 1)), whole bits.
     [[nodiscard]] table nth(unsigned chain, unsigned index) const noexcept {
-        unsigned bits = base_bits(chain);
+        unsigned bits = chain;
         std::uint64_t keys = planned[chain];
+        const bool is_planned = index == 0 && keys != 0;
         if (unknown_size) {
             const unsigned i = index + 1;
             bits += static_cast<unsigned>(std::bit_width(i * (i + 1) - 1));  // ⌈log⌉
@@ -93,10 +103,48 @@ struct fingerprint_layout {
             else if (index > 0)
                 keys = doubled(std::max(least_extra, keys / 8), index - 1);
         }
-        return {cleary::blocks_for(keys, load), std::min(bits, unsigned{cleary_filter::max_remainder_bits})};
+        return {cleary::blocks_for(keys, is_planned ? planned_load : load),
+                std::min(bits, unsigned{cleary_filter::max_remainder_bits}), is_planned};
+    }
+
+    // All planned tables one behind the other, and what a look-up in any of them may read behind the last.
+    [[nodiscard]] std::uint64_t planned_bytes() const noexcept {
+        std::uint64_t bytes = 0, spare = 0;
+        for (unsigned chain = 1; chain <= largest; ++chain) {
+            if (planned[chain] == 0) continue;
+            bytes += nth(chain, 0).bytes();
+            spare = cleary::spare_bytes(chain);
+        }
+        return bytes + spare;
     }
 
   private:
+    // Of ways that cost the same, that with the longest stretches; classes without keys go with the next that has some.
+    void cut(const daisy_plan& plan) noexcept {
+        const double draws = plan.terms.draws, log_draws = std::max(1.0, std::log2(draws));
+        struct stretch {
+            std::uint64_t cost = std::numeric_limits<std::uint64_t>::max();  // of this one and all before it
+            std::uint64_t keys = 0;
+            unsigned first = 1;
+        };
+        std::array<stretch, most_class + 1> best{};  // by its last class
+        best[0].cost = 0;
+        for (unsigned last = 1; last <= largest; ++last) {
+            double expected = 0;
+            for (unsigned first = last; first > 0; --first) {
+                expected += draws * plan.stored_share[first];
+                const std::uint64_t keys = keys_for(expected, log_draws);
+                const table shape{cleary::blocks_for(keys, planned_load), last, true};
+                const std::uint64_t cost = best[first - 1].cost + (keys == 0 ? 0 : shape.bytes() + record_bytes);
+                if (cost <= best[last].cost) best[last] = {cost, keys, first};
+            }
+        }
+        for (unsigned last = largest; last > 0; last = best[last].first - 1) {
+            tops |= std::uint64_t{1} << last;
+            planned[last] = best[last].keys;
+        }
+    }
+
     [[nodiscard]] static std::uint64_t doubled(std::uint64_t keys, unsigned times) noexcept {
         return times > 40 ? max_capacity
                           : std::min(max_capacity, keys << times >> times == keys ? keys << times : max_capacity);

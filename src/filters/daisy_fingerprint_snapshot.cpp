@@ -2,6 +2,7 @@
 // (daisy_fingerprint_layout.hpp), so that a loader allocates nothing that it has not computed and compared. docs/format.md draws it.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -15,7 +16,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = 2;
 
 struct saved_parameters {
     daisy_fingerprint_options options{};
@@ -43,6 +44,12 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     const daisy_plan& plan = read.options.plan;
     const auto fine = check_plan(daisy_fingerprint_filter::name, plan);
     if (!fine) return error::make(error_code::corrupt, "snapshot: %s", fine.error().message().data());
+    // Nothing is kept of classes that there are not: what such fields say would be lost, be it a zero's sign.
+    for (unsigned j = plan.largest_class() + 1; j <= max_daisy_class; ++j) {
+        if ((std::bit_cast<std::uint64_t>(plan.stored_share[j]) | std::bit_cast<std::uint64_t>(plan.asked_share[j]) |
+             read.inserts[j]) != 0)
+            return error::make(error_code::corrupt, "daisy_fingerprint snapshot: something of class %u, beyond all", j);
+    }
     if (common->options.capacity != capacity_of(plan))
         return error::make(error_code::corrupt, "daisy_fingerprint snapshot: the capacity is not the plan's");
     return read;
@@ -55,36 +62,38 @@ struct wanted_tables {
 result<wanted_tables> wanted_by(const fingerprint_layout& layout, const saved_parameters& read) noexcept {
     wanted_tables wanted;
     for (unsigned chain = 0; chain < read.tables.size(); ++chain) {
-        const unsigned count = read.tables[chain], planned = layout.planned[chain] != 0 ? 1 : 0;
-        const bool may_be =
-            chain <= layout.largest && (chain == 0 ? layout.rare != 0 : (layout.rare >> chain & 1) == 0);
+        const bool may_be = chain != 0 && layout.is_chain(chain);
+        const unsigned count = read.tables[chain], planned = may_be && layout.planned[chain] != 0 ? 1 : 0;
         if (count < planned || count > (may_be ? fingerprint_layout::most_tables : 0)) {
             return error::make(error_code::corrupt,
                                "daisy_fingerprint snapshot: %u tables in chain %u, where %u to %u can be", count, chain,
                                planned, may_be ? fingerprint_layout::most_tables : 0);
         }
-        for (unsigned i = planned; i < count; ++i) wanted.extra_bytes += layout.nth(chain, i).bytes();
+        for (unsigned i = planned; i < count; ++i) wanted.extra_bytes += layout.nth(chain, i).bytes_alone();
         wanted.tables += count;
     }
     return wanted;
 }
 
-// The values of a table came by inserts of its classes.
+// The values of a chain came by inserts of its classes.
 std::uint64_t inserts_into(const fingerprint_layout& layout, const saved_parameters& read, unsigned chain) noexcept {
-    std::uint64_t sum = chain == 0 ? 0 : read.inserts[chain];
-    for (unsigned j = 1; chain == 0 && j <= layout.largest; ++j) {
-        if ((layout.rare >> j & 1) == 0) continue;
+    std::uint64_t sum = 0;
+    for (unsigned j = chain; j > 0 && (j == chain || !layout.is_chain(j)); --j) {
         const std::uint64_t more = sum + read.inserts[j];
         sum = more < sum ? ~std::uint64_t{0} : more;
     }
     return sum;
 }
 
+bool all_zero(std::span<const std::byte> bytes) noexcept {
+    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
+}
+
 }  // namespace
 
-std::span<std::byte> daisy_fingerprint_filter::bytes_of(const table& of) noexcept {
-    const fingerprint_layout_table shape{of.state.block_count, of.state.bits};
-    return {reinterpret_cast<std::byte*>(of.state.blocks), shape.bytes()};
+std::span<std::byte> daisy_fingerprint_filter::bytes_of(std::size_t at) noexcept {
+    if (at >= planned_tables()) return own_[at - planned_tables()].bytes();
+    return {reinterpret_cast<std::byte*>(tables_[at].state.blocks), shape_of(at).bytes()};
 }
 
 result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
@@ -92,22 +101,22 @@ result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
         const auto info = describe(snapshot_kind::daisy_fingerprint, version, hash_);
         if (!info) return info.error();
         filter_stats now = stats();
-        now.false_positive_rate = plan_.terms.rate;
+        now.false_positive_rate = terms_.rate;
         field_writer fields;
         write_common(fields, now, hash_);
-        write_plan(fields, plan_);
+        write_plan(fields, plan());
         fields.u32(unknown_size_ ? 1 : 0);
-        for (const std::uint64_t each : inserts_) fields.u64(each);
+        for (unsigned j = 0; j <= max_daisy_class; ++j) fields.u64(j <= largest_ ? classes_[j].inserts : 0);
         vector_sink used, extra;
         for (unsigned chain = 0; chain <= max_daisy_class; ++chain) {
-            const bool is_one = chain <= largest_ && !(chain != 0 && is_rare(chain));
+            const bool is_one = chain <= largest_ && is_chain(chain);
             fields.u8(static_cast<std::uint8_t>(is_one ? tables_in(chain) : 0));
-            for (std::uint32_t at = is_one ? first_of_[chain] : none; at != none; at = tables_[at].next) {
+            for (std::size_t at = is_one ? first_of_[chain] : none; at != none; at = tables_[at].next) {
                 std::array<std::byte, 8> word;
                 store_little_endian(word.data(), tables_[at].state.used);
                 if (const auto put = used.write(word); !put) return put.error();
-                if (tables_[at].own.data() == nullptr) continue;
-                if (const auto put = extra.write(bytes_of(tables_[at])); !put) return put.error();
+                if (at < planned_tables()) continue;
+                if (const auto put = extra.write(own_[at - planned_tables()].bytes()); !put) return put.error();
             }
         }
         const std::array<std::span<const std::byte>, 3> sections = {used.bytes(), planned_.bytes(), extra.bytes()};
@@ -118,49 +127,54 @@ result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
 // The tables are there, empty and of the right shape. Chain by chain: as they were written.
 result<void> daisy_fingerprint_filter::take_over(std::span<const std::byte> used, std::span<const std::byte> planned,
                                                  std::span<const std::byte> extra) noexcept {
+    const auto bad = [](unsigned chain, const fingerprint_layout_table& shape, std::uint64_t values) {
+        return error::make(error_code::corrupt,
+                           "daisy_fingerprint snapshot: a table of class %u has %llu values in room for %llu, or "
+                           "something behind its end",
+                           chain, static_cast<unsigned long long>(values),
+                           static_cast<unsigned long long>(shape.room()));
+    };
     if (!planned.empty()) std::memcpy(planned_.data(), planned.data(), planned.size());
-    for (unsigned chain = 0; chain <= largest_; ++chain) {
-        if (chain != 0 && is_rare(chain)) continue;
-        for (std::uint32_t at = first_of_[chain]; at != none; at = tables_[at].next) {
-            table& here = tables_[at];
-            const std::span<std::byte> bytes = bytes_of(here);
-            if (here.own.data() != nullptr) {
+    std::span<const std::byte> behind = planned;  // the last of the plan
+    for (unsigned chain = 1; chain <= largest_; ++chain) {
+        for (std::size_t at = is_chain(chain) ? first_of_[chain] : none; at != none; at = tables_[at].next) {
+            cleary_state& state = tables_[at].state;
+            const auto shape = shape_of(at);
+            const std::span<std::byte> bytes = bytes_of(at);
+            if (shape.planned) {
+                behind = behind.subspan(bytes.size());
+            } else {
                 std::memcpy(bytes.data(), extra.data(), bytes.size());
                 extra = extra.subspan(bytes.size());
             }
-            here.state.used = load_little_endian<std::uint64_t>(used.data());
+            state.used = load_little_endian<std::uint64_t>(used.data());
             used = used.subspan(8);
-            if (const auto fine = cleary::check(here.state); !fine) return fine;
-            const std::uint64_t blocks_end = here.state.block_count * sizeof(cleary_block);
+            if (const auto fine = cleary::check(state); !fine) return fine;
+            const std::uint64_t blocks_end = shape.blocks * sizeof(cleary_block);
             const std::uint64_t values_end =
-                blocks_end + sizeof(cleary_block) + cleary::remainder_bytes(here.state.block_count, here.state.bits);
-            const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
-            if (!std::ranges::all_of(bytes.subspan(blocks_end, sizeof(cleary_block)), is_zero) ||
-                !std::ranges::all_of(bytes.subspan(values_end), is_zero) || here.state.used > here.room)
-                return error::make(
-                    error_code::corrupt,
-                    "daisy_fingerprint snapshot: a table of class %u has %llu values in room for %llu, or "
-                    "something behind its end",
-                    chain, static_cast<unsigned long long>(here.state.used),
-                    static_cast<unsigned long long>(here.room));
+                blocks_end + sizeof(cleary_block) + cleary::remainder_bytes(shape.blocks, shape.bits);
+            if (!all_zero(bytes.subspan(blocks_end, sizeof(cleary_block))) || !all_zero(bytes.subspan(values_end)) ||
+                state.used > shape.room())
+                return bad(chain, shape, state.used);
         }
     }
+    if (!all_zero(behind)) return error::make(error_code::corrupt, "daisy_fingerprint snapshot: not zero at its end");
     return {};
 }
 
 result<daisy_fingerprint_filter> daisy_fingerprint_filter::load(std::span<const std::byte> bytes) noexcept {
     const auto view = open_snapshot_as(snapshot_kind::daisy_fingerprint, version, 3, bytes);
     if (!view) return view.error();
+    if (view->info.kind_version != version)
+        return error::make(error_code::unsupported, "daisy_fingerprint snapshot of version %u; this library reads %u",
+                           unsigned{view->info.kind_version}, unsigned{version});
     const auto read = read_parameters(*view);
     if (!read) return read.error();
     const auto layout = fingerprint_layout::of(read->options.plan, read->options.unknown_size);
     const auto wanted = wanted_by(layout, *read);
     if (!wanted) return wanted.error();
     const auto used = view->sections[0], planned = view->sections[1], extra = view->sections[2];
-    std::uint64_t planned_bytes = 0;
-    for (unsigned chain = 0; chain <= layout.largest; ++chain) {
-        if (layout.planned[chain] != 0) planned_bytes += layout.nth(chain, 0).bytes();
-    }
+    const std::uint64_t planned_bytes = layout.planned_bytes();
     if (used.size() != 8 * wanted->tables || planned.size() != planned_bytes || extra.size() != wanted->extra_bytes) {
         return error::make(
             error_code::corrupt,
@@ -170,17 +184,17 @@ result<daisy_fingerprint_filter> daisy_fingerprint_filter::load(std::span<const 
     }
     auto made = make(read->options);
     if (!made) return made.error();
-    for (unsigned chain = 0; chain <= layout.largest; ++chain) {
-        while (made->tables_in(chain) < read->tables[chain] && !(chain != 0 && made->is_rare(chain))) {
+    for (unsigned chain = 1; chain <= layout.largest; ++chain) {
+        while (made->tables_in(chain) < read->tables[chain]) {
             if (const auto added = made->add_table(chain); !added) return added.error();
         }
     }
     if (const auto taken = made->take_over(used, planned, extra); !taken) return taken.error();
-    made->inserts_ = read->inserts;
-    for (unsigned chain = 0; chain <= layout.largest; ++chain) {
+    for (unsigned j = 0; j <= layout.largest; ++j) made->classes_[j].inserts = read->inserts[j];
+    for (unsigned chain = 1; chain <= layout.largest; ++chain) {
         std::uint64_t values = 0;
-        if (chain != 0 && made->is_rare(chain)) continue;
-        for (std::uint32_t at = made->first_of_[chain]; at != none; at = made->tables_[at].next)
+        if (!layout.is_chain(chain)) continue;
+        for (std::size_t at = made->first_of_[chain]; at != none; at = made->tables_[at].next)
             values += made->tables_[at].state.used;
         if (values > inserts_into(layout, *read, chain))
             return error::make(error_code::corrupt, "daisy_fingerprint snapshot: more values of class %u than inserts",

@@ -50,9 +50,9 @@ result<insert_outcome> succinct_set::insert(std::uint64_t x) noexcept {
 
 result<erase_outcome> succinct_set::erase(std::uint64_t x) noexcept {
     if (const auto checked = succinct::check_number(name, x, universe()); !checked) return checked.error();
-    const std::uint64_t where = core_->spread.forth(x);
-    if (!core_->all.find(0, where)) return erase_outcome::absent;
-    core_->all.erase(0, where);
+    const auto here = core_->all.locate(0, core_->spread.forth(x));
+    if (!here.where.is_there) return erase_outcome::absent;
+    core_->all.erase(0, here);
     return erase_outcome::erased;
 }
 

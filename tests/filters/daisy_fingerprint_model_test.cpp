@@ -53,10 +53,7 @@ struct model {
     std::vector<std::set<value>> values{};  // by table, in the filter's order
     std::vector<std::pair<std::uint64_t, unsigned>> members{};
 
-    [[nodiscard]] unsigned chain(unsigned its_class) const {
-        const unsigned j = std::min(its_class, filter.plan().largest_class());
-        return filter.is_rare(j) ? 0 : j;
-    }
+    [[nodiscard]] unsigned chain(unsigned its_class) const { return filter.kept_as(its_class); }
     [[nodiscard]] bool contains(std::uint64_t key, unsigned its_class) const {
         if (its_class == 0) return true;
         const auto tables = filter.tables();

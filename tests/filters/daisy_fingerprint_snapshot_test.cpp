@@ -82,7 +82,7 @@ TEST(daisy_fingerprint_snapshot, a_custom_hash_cannot_be_saved) {
 
 // tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sums are golden: pinned, not derived.
 TEST(daisy_fingerprint_snapshot, golden) {
-    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_fingerprint-v1-keyed.snapshot";
+    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_fingerprint-v2-keyed.snapshot";
     const daisy_plan plan = usual(600, 0x1p-6);
     if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
         const auto filter = sample(plan, 1'500, 20'240);
@@ -103,8 +103,14 @@ TEST(daisy_fingerprint_snapshot, golden) {
         sum += found ? key : 0;
         strangers += key >= 1'500 && found ? 1u : 0u;
     }
-    EXPECT_EQ(strangers, 8'947u);
-    EXPECT_EQ(sum, 101'565'943u);
+    EXPECT_EQ(strangers, 8'228u);
+    EXPECT_EQ(sum, 93'608'072u);
+}
+
+// Version 1, which no release wrote, had other tables for the same plan.
+TEST(daisy_fingerprint_snapshot, another_version_is_refused) {
+    for (const std::uint64_t version : {0u, 1u, 3u})
+        EXPECT_EQ(load_with(test::saved(sample(usual(100), 50, 1)), 12, 2, version), "unsupported") << version;
 }
 
 TEST(daisy_fingerprint_snapshot, every_truncation_and_bit_flip_is_refused) {
@@ -146,9 +152,13 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
     EXPECT_EQ(number(unknown_at, 4, 2), "corrupt");
     EXPECT_EQ(number(inserts_at + 8, 8, 1), "corrupt") << "fewer inserts than values";
     EXPECT_EQ(number(inserts_at + 8, 8, ~std::uint64_t{0}), "loaded");
+    const unsigned chain = sample(usual(1'000), 0, 2).kept_as(3);
     for (const std::uint64_t count : {0u, 2u, 64u, 65u, 255u})
-        EXPECT_EQ(number(tables_at + 3, 1, count), "corrupt") << count;
-    EXPECT_EQ(number(tables_at + 2, 1, 1), "corrupt") << "a rare class has no chain of its own";
+        EXPECT_EQ(number(tables_at + chain, 1, count), "corrupt") << count;
+    EXPECT_EQ(number(tables_at + 2, 1, 1), "corrupt") << "a class that shares has no chain of its own";
+    EXPECT_EQ(number(tables_at, 1, 1), "corrupt") << "nothing is kept of class 0";
+    EXPECT_EQ(number(inserts_at + 8 * 9, 8, 1), "corrupt") << "no such class";
+    EXPECT_EQ(real(asked_at + 8 * 9, -0.0), "corrupt") << "nor a zero's sign";
     EXPECT_EQ(number(tables_at + 64, 1, 1), "corrupt");
     const auto view = open_snapshot(file);
     ASSERT_TRUE(view);

@@ -45,7 +45,7 @@ bool is_kept(const daisy_fingerprint_filter& filter, unsigned its_class, double 
 TEST(daisy_fingerprint_rates, are_those_of_the_classes) {
     const auto filter = filled(1, false);
     for (unsigned j = 1; j <= 8; ++j)
-        EXPECT_TRUE(is_kept(filter, j, filter.is_rare(j) ? 0x1p-8 : std::ldexp(1, -static_cast<int>(j)))) << j;
+        EXPECT_TRUE(is_kept(filter, j, std::ldexp(1, -static_cast<int>(filter.kept_as(j))))) << j;
 }
 
 TEST(daisy_fingerprint_rates, are_at_most_twice_as_high_however_many_keys_come) {

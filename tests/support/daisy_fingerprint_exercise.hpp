@@ -18,7 +18,7 @@ inline const char* use_fingerprints(daisy_fingerprint_filter& filter) {
         classes[i] = static_cast<std::uint8_t>(i % 70);
         static_cast<void>(filter.may_contain(keys[i], classes[i]));
         // A forged plan may ask for tables that nobody would wait for: then only look.
-        if (filter.plan().terms.draws > 0x1p24) continue;
+        if (filter.terms().draws > 0x1p24) continue;
         inserted[i] = filter.insert(keys[i], classes[i]) != insert_outcome::full;
     }
     std::array<std::uint64_t, words_for(count)> answers{};

@@ -146,6 +146,7 @@ class daisy_bloom_filter {
     // which is over the plan's queries and what the table was sized for.
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] const daisy_plan& plan() const noexcept { return plan_; }
+    [[nodiscard]] const daisy_terms& terms() const noexcept { return plan_.terms; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] daisy_layout layout() const noexcept { return layout_; }
     [[nodiscard]] std::uint64_t bits() const noexcept { return std::uint64_t{table_.size_bytes()} * 8; }

@@ -1,23 +1,24 @@
 // daisy_fingerprint_filter: fingerprints of as many bits as a key deserves, sorted by their length [daisy Thm 7, §4].
 //
-// A key of class j (⌈k_x⌉ bits, oracles/daisy_class.hpp) is kept in F_j, an ordinary filter of rate 2^-j that is made for the keys of
-// this class alone; classes that hardly any key is of share one filter of rate ε. Nothing is kept of class 0: always "maybe".
+// A key of class j (⌈k_x⌉ bits, oracles/daisy_class.hpp) is kept in F_j, an ordinary filter of rate 2^-j. Classes whose own filter would
+// cost more than the bits that it saves share that of the next longer one. Nothing is kept of class 0: always "maybe".
 //
 //     class   0        1        2        3        4     …    ⌈log 1/ε⌉
-//             maybe    F_1      F_2      F_r      F_r        F_⌈log 1/ε⌉        F_r: the rare classes together, rate ε
-//                      ▒▒       ▒▒▒▒     ▒                   ▒▒▒▒▒▒▒▒▒▒▒
+//             maybe    F_2      F_2      F_4      F_4        F_⌈log 1/ε⌉
+//                      ▒▒▒▒▒▒▒▒▒▒        ▒▒▒▒▒▒▒▒            ▒▒▒▒▒▒▒▒▒▒▒
 //
 // F is cleary.hpp's table: j + 2 + 2/15 bits a cell, two cache lines a look-up, any size. The bits come to (1 + o(1)) LB + O(n), where
 // LB is what no filter can do without [daisy Thm 6, Lemma 8], and the rate over the queries is at most 3 ε [daisy Lemma 11] where
 // n Σ p_x q_x ≤ ε. Beside it: daisy_bloom, 1.44 times LB, and any filter that takes all keys for alike, log(1/ε) bits for each.
 //
-// **Sizes.** A class is *frequent* if n_j = n P_j is at least n / log^c n, c = 2.5 (the text: any c > 2), and at least what the smallest
-// table holds. F_j is made for N_j = n_j + max(n_j / log n, 3 √n_j) keys: the text's (1 + 1/log n) n_j, but no less than three standard
-// deviations (*fork*: with 10^6 draws the text's margin is less than that for classes below 3,600 keys, its "with high probability" is
-// for larger n). F_r likewise, from the sum of the rare n_j; that is below the 6 n / log^c n a class of [daisy Lemma 9]. At N_j keys 97 %
-// of the cells are taken, at n_j about 92 %.
+// **Sizes.** *Fork*: the text has a filter for each class of n_j = n P_j ≥ n / log^c n keys and F_r, of rate ε, for all others. We cut the
+// classes into stretches, each kept as its last class, in the way that takes the fewest bytes. One of these ways sends the text's rare
+// classes to the next frequent one, which is not longer than F_r: so the text's bound holds, and a key's rate is that of its class or less.
+// A table is made for N = m + max(m / log n, 3 √m) keys, m those to expect: the text's (1 + 1/log n) m, but no less than three standard
+// deviations (the second *fork*: with 10^6 draws the text's margin is less than that below 3,600 keys, its "with high probability" is
+// for larger n). At N keys 99 % of the cells are taken, at m about 94 %. The rate does not depend on it, and look-ups do little.
 //
-// **It never refuses a key while there is memory.** What comes beyond a table's 97 % gets a table more, in the same chain: each twice as
+// **It never refuses a key while there is memory.** What comes beyond a table's 99 % gets a table more, in the same chain: each twice as
 // large and a bit longer than the one before, so that the rates of a chain add up to at most twice that of its first table. drift() tells
 // that the world is not as planned; the remedy is a new filter by a new plan.
 //
@@ -36,8 +37,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -75,7 +78,7 @@ struct daisy_fingerprint_drift {
 
 // One of its tables.
 struct daisy_fingerprint_table {
-    unsigned its_class = 0;                         // 0: of all rare classes
+    unsigned its_class = 0;                         // the last of those that share it
     unsigned bits = 0;                              // of a remainder
     std::uint64_t cells = 0, values = 0, room = 0;  // it takes values up to `room`
 };
@@ -83,19 +86,20 @@ struct daisy_fingerprint_table {
 class daisy_fingerprint_filter {
   public:
     static constexpr std::string_view name = "daisy_fingerprint";
+    static constexpr unsigned most_class = 48;
     static constexpr double min_rate = 0x1p-48;  // of the terms: eight longer tables fit behind it
 
     [[nodiscard]] static result<daisy_fingerprint_filter> make(const daisy_fingerprint_options& options) noexcept;
 
-    // A class above plan().largest_class() is that one. `already_present`: maybe, and for class 0 always.
+    // A class above the plan's largest is that one. `already_present`: maybe, and for class 0 always.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
     insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
-        const std::size_t index = its_class < first_of_.size() ? its_class : max_daisy_class;
+        const std::size_t index = its_class < first_of_.size() ? its_class : most_class;
         if (index == 0) return true;
-        for (std::uint32_t at = first_of_[index]; at != none; at = tables_[at].next) {
+        for (std::size_t at = first_of_[index]; at != none; at = tables_[at].next) {
             if (tables_[at].kernels->lookups.contains_digest(tables_[at].state, d)) return true;
         }
         return false;
@@ -120,7 +124,9 @@ class daisy_fingerprint_filter {
     // `keys` are values: those of class 0, and those that found theirs taken, are not among them. The rate is plan().expected_rate(), over
     // the plan's queries; proved are 3 ε.
     [[nodiscard]] filter_stats stats() const noexcept;
-    [[nodiscard]] const daisy_plan& plan() const noexcept { return plan_; }
+    [[nodiscard]] const daisy_terms& terms() const noexcept { return terms_; }
+    // By value, put together: a filter of few keys is hardly larger than a plan of 65 classes.
+    [[nodiscard]] daisy_plan plan() const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] bool unknown_size() const noexcept { return unknown_size_; }
 
@@ -128,49 +134,60 @@ class daisy_fingerprint_filter {
     // The chance that a stranger of this class is let through now, at most: what the tables hold of all values.
     [[nodiscard]] double let_through(unsigned its_class) const noexcept;
     [[nodiscard]] std::vector<daisy_fingerprint_table> tables() const;
-    // Classes that share F_r.
-    [[nodiscard]] bool is_rare(unsigned its_class) const noexcept;
+    // The class in whose table a key of this class lies: this one or a longer one; 0 for 0.
+    [[nodiscard]] unsigned kept_as(unsigned its_class) const noexcept;
 
     // Bits of the planned tables.
     [[nodiscard]] static result<std::uint64_t> bits_for(const daisy_plan& plan) noexcept;
 
   private:
-    static constexpr std::uint32_t none = ~std::uint32_t{0};
+    static constexpr std::uint16_t none = 0xffff;  // 48 chains of 64 tables are the most
     struct table {
         cleary_state state{};
         const cleary_kernels* kernels = nullptr;
-        std::uint64_t room = 0;
-        std::uint32_t next = none;
-        std::uint32_t chain = 0;  // the class, or 0 for the rare ones
-        buffer own{};             // empty for those of the plan, which share one
+        std::uint16_t next = none;
+        std::uint8_t chain = 0;  // the last of its classes
+    };
+    // What nobody needs for a look-up.
+    struct class_record {
+        double stored_share = 0, asked_share = 0;  // of the plan
+        std::uint64_t inserts = 0;
     };
 
     daisy_fingerprint_filter(const daisy_fingerprint_options& options, const hasher& hash,
                              const fingerprint_layout& layout) noexcept;
-    [[nodiscard]] result<void> lay_planned(const fingerprint_layout& layout) noexcept;
+    [[nodiscard]] result<void> lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept;
     [[nodiscard]] result<void> add_table(unsigned chain) noexcept;
     [[nodiscard]] static table laid_at(const fingerprint_layout_table& shape, unsigned chain,
                                        std::byte* zeros) noexcept;
-    void append(table made) noexcept;
+    void append(const table& made) noexcept;
     [[nodiscard]] unsigned tables_in(unsigned chain) const noexcept;
-    // A table's bytes with what lies behind them, which is zero.
-    [[nodiscard]] static std::span<std::byte> bytes_of(const table& of) noexcept;
+    [[nodiscard]] std::size_t last_in(unsigned chain) const noexcept;
+    // Those of the plan come first.
+    [[nodiscard]] std::size_t planned_tables() const noexcept { return tables_.size() - own_.size(); }
+    [[nodiscard]] fingerprint_layout_table shape_of(std::size_t at) const noexcept;
+    [[nodiscard]] unsigned chain_of(unsigned its_class) const noexcept {
+        return its_class + static_cast<unsigned>(std::countr_zero(tops_ >> its_class));
+    }
+    [[nodiscard]] bool is_chain(unsigned its_class) const noexcept { return (tops_ >> its_class & 1) != 0; }
+    // A table's bytes, and what lies behind those that have a buffer of their own, which is zero.
+    [[nodiscard]] std::span<std::byte> bytes_of(std::size_t at) noexcept;
     [[nodiscard]] result<void> take_over(std::span<const std::byte> used, std::span<const std::byte> planned,
                                          std::span<const std::byte> extra) noexcept;
-    [[nodiscard]] unsigned chain_of(unsigned its_class) const noexcept { return is_rare(its_class) ? 0 : its_class; }
-    [[nodiscard]] std::uint32_t last_in(unsigned chain) const noexcept;
     void answer_chunk(std::span<const digest> digests, std::span<const std::uint8_t> classes,
                       std::span<std::uint64_t> out_bits) const noexcept;
 
     hasher hash_;
-    daisy_plan plan_;
-    std::array<std::uint64_t, max_daisy_class + 1> inserts_{};
-    // By class: the first table of its chain; at 0 that of the rare ones. Classes above the largest are as the largest.
-    std::array<std::uint32_t, max_daisy_class + 1> first_of_{};
     std::vector<table> tables_{};
     buffer planned_{};
-    unsigned largest_ = 0;    // class
-    std::uint64_t rare_ = 0;  // a bit for each class of F_r; the largest is at most 48
+    std::vector<buffer> own_{};                // of the tables beyond the plan
+    std::unique_ptr<class_record[]> classes_;  // 0 .. largest_
+    daisy_terms terms_;
+    double mean_bits_, overlap_;  // of the plan
+    std::uint64_t tops_ = 0;      // a bit for each class that has a chain; the largest has
+    // By class: the first table of its chain. Classes above the largest are as the largest.
+    std::array<std::uint16_t, most_class + 1> first_of_{};
+    std::uint8_t largest_ = 0;  // class
     bool unknown_size_ = false;
 };
 

@@ -100,7 +100,7 @@ class sampled_filter {
     insert_outcome insert(key_view key) noexcept {
         const digest d = hash_(key);
         const key_odds odds = oracle_->odds(key);
-        if (filter_) return filter_->insert(d, daisy_class(odds, filter_->plan().terms));
+        if (filter_) return filter_->insert(d, daisy_class(odds, filter_->terms()));
         const auto added = sampler_->add(d, odds);
         if (!added) return insert_outcome::full;
         if (sampler_->draws().size() >= next_try_ && !finish()) next_try_ = 2 * sampler_->draws().size();
@@ -110,7 +110,7 @@ class sampled_filter {
 
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         const key_odds odds = oracle_->odds(key);
-        if (filter_) return filter_->may_contain(d, daisy_class(odds, filter_->plan().terms));
+        if (filter_) return filter_->may_contain(d, daisy_class(odds, filter_->terms()));
         sampler_->ask(odds);
         return sampler_->contains(d);
     }

@@ -30,8 +30,10 @@ concept class_filter = requires(F& f, const F& constant, const digest& d, unsign
     noexcept->std::same_as<insert_outcome>;
     { constant.may_contain(d, its_class) }
     noexcept->std::same_as<bool>;
+    { constant.terms() }
+    noexcept->std::same_as<const daisy_terms&>;
     { constant.plan() }
-    noexcept->std::same_as<const daisy_plan&>;
+    noexcept->std::convertible_to<daisy_plan>;
     { constant.hash() }
     noexcept->std::same_as<const hasher&>;
     { constant.stats() }
@@ -64,7 +66,7 @@ class with_oracle {
     }
 
     [[nodiscard]] unsigned class_of(key_view key) const noexcept {
-        return daisy_class(oracle_->odds(key), filter_.plan().terms);
+        return daisy_class(oracle_->odds(key), filter_.terms());
     }
     // The oracle's bytes are part of what the filter takes.
     [[nodiscard]] filter_stats stats() const noexcept {

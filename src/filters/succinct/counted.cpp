@@ -29,9 +29,14 @@ bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
     return true;
 }
 
+namespace {
+
+constexpr unsigned plus = static_cast<unsigned>(digit::plus) - 1;
+
+}  // namespace
+
 bool counted::insert(std::uint64_t x) noexcept {
     // Nearly all are new, and then the plan would be to write one digit.
-    constexpr unsigned plus = static_cast<unsigned>(digit::plus) - 1;
     if (const insert_outcome done = sets_.insert(0, x, plus); done != insert_outcome::already_present) {
         size_ += done == insert_outcome::inserted ? 1 : 0;
         return done == insert_outcome::inserted;
@@ -43,6 +48,15 @@ bool counted::insert(std::uint64_t x) noexcept {
 }
 
 bool counted::erase(std::uint64_t x) noexcept {
+    // Nearly all stand at one, a plus and nothing above it, and then the plan would be to take this digit away. Without a plan it is one
+    // look-up less in the largest set, and no kilobyte of changes that are none: a quarter of the instructions of an erase.
+    const sets::located lowest = sets_.locate(0, x);
+    if (!lowest.where.is_there) return false;
+    if (lowest.symbol() == plus && !sets_.find(1, x)) {
+        sets_.erase(0, lowest);
+        --size_;
+        return true;
+    }
     const auto plan = bits::plan_decrement(counter{sets_, x});
     if (!plan) return false;
     (void)follow(*plan, x);  // creates nothing

@@ -73,17 +73,14 @@ sets::located sets::locate(const one& in, std::uint64_t x) const noexcept {
     here.at = in.addresses[here.b];
     if (here.at == 0) return here;
     const bin there = view(here.at, here.level);
-    const std::uint64_t least = number_of(here.level, x, 0);
-    here.where = has_bmi2_ ? there.find<bits::bmi2_words>(least, shape_.symbols)
-                           : there.find<bits::portable_words>(least, shape_.symbols);
+    here.least = number_of(here.level, x, 0);
+    here.where = has_bmi2_ ? there.find<bits::bmi2_words>(here.least, shape_.symbols)
+                           : there.find<bits::portable_words>(here.least, shape_.symbols);
     return here;
 }
 
 std::optional<unsigned> sets::find(unsigned set, std::uint64_t x) const noexcept {
-    if (set >= all_.size()) return std::nullopt;
-    const located here = locate(all_[set], x);
-    if (!here.where.is_there) return std::nullopt;
-    return static_cast<unsigned>(here.where.number - number_of(here.level, x, 0));
+    return locate(set, x).symbol();
 }
 
 bool sets::contains(unsigned set, std::uint64_t x) const noexcept {
@@ -157,9 +154,8 @@ void sets::change(unsigned set, std::uint64_t x, unsigned symbol) noexcept {
     view(here.at, here.level).change(here.where.at, here.where.number, number_of(here.level, x, symbol));
 }
 
-void sets::erase(unsigned set, std::uint64_t x) noexcept {
+void sets::erase(unsigned set, const located& here) noexcept {
     one& in = all_[set];
-    const located here = locate(in, x);
     assert(here.where.is_there);
     view(here.at, here.level).erase(here.where.at);
     --in.size;

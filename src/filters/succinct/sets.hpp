@@ -58,7 +58,24 @@ class sets {
     [[nodiscard]] insert_outcome insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
     // The element is in the set; neither can fail.
     void change(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
-    void erase(unsigned set, std::uint64_t x) noexcept;
+    void erase(unsigned set, std::uint64_t x) noexcept { erase(set, locate(set, x)); }
+
+    // Where an element is or would be, until the next change: for whoever looks first and erases then, without looking twice.
+    struct located {
+        std::uint64_t b = 0;
+        unsigned level = 0;
+        arena::address at = 0;
+        bin::found where{};
+        std::uint64_t least = 0;  // the number of x with the first symbol
+        [[nodiscard]] std::optional<unsigned> symbol() const noexcept {
+            if (!where.is_there) return std::nullopt;
+            return static_cast<unsigned>(where.number - least);
+        }
+    };
+    [[nodiscard]] located locate(unsigned set, std::uint64_t x) const noexcept {
+        return set < all_.size() ? locate(all_[set], x) : located{};
+    }
+    void erase(unsigned set, const located& here) noexcept;  // it is there
 
     [[nodiscard]] const sets_shape& shape() const noexcept { return shape_; }
     [[nodiscard]] unsigned count() const noexcept { return static_cast<unsigned>(all_.size()); }
@@ -136,12 +153,6 @@ class sets {
         if (shape_.symbols == 3) return {number / 3, static_cast<unsigned>(number % 3)};
         return {number / shape_.symbols, static_cast<unsigned>(number % shape_.symbols)};
     }
-    struct located {
-        std::uint64_t b = 0;
-        unsigned level = 0;
-        arena::address at = 0;
-        bin::found where{};
-    };
     [[nodiscard]] located locate(const one& in, std::uint64_t x) const noexcept;
     [[nodiscard]] std::span<const std::uint64_t> numbers_in(unsigned set, std::uint64_t b,
                                                             std::span<std::uint64_t> out) const noexcept;

@@ -66,7 +66,7 @@ class daisy_subject final : public subject {
         const auto begin = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const key_odds& odds = daisy_groups[group_of(keys[i], stored)].each;
-            classes_[i] = static_cast<std::uint8_t>(daisy_class(odds, filter_->plan().terms));
+            classes_[i] = static_cast<std::uint8_t>(daisy_class(odds, filter_->terms()));
         }
         const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
         first_key_ = keys.data();
