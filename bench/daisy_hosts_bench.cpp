@@ -18,29 +18,57 @@ namespace {
 
 using namespace genista;
 
+// Those that know nothing, at each target.
+std::string rivals_text(const lab::hosts_outcome& made) {
+    using tool::align, tool::grouped;
+    tool::table rows{{{"target", align::right}, {"rival"}, {"bytes", align::right}, {"rate/target", align::right}}};
+    for (const lab::hosts_target& target : made.targets) {
+        for (const lab::hosts_count& each : target.rivals) {
+            rows.add_row({fmt::format("1/{:g}", 1 / target.rate), std::string{each.filter}, grouped(each.filter_bytes),
+                          fmt::format("{:.2f}", each.rate() / target.rate)});
+        }
+    }
+    return rows.text();
+}
+
 std::string to_text(const lab::hosts_outcome& made) {
     using tool::align, tool::grouped;
     std::string page =
         fmt::format("{} hosts: trained on {} blocked and {} popular ones; {} others stored, {} others asked for\n",
                     made.is_real ? "real" : "made-up", grouped(made.trained_stored), grouped(made.trained_asked),
                     grouped(made.stored), grouped(made.asked));
+    for (const score_choice& each : made.choices) {
+        page += fmt::format(
+            "model of {} weights: n-grams up to {}, step {:g}, shrinkage {:g}, {} epochs, {} of 1024 clipped; {:.3f} "
+            "bits\n",
+            grouped(each.weights), each.settings.longest_ngram, each.settings.step, each.settings.shrinkage,
+            each.settings.epochs, each.settings.clipped, each.bits_a_key);
+    }
+    page += "\n" + rivals_text(made) + "\n";
     tool::table rows{{{"target", align::right},
-                      {"filter"},
                       {"model", align::right},
+                      {"filter"},
                       {"filter bytes", align::right},
                       {"total", align::right},
                       {"rate/target", align::right},
-                      {std::string{lab::rivals()[0]}, align::right},
-                      {std::string{lab::rivals()[1]}, align::right},
-                      {std::string{lab::rivals()[2]}, align::right},
-                      {"total/smallest", align::right}}};
+                      {"of the smallest rival", align::right},
+                      {"of the smallest at its rate", align::right},
+                      {"which is"},
+                      {"with", align::right},
+                      {"rate/target", align::right}}};
     for (const lab::hosts_row& row : made.rows) {
-        rows.add_row({fmt::format("1/{:g}", 1 / row.target), std::string{row.filter}, grouped(row.model_bytes),
+        const lab::hosts_count &at_target = lab::smallest(made.target(row.target)->rivals),
+                               &at_rate = lab::smallest(row.at_its_rate);
+        const auto share_of = [&row](const lab::hosts_count& rival) {
+            return fmt::format("{:.2f}",
+                               static_cast<double>(row.total_bytes()) / static_cast<double>(rival.filter_bytes));
+        };
+        rows.add_row({fmt::format("1/{:g}", 1 / row.target),
+                      grouped(row.model_bytes) + (row.is_chosen_size ? " (auto)" : ""), std::string{row.filter},
                       grouped(row.filter_bytes), grouped(row.total_bytes()),
-                      fmt::format("{:.2f}", row.rate() / row.target), grouped(row.rival_bytes[0]),
-                      grouped(row.rival_bytes[1]), grouped(row.rival_bytes[2]),
-                      fmt::format("{:.2f}",
-                                  static_cast<double>(row.total_bytes()) / static_cast<double>(row.smallest_rival()))});
+                      fmt::format("{:.2f}", row.rate() / row.target), share_of(at_target), share_of(at_rate),
+                      std::string{at_rate.filter}, grouped(at_rate.filter_bytes),
+                      fmt::format("{:.2f}", at_rate.rate() / row.target)});
     }
     return page + rows.text();
 }

@@ -2,7 +2,9 @@
 #include "lab/experiments/daisy_hosts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -10,9 +12,10 @@
 #include "genista/filters/broom.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/daisy_bloom.hpp"
+#include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/oracles/oracle_training.hpp"
-#include "lab/workloads/daisy_sizes.hpp"
+#include "genista/remote/memory_map.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/key_list.hpp"
 #include "lab/workloads/key_set.hpp"
@@ -81,83 +84,191 @@ std::vector<std::uint8_t> classes_of(const any_oracle& oracle, const key_list& k
     return classes;
 }
 
+// The keys that are stored, as R has them for one hash key.
+struct hashed_half {
+    hasher hash{hash_key::from_seed(0)};
+    memory_map remote;
+};
+using hashed_halves = std::array<hashed_half, hash_keys>;
+
+result<void> fill(hashed_halves& to, const key_list& stored, std::uint64_t seed) {
+    for (std::uint64_t each = 0; each < hash_keys; ++each) {
+        to[each].hash = hasher{hash_key::from_seed(seed + each)};
+        for (std::size_t i = 0; i < stored.size(); ++i) {
+            if (const auto put = to[each].remote.put(to[each].hash(stored[i]), stored[i]); !put) return put.error();
+        }
+    }
+    return {};
+}
+
+// `make(hashed_half&)` gives a filter with everything in it; `asks(filter, is_stored, i)` is its answer for the key of this number.
+template <class Make, class Asks>
+result<hosts_count> count(std::string_view name, const half& test, hashed_halves& hashed, Make make, Asks asks) {
+    hosts_count seen{.filter = name};
+    for (hashed_half& each : hashed) {
+        const auto made = make(each);
+        if (!made) return made.error();
+        for (std::size_t i = 0; i < test.stored.size(); ++i) seen.false_negatives += asks(*made, true, i) ? 0U : 1U;
+        for (std::size_t i = 0; i < test.asked.size(); ++i) seen.false_positives += asks(*made, false, i) ? 1U : 0U;
+        seen.queries += test.asked.size();
+        seen.filter_bytes = std::max(seen.filter_bytes, made->stats().local_bytes);
+    }
+    return seen;
+}
+
+// A filter by itself, all of the keys in it.
+template <class Filter>
+result<Filter> filled(result<Filter> made, std::size_t keys, auto insert) {
+    for (std::size_t i = 0; made && i < keys; ++i) {
+        if (insert(*made, i) == insert_outcome::full)
+            return error::make(error_code::out_of_memory, "daisy-hosts: a filter refused key %zu", i);
+    }
+    return made;
+}
+
+template <class Filter>
+result<hosts_count> count_plain(const half& test, hashed_halves& hashed, double rate) {
+    return count(
+        Filter::name, test, hashed,
+        [&](hashed_half& each) {
+            const filter_options options{
+                .capacity = test.stored.size(), .false_positive_rate = rate, .hash = each.hash};
+            return filled(Filter::make(options), test.stored.size(),
+                          [&](Filter& into, std::size_t i) { return into.insert(test.stored[i]); });
+        },
+        [&](const Filter& filter, bool is_stored, std::size_t i) {
+            return filter.may_contain((is_stored ? test.stored : test.asked)[i]);
+        });
+}
+
+result<hosts_count> count_broom(const half& test, hashed_halves& hashed, double rate) {
+    return count(
+        broom_filter::name, test, hashed,
+        [&](hashed_half& each) {
+            broom_options options;
+            options.capacity = test.stored.size();
+            options.false_positive_rate = std::min(rate, 0.02);  // it serves no larger one
+            options.hash = each.hash;
+            options.repeatable = 1;
+            return broom_filter::build(options, each.remote);
+        },
+        [&](const broom_filter& filter, bool is_stored, std::size_t i) {
+            return filter.may_contain(key_view{(is_stored ? test.stored : test.asked)[i]});
+        });
+}
+
+result<hosts_rivals> count_rivals(const half& test, hashed_halves& hashed, double rate) {
+    const auto bloom = count_plain<bloom_filter>(test, hashed, rate);
+    if (!bloom) return bloom.error();
+    const auto cuckoo = count_plain<cuckoo_partial_filter>(test, hashed, rate);
+    if (!cuckoo) return cuckoo.error();
+    const auto broom = count_broom(test, hashed, rate);
+    if (!broom) return broom.error();
+    return hosts_rivals{*bloom, *cuckoo, *broom};
+}
+
 struct classed_half {
     const half& keys;
     std::vector<std::uint8_t> stored, asked;
 };
 
-// One filter with one hash key: filled, asked, counted into the row.
 template <class Filter, class Options>
-result<void> play(hosts_row& row, const classed_half& test, const Options& options) {
-    auto made = Filter::make(options);
-    if (!made) return made.error();
-    for (std::size_t i = 0; i < test.stored.size(); ++i) {
-        if (made->insert(test.keys.stored[i], test.stored[i]) == insert_outcome::full)
-            return error::make(error_code::out_of_memory, "daisy-hosts: a filter refused key %zu", i);
-    }
-    for (std::size_t i = 0; i < test.stored.size(); ++i)
-        row.false_negatives += made->may_contain(test.keys.stored[i], test.stored[i]) ? 0U : 1U;
-    for (std::size_t i = 0; i < test.asked.size(); ++i)
-        row.false_positives += made->may_contain(test.keys.asked[i], test.asked[i]) ? 1U : 0U;
-    row.queries += test.asked.size();
-    row.filter_bytes = std::max(row.filter_bytes, made->stats().local_bytes);
-    return {};
+result<hosts_count> count_daisy(const daisy_plan& plan, const classed_half& test, hashed_halves& hashed) {
+    return count(
+        Filter::name, test.keys, hashed,
+        [&](hashed_half& each) {
+            Options options;
+            options.plan = plan;
+            options.hash = each.hash;
+            return filled(Filter::make(options), test.stored.size(), [&](Filter& into, std::size_t i) {
+                return into.insert(test.keys.stored[i], test.stored[i]);
+            });
+        },
+        [&](const Filter& filter, bool is_stored, std::size_t i) {
+            return is_stored ? filter.may_contain(test.keys.stored[i], test.stored[i])
+                             : filter.may_contain(test.keys.asked[i], test.asked[i]);
+        });
 }
 
-result<void> add_rivals(hosts_row& row, double keys) {
-    const auto plain = plain_sizes({keys, std::min(0.5, std::max(row.target, row.rate()))});
-    if (!plain) return plain.error();
-    for (std::size_t i = 0; i < row.rival_bytes.size(); ++i) row.rival_bytes[i] = ((*plain)[i].bits + 7) / 8;
-    return {};
+// Its bytes without those of the oracle, which it counts.
+result<hosts_count> count_daisy_broom(const oracle_model& model, const daisy_plan& plan, const half& test,
+                                      hashed_halves& hashed) {
+    using filter_type = daisy_broom_filter<any_oracle>;
+    auto seen = count(
+        filter_type::name, test, hashed,
+        [&](hashed_half& each) {
+            daisy_broom_options options;
+            options.hash = each.hash;
+            options.repeatable = 1;
+            return filter_type::build(options, plan, model.oracle(), each.remote);
+        },
+        [&](const filter_type& filter, bool is_stored, std::size_t i) {
+            return filter.may_contain(key_view{(is_stored ? test.stored : test.asked)[i]});
+        });
+    if (seen) seen->filter_bytes -= model.oracle()->memory_bytes();
+    return seen;
 }
 
-template <class Filter, class Options>
-result<hosts_row> measure(const oracle_model& model, const daisy_plan& plan, double target, const classed_half& test,
-                          std::uint64_t seed) {
-    hosts_row row{.filter = Filter::name,
-                  .target = target,
-                  .parameter = plan.terms.rate,
-                  .model_bytes = model.oracle()->memory_bytes()};
-    for (std::uint64_t each = 0; each < hash_keys; ++each) {
-        Options options;
-        options.plan = plan;
-        options.hash = hasher{hash_key::from_seed(seed + each)};
-        if (const auto played = play<Filter>(row, test, options); !played) return played.error();
-    }
-    if (const auto added = add_rivals(row, static_cast<double>(test.stored.size())); !added) return added.error();
-    return row;
-}
-
-// Both daisy filters with one model at one target.
-result<void> add_rows(hosts_outcome& to, const oracle_model& model, const host_lists& lists, double target,
-                      std::uint64_t seed) {
-    const auto plan = model.profile().plan_tuned({static_cast<double>(lists.test.stored.size()), target});
+// All daisy filters with one model at one target.
+result<void> add_rows(hosts_outcome& to, const oracle_model& model, const half& keys, hashed_halves& hashed,
+                      const hosts_row& like) {
+    const auto plan = model.profile().plan_tuned({static_cast<double>(keys.stored.size()), like.target});
     if (!plan) return plan.error();
-    const classed_half test{lists.test, classes_of(*model.oracle(), lists.test.stored, plan->terms),
-                            classes_of(*model.oracle(), lists.test.asked, plan->terms)};
-    const auto bloom = measure<daisy_bloom_filter, daisy_bloom_options>(model, *plan, target, test, seed);
-    if (!bloom) return bloom.error();
-    to.rows.push_back(*bloom);
-    const auto prints = measure<daisy_fingerprint_filter, daisy_fingerprint_options>(model, *plan, target, test, seed);
-    if (!prints) return prints.error();
-    to.rows.push_back(*prints);
+    const classed_half test{keys, classes_of(*model.oracle(), keys.stored, plan->terms),
+                            classes_of(*model.oracle(), keys.asked, plan->terms)};
+    for (const auto& seen : {count_daisy<daisy_bloom_filter, daisy_bloom_options>(*plan, test, hashed),
+                             count_daisy<daisy_fingerprint_filter, daisy_fingerprint_options>(*plan, test, hashed),
+                             count_daisy_broom(model, *plan, keys, hashed)}) {
+        if (!seen) return seen.error();
+        hosts_row row = like;
+        static_cast<hosts_count&>(row) = *seen;
+        row.parameter = plan->terms.rate;
+        // No false positive at all: as if there had been one.
+        const double rate = std::clamp(row.rate(), 1 / static_cast<double>(row.queries), 0.5);
+        const auto rivals = count_rivals(keys, hashed, rate);
+        if (!rivals) return rivals.error();
+        row.at_its_rate = *rivals;
+        to.rows.push_back(row);
+    }
     return {};
+}
+
+nlohmann::json to_json(const hosts_count& of) {
+    return {{"filter", of.filter},
+            {"filter_bytes", of.filter_bytes},
+            {"queries", of.queries},
+            {"rate", of.rate()},
+            {"false_negatives", of.false_negatives}};
+}
+
+nlohmann::json to_json(const hosts_rivals& of) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const hosts_count& each : of) list.push_back(to_json(each));
+    return list;
 }
 
 }  // namespace
 
-std::array<std::string_view, 3> rivals() noexcept {
-    return {bloom_filter::name, cuckoo_partial_filter::name, broom_filter::name};
-}
-
-std::uint64_t hosts_row::smallest_rival() const noexcept {
-    return *std::ranges::min_element(rival_bytes);
+const hosts_count& smallest(const hosts_rivals& of) noexcept {
+    return *std::ranges::min_element(of, {}, &hosts_count::filter_bytes);
 }
 
 std::uint64_t hosts_outcome::false_negatives() const noexcept {
     std::uint64_t sum = 0;
-    for (const hosts_row& row : rows) sum += row.false_negatives;
+    const auto add = [&sum](const hosts_rivals& of) {
+        for (const hosts_count& each : of) sum += each.false_negatives;
+    };
+    for (const hosts_target& each : targets) add(each.rivals);
+    for (const hosts_row& row : rows) {
+        sum += row.false_negatives;
+        add(row.at_its_rate);
+    }
     return sum;
+}
+
+const hosts_target* hosts_outcome::target(double rate) const noexcept {
+    const auto found = std::ranges::find(targets, rate, &hosts_target::rate);
+    return found == targets.end() ? nullptr : &*found;
 }
 
 const hosts_row* hosts_outcome::smallest(double target) const noexcept {
@@ -169,26 +280,36 @@ const hosts_row* hosts_outcome::smallest(double target) const noexcept {
 }
 
 nlohmann::json hosts_outcome::json() const {
-    nlohmann::json list = nlohmann::json::array();
+    nlohmann::json plain = nlohmann::json::array(), list = nlohmann::json::array();
+    for (const hosts_target& each : targets) plain.push_back({{"target", each.rate}, {"rivals", to_json(each.rivals)}});
     for (const hosts_row& row : rows) {
-        nlohmann::json each = {{"filter", row.filter},
-                               {"target", row.target},
-                               {"parameter", row.parameter},
-                               {"model_bytes", row.model_bytes},
-                               {"filter_bytes", row.filter_bytes},
-                               {"total_bytes", row.total_bytes()},
-                               {"queries", row.queries},
-                               {"rate", row.rate()},
-                               {"false_negatives", row.false_negatives}};
-        for (std::size_t i = 0; i < row.rival_bytes.size(); ++i)
-            each[std::string{rivals()[i]} + "_bytes"] = row.rival_bytes[i];
+        nlohmann::json each = to_json(static_cast<const hosts_count&>(row));
+        each.update({{"target", row.target},
+                     {"parameter", row.parameter},
+                     {"weights", row.weights},
+                     {"chosen_size", row.is_chosen_size},
+                     {"model_bytes", row.model_bytes},
+                     {"total_bytes", row.total_bytes()},
+                     {"rivals_at_its_rate", to_json(row.at_its_rate)}});
         list.push_back(each);
+    }
+    nlohmann::json models = nlohmann::json::array();
+    for (const score_choice& each : choices) {
+        models.push_back({{"weights", each.weights},
+                          {"longest_ngram", each.settings.longest_ngram},
+                          {"step", each.settings.step},
+                          {"shrinkage", each.settings.shrinkage},
+                          {"epochs", each.settings.epochs},
+                          {"clipped_of_1024", each.settings.clipped},
+                          {"judged_bits_a_key", each.bits_a_key}});
     }
     return {{"real", is_real},
             {"trained_stored", trained_stored},
             {"trained_asked", trained_asked},
             {"stored", stored},
             {"asked", asked},
+            {"models", models},
+            {"targets", plain},
             {"rows", list}};
 }
 
@@ -201,22 +322,35 @@ result<hosts_outcome> measure_hosts(const run_options& options) {
     made.trained_asked = lists->training.asked.size();
     made.stored = lists->test.stored.size();
     made.asked = lists->test.asked.size();
+    const auto hashed = std::make_unique<hashed_halves>();
+    if (const auto put = fill(*hashed, lists->test.stored, options.seed); !put) return put.error();
+    for (const double target : targets) {
+        const auto rivals = count_rivals(lists->test, *hashed, target);
+        if (!rivals) return rivals.error();
+        made.targets.push_back({target, *rivals});
+    }
     const std::vector<std::uint64_t> sizes =
-        options.quick ? std::vector<std::uint64_t>{4096} : std::vector<std::uint64_t>{4096, 16'384, 65'536, 262'144};
+        options.quick ? std::vector<std::uint64_t>{4096}
+                      : std::vector<std::uint64_t>{4096, 16'384, 65'536, 262'144, training_options::chosen_bytes};
     const std::vector<key_view> inserts = lists->training.stored.views(), queries = lists->training.asked.views();
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const auto done = [&](double share) {
             options.progress((static_cast<double>(i) + share) / static_cast<double>(sizes.size()));
         };
+        hosts_row like;
+        like.is_chosen_size = sizes[i] == training_options::chosen_bytes;
         training_options training;
         training.bytes = sizes[i];
         training.seed = options.seed;
-        training.progress = [&done](double share) { done(0.8 * share); };
+        training.progress = [&done](double share) { done(0.6 * share); };
+        training.chose = [&made](const score_choice& chosen) { made.choices.push_back(chosen); };
         const auto model = train_model(training, inserts, queries);
         if (!model) return model.error();
+        like.weights = made.choices.back().weights;
+        like.model_bytes = model->oracle()->memory_bytes();
         for (const double target : targets) {
-            const auto added = add_rows(made, *model, *lists, target, options.seed);
-            if (!added) return added.error();
+            like.target = target;
+            if (const auto added = add_rows(made, *model, lists->test, *hashed, like); !added) return added.error();
         }
         done(1);
     }

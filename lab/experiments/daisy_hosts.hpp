@@ -7,10 +7,11 @@
 //               their popular hosts, each asked once, with several hash keys
 //     tuning    the parameter ε′ is chosen on the training half alone (the model's profile), so that the target is to be expected there;
 //               what came of it on the test half is what is told
-//     rivals    bloom, cuckoo_partial and broom for as many keys, by their formulas, at the rate that was *measured* for the daisy filter
-//               beside which they stand, or at the target if that is larger: nobody gets a worse rate for free
+//     models    of 4, 16, 64 and 256 KB of weights, and of the size that training chooses
+//     rivals    bloom, cuckoo_partial and broom, made for as many keys, filled and asked in the same way, with their bytes and rates
+//               counted: once at the target, and once for each daisy filter at the rate that was *measured* of it
 //
-// A part of daisy-bloom; bench/daisy_hosts_bench.cpp prints it alone, docs/benchmarks.md has the table.
+// bench/daisy_hosts_bench.cpp prints it, docs/benchmarks.md has the table.
 #pragma once
 
 #include <array>
@@ -19,35 +20,50 @@
 #include <string_view>
 #include <vector>
 
+#include "genista/oracles/score_training.hpp"
 #include "lab/experiment.hpp"
 
 namespace genista::lab {
 
-struct hosts_row {
+// What was counted of one filter over the test half, with several hash keys.
+struct hosts_count {
     std::string_view filter;
-    double target = 0;               // the rate that was asked for
-    double parameter = 0;            // ε′
-    std::uint64_t model_bytes = 0;   // all of the oracle
-    std::uint64_t filter_bytes = 0;  // all of the filter
+    std::uint64_t filter_bytes = 0;  // all of the filter, the most with any hash key
     std::uint64_t queries = 0, false_positives = 0, false_negatives = 0;
-    // What rivals need at the same rate, in bytes: rivals() names them.
-    std::array<std::uint64_t, 3> rival_bytes{};
 
     [[nodiscard]] double rate() const noexcept {
         return static_cast<double>(false_positives) / static_cast<double>(queries);
     }
-    [[nodiscard]] std::uint64_t total_bytes() const noexcept { return model_bytes + filter_bytes; }
-    [[nodiscard]] std::uint64_t smallest_rival() const noexcept;
 };
 
-[[nodiscard]] std::array<std::string_view, 3> rivals() noexcept;
+using hosts_rivals = std::array<hosts_count, 3>;
+[[nodiscard]] const hosts_count& smallest(const hosts_rivals& of) noexcept;
+
+struct hosts_row : hosts_count {
+    double target = 0;              // the rate that was asked for
+    double parameter = 0;           // ε′
+    std::uint64_t weights = 0;      // of the model
+    std::uint64_t model_bytes = 0;  // all of the oracle
+    bool is_chosen_size = false;
+    hosts_rivals at_its_rate{};  // made for the rate() of this row
+
+    [[nodiscard]] std::uint64_t total_bytes() const noexcept { return model_bytes + filter_bytes; }
+};
+
+struct hosts_target {
+    double rate = 0;
+    hosts_rivals rivals{};  // made for this rate
+};
 
 struct hosts_outcome {
     bool is_real = false;  // the real lists, not made-up names
     std::uint64_t trained_stored = 0, trained_asked = 0, stored = 0, asked = 0;
+    std::vector<score_choice> choices;  // of the models, in their order: how each was trained
+    std::vector<hosts_target> targets;
     std::vector<hosts_row> rows;  // by model, target and filter
 
     [[nodiscard]] std::uint64_t false_negatives() const noexcept;
+    [[nodiscard]] const hosts_target* target(double rate) const noexcept;  // or nullptr
     // The row of the fewest bytes in all for this target, or nullptr.
     [[nodiscard]] const hosts_row* smallest(double target) const noexcept;
     [[nodiscard]] nlohmann::json json() const;

@@ -104,7 +104,6 @@ contender scored(const logs& past, std::uint64_t seed) {
     const auto inserts = logs::entries<key_view>(past.inserts), queries = logs::entries<key_view>(past.queries);
     score_options options;
     options.weights = 4096;
-    options.longest_ngram = 2;
     options.most_draws = 100'000;
     options.seed = seed;
     auto made = std::make_shared<const score_oracle>(must(train_score(options, inserts, queries)).oracle);

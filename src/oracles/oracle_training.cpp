@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "genista/hash/digest.hpp"
-#include "genista/oracles/score_training.hpp"
 
 namespace genista {
 namespace {
@@ -49,11 +48,13 @@ result<oracle_model> model_of(Oracle oracle, log_span inserts, log_span queries,
 result<oracle_model> train_score_model(const training_options& options, log_span inserts, log_span queries) {
     score_options with;
     with.weights = options.bytes;
+    with.keys = options.keys;
     with.universe = options.universe;
     with.seed = options.seed;
     with.progress = options.progress;
     auto made = train_score(with, inserts, queries);
     if (!made) return made.error();
+    options.chose(made->choice);
     const bool is_held_out = made->is_held_out;
     return model_of(std::move(made->oracle), inserts, queries, is_held_out,
                     [&](std::size_t, key_view key) { return !is_held_out || held_out(key, options.seed); });
@@ -159,7 +160,8 @@ std::string_view to_string(oracle_kind kind) noexcept {
 }
 
 result<oracle_model> train_model(const training_options& options, log_span inserts, log_span queries) noexcept {
-    if (options.bytes < training_options::min_bytes || options.bytes > training_options::max_bytes) {
+    const bool is_chosen = options.bytes == training_options::chosen_bytes && options.kind == oracle_kind::score;
+    if (!is_chosen && (options.bytes < training_options::min_bytes || options.bytes > training_options::max_bytes)) {
         return error::make(error_code::invalid_argument, "oracle model: %llu bytes are not in %llu..%llu",
                            static_cast<unsigned long long>(options.bytes),
                            static_cast<unsigned long long>(training_options::min_bytes),

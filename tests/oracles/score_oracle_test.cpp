@@ -1,4 +1,5 @@
-// score_oracle: what a model learns, what it says of keys nobody saw, its limits and bad input. Snapshots are in score_snapshot_test.cpp.
+// score_oracle: what a model learns, what it says of keys nobody saw, its limits and bad input. How training chooses is in
+// score_choice_test.cpp, snapshots are in score_snapshot_test.cpp.
 #include "genista/oracles/score_oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -15,6 +16,8 @@ namespace genista {
 namespace {
 
 using test::host_logs, test::trained_on, test::two_logs;
+
+constexpr score_settings quickly{.longest_ngram = 3, .epochs = 1};
 
 std::string refusal(const result<score_oracle>& of) {
     return of ? "made" : std::string{of.error().message()};
@@ -148,7 +151,7 @@ TEST(score_training, the_same_logs_and_seed_give_the_same_model) {
 
 TEST(score_training, holds_out_about_every_fifth_key_and_always_the_same) {
     const two_logs logs = host_logs(10'000);
-    const trained_score made = trained_on(logs, {.weights = 64, .epochs = 1, .seed = 9});
+    const trained_score made = trained_on(logs, {.weights = 64, .settings = quickly, .seed = 9});
     std::uint64_t aside = 0;
     for (const std::string& key : logs.stored.keys) aside += held_out(key, 9) ? 1u : 0u;
     EXPECT_EQ(made.calibrated_stored, aside);
@@ -197,7 +200,7 @@ TEST(score_training, a_log_of_one_key_many_times_and_unequal_logs_are_fine) {
 
 TEST(score_training, longer_logs_are_sampled_evenly) {
     const two_logs logs = host_logs(3'000);
-    const trained_score made = trained_on(logs, {.weights = 512, .epochs = 1, .most_draws = 1'000});
+    const trained_score made = trained_on(logs, {.weights = 512, .settings = quickly, .most_draws = 1'000});
     EXPECT_EQ(made.fitted_stored + made.calibrated_stored, 1'000u);
     EXPECT_EQ(made.fitted_asked + made.calibrated_asked, 1'000u);
 }
@@ -227,11 +230,18 @@ TEST(score_training, bad_options_and_empty_logs_are_named) {
     EXPECT_EQ(with({.weights = 64}), "made");
     EXPECT_NE(with({.weights = 63}).find("63 weights are not in 64.."), std::string::npos);
     EXPECT_NE(with({.weights = score_oracle::max_weights + 1}).find("16777217 weights"), std::string::npos);
-    EXPECT_NE(with({.longest_ngram = 9}).find("9 bytes"), std::string::npos);
     EXPECT_NE(with({.bins = 65}).find("65 bins"), std::string::npos);
     EXPECT_NE(with({.bins = 0}).find("0 bins"), std::string::npos);
     EXPECT_NE(with({.universe = 12}).find("universe of 12"), std::string::npos);
-    EXPECT_NE(with({.epochs = 0}).find("0 epochs"), std::string::npos);
+    using settings = score_settings;
+    EXPECT_NE(with({.settings = settings{.longest_ngram = 9}}).find("9 bytes are not in 1..8"), std::string::npos);
+    EXPECT_NE(with({.settings = settings{.longest_ngram = 0}}).find("0 bytes"), std::string::npos);
+    EXPECT_NE(with({.settings = settings{.step = 0}}).find("a step of 0"), std::string::npos);
+    EXPECT_NE(with({.settings = settings{.step = std::nan("")}}).find("a step of nan"), std::string::npos);
+    EXPECT_NE(with({.settings = settings{.shrinkage = -1}}).find("shrinkage of -1"), std::string::npos);
+    EXPECT_NE(with({.settings = settings{.epochs = 0}}).find("0 epochs"), std::string::npos);
+    EXPECT_NE(with({.settings = settings{.clipped = 513}}).find("513 clipped"), std::string::npos);
+    EXPECT_NE(with({.weights = 0, .settings = settings{}}).find("chosen with its settings"), std::string::npos);
     EXPECT_NE(with({.most_draws = 0}).find("0 draws"), std::string::npos);
     const auto none = train_score({}, {}, logs.asked.views());
     ASSERT_FALSE(none);
@@ -241,7 +251,7 @@ TEST(score_training, bad_options_and_empty_logs_are_named) {
 
 TEST(score_training, memory_is_the_weights_and_little_more) {
     for (const std::uint64_t weights : {64u, 4096u, 20'000u}) {
-        const trained_score made = trained_on(host_logs(200), {.weights = weights, .epochs = 1});
+        const trained_score made = trained_on(host_logs(200), {.weights = weights, .settings = quickly});
         EXPECT_EQ(made.oracle.weights(), weights);
         EXPECT_GE(made.oracle.memory_bytes(), weights);
         EXPECT_LE(made.oracle.memory_bytes(), weights + 1'500);

@@ -71,6 +71,25 @@ TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
         EXPECT_NE(page.out.find(word), std::string::npos) << word;
 }
 
+TEST(daisy_cli, chooses_a_size_and_says_which_settings) {
+    const scratch_folder scratch;
+    write_logs(scratch, 4'000);
+    const auto sized = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> line = {"--bytes", "auto", "--json", "-"};
+        line.insert(line.end(), more.begin(), more.end());
+        const tool_run trained = run_tool(train_line(scratch, line));
+        EXPECT_EQ(trained.status, 0) << trained.err;
+        return trained.json()["score"];
+    };
+    const auto usual = sized({}), many = sized({"--keys", "1e9"});
+    EXPECT_EQ(usual["weights"], 1024) << "4,000 keys do not pay for more";
+    EXPECT_GT(many["weights"], 1024);
+    EXPECT_EQ(usual["chosen_by_held_out_keys"], true);
+    for (const char* name : {"longest_ngram", "step", "epochs"}) EXPECT_GT(usual[name], 0) << name;
+    const tool_run page = run_tool(train_line(scratch, {"--bytes", "auto"}));
+    EXPECT_NE(page.out.find("settings: 1'024 weights"), std::string::npos) << page.out;
+}
+
 TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
     const scratch_folder scratch;
     write_logs(scratch, 600);
@@ -133,6 +152,12 @@ TEST(daisy_cli, bad_lines_are_refused_with_the_value_and_what_is_allowed) {
         {"daisy", "train", "--inserts", scratch / "none.txt", "--queries", scratch / "queries.txt", "--out", model},
         "none.txt", "No such file");
     expect_refused(train_line(scratch, {"--bytes", "12"}), "12", "64");
+    expect_refused(train_line(scratch, {"--bytes", "0"}), "0", "64");
+    expect_refused(train_line(scratch, {"--bytes", "automatic"}), "automatic", "auto");
+    expect_refused(train_line(scratch, {"--bytes", "auto", "--oracle", "count_min"}), "'auto'", "score");
+    expect_refused(train_line(scratch, {"--bytes", "auto", "--keys", "0"}), "0", "1");
+    expect_refused(train_line(scratch, {"--bytes", "4096", "--keys", "9"}), "--keys", "--bytes auto");
+    expect_refused(train_line(scratch, {"--keys", "9"}), "--keys", "--bytes");
     expect_refused(train_line(scratch, {"--oracle", "psychic"}), "'psychic'", "score, exact, count_min, count_sketch");
     expect_refused(train_line(scratch, {"--seed", "x"}), "x", "digits");
     expect_refused({"daisy", "train", "--inserts", "-", "--queries", "-", "--out", model}, "'-'", "stdin");

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "genista/oracles/oracle_model.hpp"
+#include "genista/oracles/score_training.hpp"
 
 namespace genista {
 
@@ -30,13 +31,17 @@ struct training_options {
     static constexpr std::uint64_t min_bytes = score_oracle::min_weights, max_bytes = score_oracle::max_weights;
 
     oracle_kind kind = oracle_kind::score;
-    // Of the score model's weights, or of both sketches' counters; the exact table takes what it takes.
+    // Of the score model's weights, or of both sketches' counters; the exact table takes what it takes. chosen_bytes, for the score model
+    // alone: the size that makes model and filter smallest together (score_training.hpp).
+    static constexpr std::uint64_t chosen_bytes = score_options::chosen_weights;
     std::uint64_t bytes = 16'384;
+    std::uint64_t keys = 0;              // of the filter that bytes are chosen for; 0: as many as there are inserts
     double universe = unknown_universe;  // keys that there might be
     // All randomness, the hash key of tables and sketches too: whoever knows it can make keys collide there, which costs rate or bits but
     // never a false negative. Take a secret one against people who would.
     std::uint64_t seed = 1;
-    std::function<void(double)> progress = [](double) {};  // called with the share done, 0..1
+    std::function<void(double)> progress = [](double) {};                         // called with the share done, 0..1
+    std::function<void(const score_choice&)> chose = [](const score_choice&) {};  // told how a score model was trained
 };
 
 // Draws of the input, draws of the queries, repetitions included. Neither may be empty.

@@ -28,6 +28,7 @@ struct request {
     bool are_odds = false;
     std::string model_path, json_path;
     training_options training;
+    score_choice chosen{};  // filled in by training
 };
 
 constexpr std::array rates = {0x1p-6, 0x1p-8, 0x1p-10};
@@ -84,21 +85,35 @@ json to_json(const request& asked, const oracle_model& model, std::uint64_t file
         document["score"] = {{"weights", score->weights()},
                              {"longest_ngram", score->longest_ngram()},
                              {"bins", score->bins()},
-                             {"divergence_bits", score->divergence_bits()}};
+                             {"divergence_bits", score->divergence_bits()},
+                             {"chosen_by_held_out_keys", asked.chosen.is_judged},
+                             {"step", asked.chosen.settings.step},
+                             {"shrinkage", asked.chosen.settings.shrinkage},
+                             {"epochs", asked.chosen.settings.epochs},
+                             {"clipped_of_1024", asked.chosen.settings.clipped}};
     }
     document["plans"] = plans;
     return document;
+}
+
+std::string settings_text(const request& asked, const score_oracle& score) {
+    const score_settings& with = asked.chosen.settings;
+    return fmt::format("settings: {} weights, n-grams of up to {} bytes, step {:g}, shrinkage {:g}, {} epochs, {}\n",
+                       grouped(score.weights()), with.longest_ngram, with.step, with.shrinkage, with.epochs,
+                       asked.chosen.is_judged ? "chosen by other keys" : "the usual ones: too few keys to choose by");
 }
 
 std::string to_text(const request& asked, const oracle_model& model, const std::vector<worth>& rows) {
     const model_origin& origin = model.origin();
     std::string page = fmt::format("{}: oracle {}, {} bytes beside a filter\n", asked.model_path,
                                    model.oracle()->name(), grouped(model.oracle()->memory_bytes()));
-    page += fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n\n",
+    page += fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n",
                         grouped(origin.insert_draws), grouped(origin.query_draws),
                         grouped(model.profile().stored_draws()), grouped(model.profile().asked_draws()),
                         origin.is_held_out ? "held out of the training"
                                            : "the same that it was trained on: too few to hold any out, so too kind");
+    if (const auto* score = model.oracle()->as<score_oracle>(); score != nullptr) page += settings_text(asked, *score);
+    page += "\n";
     table figures{{{"rate", align::right},
                    {"log(1/rate)", align::right},
                    {"LB a key", align::right},
@@ -128,13 +143,14 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
     return page;
 }
 
-result<oracle_model> train_on_logs(const request& asked, progress& bar) {
+result<oracle_model> train_on_logs(request& asked, progress& bar) {
     const auto inserts = lab::read_key_list(asked.stored_path);
     if (!inserts) return inserts.error();
     const auto queries = lab::read_key_list(asked.asked_path);
     if (!queries) return queries.error();
     training_options with = asked.training;
     with.progress = [&bar](double share) { bar.update(share, "training"); };
+    with.chose = [&asked](const score_choice& chosen) { asked.chosen = chosen; };
     const std::vector<key_view> inserted = inserts->views(), queried = queries->views();
     return train_model(with, inserted, queried);
 }
@@ -147,7 +163,7 @@ result<oracle_model> take_odds(const request& asked) {
     return model_of_odds(stored->column(), queried->column(), asked.training.seed);
 }
 
-result<oracle_model> train(const request& asked) {
+result<oracle_model> train(request& asked) {
     for (const std::string* path : {&asked.stored_path, &asked.asked_path}) {
         if (const auto there = lab::check_key_file(*path); !there) return there.error();
     }
@@ -156,7 +172,7 @@ result<oracle_model> train(const request& asked) {
     return asked.are_odds ? take_odds(asked) : train_on_logs(asked, bar);
 }
 
-exit_status run_train(const request& asked) {
+exit_status run_train(request& asked) {
     if (asked.stored_path == "-" && asked.asked_path == "-")
         return complain(exit_status::bad_input, "two files are '-': only one of them can be stdin");
     const auto model = train(asked);
@@ -181,6 +197,13 @@ oracle_kind named_oracle(const std::string& name) {
         names.append(names.empty() ? "" : ", ").append(to_string(kind));
     }
     throw CLI::ValidationError{"--oracle", fmt::format("'{}' is no oracle; there are {}", name, names)};
+}
+
+std::uint64_t size_from(const std::string& text) {
+    if (text == "auto") return training_options::chosen_bytes;
+    const auto value = parse_count(text, {training_options::min_bytes, training_options::max_bytes});
+    if (value) return *value;
+    throw CLI::ValidationError{"--bytes", fmt::format("{}; or auto", value.error().message())};
 }
 
 void add_model_target(CLI::App& app, std::string& target) {
@@ -214,6 +237,11 @@ void add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
     queried->needs(stored);
     // Runs when the line has been read.
     app.callback([asked, inserts, stored] {
+        if (asked->training.bytes == training_options::chosen_bytes && asked->training.kind != oracle_kind::score)
+            throw CLI::ValidationError{
+                "--bytes", fmt::format("'auto' is for --oracle score, not for {}", to_string(asked->training.kind))};
+        if (asked->training.keys != 0 && asked->training.bytes != training_options::chosen_bytes)
+            throw CLI::ValidationError{"--keys", "a size that is given is not chosen: only with --bytes auto"};
         asked->are_odds = stored->count() > 0;
         if (inserts->count() + stored->count() == 0)
             throw CLI::RequiredError{"--inserts FILE and --queries FILE (or --stored-odds and --asked-odds)"};
@@ -228,8 +256,17 @@ void add_oracle_options(CLI::App& app, const std::shared_ptr<request>& asked) {
             ->type_name("NAME")
             ->default_str("score");
     CLI::Option* const bytes =
-        add_count(app, "--bytes", asked->training.bytes, {training_options::min_bytes, training_options::max_bytes},
-                  "size of the score model or of the sketches; an exact table takes what it takes");
+        app.add_option_function<std::string>(
+               "--bytes", [asked](const std::string& text) { asked->training.bytes = size_from(text); },
+               "size of the score model or of the sketches; an exact table takes what it takes; auto, for a score "
+               "model: "
+               "what makes model and filter smallest together")
+            ->type_name("N|auto")
+            ->default_str(fmt::to_string(asked->training.bytes));
+    CLI::Option* const keys =
+        add_count(app, "--keys", asked->training.keys, {1, std::uint64_t{1} << 40},
+                  "with --bytes auto: keys of the filter, if they are not as many as the inserts");
+    keys->default_str("")->needs(bytes)->excludes(app.get_option("--stored-odds"));
     for (const char* const odds : {"--stored-odds", "--asked-odds"}) {
         oracle->excludes(app.get_option(odds));
         bytes->excludes(app.get_option(odds));
