@@ -14,8 +14,19 @@ std::string quoted(const char* text) {
 }
 
 TEST(cli, every_command_has_help_with_an_example) {
-    const arguments commands[] = {{},      {"guard"},       {"bench"},      {"inspect"},
-                                  {"lab"}, {"lab", "list"}, {"lab", "run"}, {"lab", "trace"}};
+    const arguments commands[] = {{},
+                                  {"guard"},
+                                  {"bench"},
+                                  {"inspect"},
+                                  {"lab"},
+                                  {"lab", "list"},
+                                  {"lab", "run"},
+                                  {"lab", "trace"},
+                                  {"lab", "matrix"},
+                                  {"lab", "report"},
+                                  {"daisy"},
+                                  {"daisy", "train"},
+                                  {"daisy", "size"}};
     for (arguments command : commands) {
         std::string name = "genista";
         for (const std::string& word : command) name += " " + word;
@@ -101,6 +112,23 @@ TEST(cli, unknown_names_are_refused_with_the_known_ones) {
     expect_refused({"bench", "--hash", "murmur"}, "'murmur'", "keyed and trusted");
     expect_refused({"lab", "run", "broom-wrds"}, "'broom-wrds'", "broom-words");
     expect_refused({"lab", "run", "broom-words", "broom-wrds"}, "'broom-wrds'", "broom-words");
+}
+
+TEST(cli, a_name_that_is_nearly_right_is_guessed) {
+    expect_refused({"bench", "--filters", "bloom,blom"}, "'blom'", "did you mean bloom?");
+    expect_refused({"bench", "--filters", "cukoo_partail"}, "'cukoo_partail'", "did you mean cuckoo_partial?");
+    expect_refused({"guard", "--filters", "borom"}, "'borom'", "did you mean broom?");
+    expect_refused({"lab", "run", "broom-wrds"}, "'broom-wrds'", "did you mean broom-words?");
+    expect_refused({"lab", "report", "--only", "matrx"}, "'matrx'", "did you mean matrix?");
+    expect_refused({"lab", "matrix", "--adversaries", "repeat_one"}, "'repeat_one'", "did you mean repeat-one?");
+    expect_refused({"daisy", "train", "--inserts", "a", "--queries", "b", "--out", "c", "--oracle", "scores"},
+                   "'scores'", "did you mean score?");
+    expect_refused({"gaurd"}, "gaurd", "did you mean guard?");
+    expect_refused({"lab", "lst"}, "lst", "did you mean list?");
+    expect_refused({"bench", "--kyes", "10"}, "--kyes", "did you mean --keys?");
+    expect_refused({"bench", "--error-rat=1%"}, "--error-rat", "did you mean --error-rate?");
+    for (const arguments& far : {arguments{"bench", "--filters", "elephant"}, {"polish"}, {"bench", "--xyz"}})
+        EXPECT_EQ(run_tool(far).err.find("did you mean"), std::string::npos) << far.back();
 }
 
 TEST(cli, a_json_file_that_cannot_be_written_is_refused_before_the_work) {

@@ -190,10 +190,10 @@ const filter_entry* find_filter(snapshot_kind kind) noexcept {
     return other == std::end(not_measured) ? nullptr : other;
 }
 
-std::string filter_names() {
-    std::string names;
-    for (const filter_entry& each : entries) names.append(names.empty() ? "" : ", ").append(each.name);
-    for (const filter_entry& each : variants) names.append(", ").append(each.name);
+std::vector<std::string> filter_names() {
+    std::vector<std::string> names;
+    for (const filter_entry& each : entries) names.emplace_back(each.name);
+    for (const filter_entry& each : variants) names.emplace_back(each.name);
     return names;
 }
 

@@ -21,6 +21,7 @@
 #include "guard/scratch.hpp"
 #include "guard/workload.hpp"
 #include "json_target.hpp"
+#include "names.hpp"
 #include "lab/report/guard_page.hpp"
 #include "lab/workloads/key_file.hpp"
 #include "options.hpp"
@@ -62,9 +63,9 @@ constexpr std::uint64_t most_model_bytes = std::uint64_t{1} << 32;
     throw CLI::ValidationError{option, why};
 }
 
-std::string all_filter_names() {
-    std::string names;
-    for (const filter_name& each : filter_names) names.append(names.empty() ? "" : ",").append(each.name);
+std::vector<std::string> all_filter_names() {
+    std::vector<std::string> names;
+    for (const filter_name& each : filter_names) names.emplace_back(each.name);
     return names;
 }
 
@@ -73,8 +74,7 @@ std::vector<filter_kind> named_kinds(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         const auto* const found = std::find_if(std::begin(filter_names), std::end(filter_names),
                                                [&](const filter_name& each) { return each.name == name; });
-        if (found == std::end(filter_names))
-            refuse("--filters", fmt::format("'{}' is no filter; there are {}", name, all_filter_names()));
+        if (found == std::end(filter_names)) refuse("--filters", unknown_name(name, "filter", all_filter_names()));
         if (std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end())
             refuse("--filters", fmt::format("'{}' is named twice; once is enough", name));
         kinds.push_back(found->kind);
@@ -296,7 +296,7 @@ void add_filters(CLI::App& app, request& asked) {
     for (const filter_kind kind : asked.filters) usual.append(usual.empty() ? "" : ",").append(to_string(kind));
     app.add_option_function<std::vector<std::string>>(
            "--filters", [&asked](const std::vector<std::string>& names) { asked.filters = named_kinds(names); },
-           "rows of the table, of " + all_filter_names())
+           fmt::format("rows of the table, of {}", fmt::join(all_filter_names(), ",")))
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("A,B")

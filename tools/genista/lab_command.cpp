@@ -17,6 +17,7 @@
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
+#include "names.hpp"
 
 namespace genista::tool {
 namespace {
@@ -30,9 +31,9 @@ struct run_request {
     std::string report_path;
 };
 
-std::string experiment_ids() {
-    std::string ids;
-    for (const lab::experiment& each : lab::all_experiments()) ids.append(ids.empty() ? "" : ", ").append(each.id);
+std::vector<std::string> experiment_ids() {
+    std::vector<std::string> ids;
+    for (const lab::experiment& each : lab::all_experiments()) ids.emplace_back(each.id);
     return ids;
 }
 
@@ -110,8 +111,7 @@ exit_status run_experiments(const run_request& asked) {
     for (const std::string& id : asked.ids) {
         chosen.push_back(lab::find_experiment(id));
         if (chosen.back() != nullptr) continue;
-        return complain(exit_status::bad_input,
-                        fmt::format("'{}' is no experiment; there are {}", id, experiment_ids()));
+        return complain(exit_status::bad_input, unknown_name(id, "experiment", experiment_ids()));
     }
     for (const lab::experiment* each : chosen) {
         const auto fitting = lab::refuse_traces(*each, asked.options);

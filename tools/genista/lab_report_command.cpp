@@ -21,6 +21,7 @@
 #include "lab_report/parts.hpp"
 #include "lab_report/workers.hpp"
 #include "options.hpp"
+#include "names.hpp"
 #include "progress.hpp"
 #include "table.hpp"
 
@@ -54,10 +55,11 @@ double seconds_of(const lab::estimate& takes, bool quick) {
     return quick ? takes.quick_seconds : 60 * takes.full_minutes;
 }
 
-std::string known_ids() {
-    std::string ids;
-    for (const lab::experiment& each : lab::all_experiments()) ids.append(each.id).append(", ");
-    return ids.append(matrix_name);
+std::vector<std::string> known_ids() {
+    std::vector<std::string> ids;
+    for (const lab::experiment& each : lab::all_experiments()) ids.emplace_back(each.id);
+    ids.emplace_back(matrix_name);
+    return ids;
 }
 
 bool asks_for(const report_request& asked, std::string_view id) {
@@ -330,7 +332,7 @@ class report_run {
 exit_status make_report(const report_request& asked) {
     for (const std::string& id : asked.only) {
         if (id == matrix_name || lab::find_experiment(id) != nullptr) continue;
-        return complain(exit_status::bad_input, fmt::format("'{}' is no experiment; there are {}", id, known_ids()));
+        return complain(exit_status::bad_input, unknown_name(id, "experiment", known_ids()));
     }
     return report_run{asked}.go();
 }

@@ -14,6 +14,7 @@
 #include "lab/workloads/key_file.hpp"
 #include "lab/workloads/key_list.hpp"
 #include "lab/workloads/odds_file.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -175,12 +176,12 @@ exit_status run_train(const request& asked) {
 }
 
 oracle_kind named_oracle(const std::string& name) {
-    std::string names;
+    std::vector<std::string> names;
     for (const oracle_kind kind : all_oracle_kinds) {
         if (name == to_string(kind)) return kind;
-        names.append(names.empty() ? "" : ", ").append(to_string(kind));
+        names.emplace_back(to_string(kind));
     }
-    throw CLI::ValidationError{"--oracle", fmt::format("'{}' is no oracle; there are {}", name, names)};
+    throw CLI::ValidationError{"--oracle", unknown_name(name, "oracle", names)};
 }
 
 void add_model_target(CLI::App& app, std::string& target) {
