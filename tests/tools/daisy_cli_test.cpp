@@ -63,6 +63,12 @@ TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
     EXPECT_EQ(sizes["filters"][0]["filter"], "daisy_bloom");
     EXPECT_EQ(sizes["filters"][4]["filter"], "bloom");
     EXPECT_LT(sizes["filters"][0]["bits"], sizes["filters"][4]["bits"]);
+        const auto facts = inspected.json()["oracle"];
+        EXPECT_EQ(facts["name"], oracle + "_oracle");
+        EXPECT_EQ(facts["insert_draws"], 600);
+        const tool_run table = run_tool({"inspect", scratch / "hosts.model"});
+        EXPECT_NE(table.out.find("oracle.bytes"), std::string::npos) << table.out;
+        EXPECT_EQ(table.out.find("does not know"), std::string::npos) << table.out;
     EXPECT_LE(sizes["plan"]["lower_bound_bits"], sizes["filters"][2]["bits"]);
 
     const tool_run page = run_tool({"daisy", "size", "--model", scratch / "hosts.model"});
