@@ -139,6 +139,14 @@ TEST(cli, a_json_file_that_cannot_be_written_is_refused_before_the_work) {
     expect_refused({"lab", "run", "broom-words", "--json", scratch / "a/b"}, scratch / "a/b", "cannot be written");
 }
 
+TEST(cli, what_nobody_can_take_is_failed_work) {
+    for (const char* line : {"lab list", "lab list --json", "guard --help", "--version"}) {
+        const std::string all = std::string{GENISTA_BINARY_DIR "/bin/genista "} + line + " >/dev/full 2>/dev/null";
+        const int state = std::system(all.c_str());
+        EXPECT_EQ(WIFEXITED(state) ? WEXITSTATUS(state) : -1, 1) << line;
+    }
+}
+
 TEST(cli, bad_input_leaves_an_existing_json_file_as_it_was) {
     const scratch_folder scratch;
     const std::string path = scratch / "kept.json";

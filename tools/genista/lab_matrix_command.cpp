@@ -94,6 +94,8 @@ exit_status play(const matrix_request& asked) {
                                        first_unknown(asked.options.filters, lab::all_contenders(), "filter")}) {
         if (!problem.empty()) return complain(exit_status::bad_input, problem);
     }
+    if (const auto apart = check_apart({}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)
+        return complain(exit_status::bad_input, apart.error().message());
     result<std::vector<lab::matrix_cell>> cells = [&] {
         progress bar{"attack matrix"};
         lab::matrix_options options = asked.options;

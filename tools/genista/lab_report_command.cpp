@@ -17,11 +17,12 @@
 #include "lab/games/attack_matrix.hpp"
 #include "lab/report/figure_json.hpp"
 #include "lab/report/numbers.hpp"
+#include "lab/workloads/data.hpp"
 #include "lab_report/commands.hpp"
 #include "lab_report/parts.hpp"
 #include "lab_report/workers.hpp"
-#include "options.hpp"
 #include "names.hpp"
+#include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
 
@@ -334,6 +335,11 @@ exit_status make_report(const report_request& asked) {
         if (id == matrix_name || lab::find_experiment(id) != nullptr) continue;
         return complain(exit_status::bad_input, unknown_name(id, "experiment", known_ids()));
     }
+    // Not by a worker, an hour later.
+    if (const auto folder = lab::find_data_folder(asked.options.data_directory); !folder)
+        return complain(exit_status::bad_input, folder.error().message());
+    if (const auto apart = check_apart({}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)
+        return complain(exit_status::bad_input, apart.error().message());
     return report_run{asked}.go();
 }
 

@@ -95,11 +95,19 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
     const model_origin& origin = model.origin();
     std::string page = fmt::format("{}: oracle {}, {} bytes beside a filter\n", asked.model_path,
                                    model.oracle()->name(), grouped(model.oracle()->memory_bytes()));
-    page += fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n\n",
-                        grouped(origin.insert_draws), grouped(origin.query_draws),
-                        grouped(model.profile().stored_draws()), grouped(model.profile().asked_draws()),
+    const std::string stored = grouped(model.profile().stored_draws()),
+                      queried = grouped(model.profile().asked_draws());
+    if (asked.are_odds) {
+        page += fmt::format(
+            "probabilities of {} keys; the figures below are of {} and {} draws by them, for as many keys\n\n",
+            grouped(origin.insert_draws), stored, queried);
+    } else {
+        page +=
+            fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n\n",
+                        grouped(origin.insert_draws), grouped(origin.query_draws), stored, queried,
                         origin.is_held_out ? "held out of the training"
                                            : "the same that it was trained on: too few to hold any out, so too kind");
+    }
     table figures{{{"rate", align::right},
                    {"log(1/rate)", align::right},
                    {"LB a key", align::right},
@@ -160,6 +168,11 @@ result<oracle_model> train(const request& asked) {
 exit_status run_train(const request& asked) {
     if (asked.stored_path == "-" && asked.asked_path == "-")
         return complain(exit_status::bad_input, "two files are '-': only one of them can be stdin");
+    const bool odds = asked.are_odds;
+    const auto apart = check_apart({{odds ? "--stored-odds" : "--inserts", asked.stored_path},
+                                    {odds ? "--asked-odds" : "--queries", asked.asked_path}},
+                                   {{"--out", asked.model_path}, {"--json", asked.json_path}});
+    if (!apart) return complain(exit_status::bad_input, apart.error().message());
     const auto model = train(asked);
     // Whatever went wrong so far is in the files or in the options.
     if (!model) return complain(exit_status::bad_input, model.error().message());
@@ -187,7 +200,7 @@ oracle_kind named_oracle(const std::string& name) {
 void add_model_target(CLI::App& app, std::string& target) {
     const auto take = [&target](const std::string& path) {
         if (path == "-") throw CLI::ValidationError{"--out", "'-' is no file; a model is written to a file"};
-        if (const auto usable = check_json_target(path); !usable)
+        if (const auto usable = check_file_target(path); !usable)
             throw CLI::ValidationError{"--out", std::string{usable.error().message()}};
         target = path;
     };
