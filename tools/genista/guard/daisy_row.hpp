@@ -1,5 +1,5 @@
-// Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are part of it. The plan is the one with the smallest ε that
-// fits; it comes from the model's profile, for as many draws as there are keys.
+// Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are part of it. Plans come from the
+// model's profile, for as many draws as there are keys: daisy_bloom's is the one with the smallest ε that fits, daisy_broom's the one that should waste fewest reads.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace genista::tool::guard {
 
 [[nodiscard]] inline error too_little_for(const char* filter, const setting& of, const budget& sizes) noexcept {
     return error::make(error_code::invalid_argument,
-                       "%.2f bits a key are too little for %s of %zu keys with an oracle of %llu bytes",
+                       "%.2f bits a key are too little for %s of %zu keys with an oracle of %llu bytes; "
+                       "--bits-per-key gives more",
                        sizes.bits_per_key, filter, of.work.stored,
                        static_cast<unsigned long long>(of.model->oracle()->memory_bytes()));
 }
@@ -36,6 +37,39 @@ namespace genista::tool::guard {
     return plan.stored_share[0] > 0 || plan.asked_share[0] > 0 ? std::max(bytes / 16, least) : least;
 }
 
+// A plan that fits, what its bands may take, and how many queries such a filter would let through.
+struct daisy_broom_choice {
+    daisy_plan plan{};
+    std::uint64_t exception_bytes = 0, band_bits = 0;
+    double expected_rate = 1;
+};
+
+// The best of all plans, by steps of a quarter bit; none if none fits. What a band takes beside its slots is seen when it is there, so each filter
+// is made once, empty: near ε = 2^-8 a second band costs few bits by the formula and 16 KiB in truth. The smallest ε is not always the best one,
+// for whole bits leave some over, and where they are spent matters.
+[[nodiscard]] inline result<std::optional<daisy_broom_choice>> best_daisy_broom(const setting& of,
+                                                                                const daisy_broom_options& options,
+                                                                                std::uint64_t bytes) {
+    std::optional<daisy_broom_choice> best;
+    for (int quarters = 4 * daisy_bands::most_rate_bits; quarters >= 4; --quarters) {
+        const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), std::exp2(-quarters / 4.0)});
+        if (!plan) return plan.error();
+        auto bands = daisy_bands::make(*plan);
+        if (!bands) return bands.error();
+        if (bands->bits() / 8 > bytes) continue;
+        const auto empty = daisy_broom_filter<any_oracle>::make(options, *plan, of.model->oracle());
+        if (!empty) return empty.error();
+        daisy_broom_choice made{.plan = *plan, .exception_bytes = exception_bytes_for(*plan, bytes)};
+        const std::uint64_t takes = empty->stats().local_bytes + made.exception_bytes;
+        if (takes > bytes) continue;
+        made.band_bits = bands->bits() + 8 * (bytes - takes);
+        bands->spend(made.band_bits);
+        made.expected_rate = bands->expected_rate();
+        if (!best || made.expected_rate < best->expected_rate) best = made;
+    }
+    return best;
+}
+
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
@@ -45,23 +79,22 @@ template <guarded_store Store, remote_map Records>
     daisy_broom_options options;
     options.hash = store->hash();
     if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
-    const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes();
-    if (bytes <= beside) return too_little_for("daisy_broom", of, sizes);
-    const auto plan_for = [&of](const daisy_terms& terms) { return of.model->profile().plan(terms); };
-    // What a filter takes beside its bands' slots is seen when it is there.
-    for (std::uint64_t bits = 8 * (bytes - beside); bits > 0;) {
-        const auto plan = plan_for_bits(static_cast<double>(of.work.stored), bits, plan_for);
-        if (!plan) return too_little_for("daisy_broom", of, sizes);
-        options.bits = bits;
-        options.exception_bytes = exception_bytes_for(*plan, bytes);
-        auto made = filter_type::build(options, *plan, of.model->oracle(), all);
+    // Keys take a little more than an empty filter, by the luck they have: what is too much is taken off, and the best is sought again.
+    for (std::uint64_t planned = bytes - std::min(bytes, row::overhead_bytes()); planned > 0;) {
+        const auto best = best_daisy_broom(of, options, planned);
+        if (!best) return best.error();
+        if (!*best) break;
+        daisy_broom_options with = options;
+        with.bits = (*best)->band_bits;
+        with.exception_bytes = (*best)->exception_bytes;
+        auto made = filter_type::build(with, (*best)->plan, of.model->oracle(), all);
         if (!made) return made.error();
-        const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + *options.exception_bytes;
+        const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + (*best)->exception_bytes;
         if (takes <= bytes) {
             return std::unique_ptr<contender>{
                 std::make_unique<row>(filter_kind::daisy_broom, *std::move(made), std::move(store), guard_options{})};
         }
-        bits -= std::min(bits, 8 * (takes - bytes) + 4096);
+        planned -= std::min(planned, takes - bytes + 512);
     }
     return too_little_for("daisy_broom", of, sizes);
 }
