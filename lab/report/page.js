@@ -28,6 +28,7 @@
             dash: dashes[(place + lap) % dashes.length],
             mark: marks[(place + lap) % marks.length],
             strong: name === highlight,
+            hollow: lap % 2 === 1,  // a bar has no dash: where colours come again, it is an outline
         };
     };
 
@@ -301,7 +302,9 @@
                 return {
                     label: each.name, hidden: state.hidden.has(each.name), pointStyle: 'rect',
                     data: each.y.map(y => placed(range, y)),
-                    backgroundColor: look.colour, borderRadius: 2, categoryPercentage: 0.84, barPercentage: 0.92,
+                    backgroundColor: look.hollow ? look.colour + '30' : look.colour,
+                    borderColor: look.colour, borderWidth: look.hollow ? 2 : 0,
+                    borderRadius: 2, categoryPercentage: 0.84, barPercentage: 0.92,
                 };
             });
             const value = item => spec.series[item.datasetIndex].y[item.dataIndex];
@@ -360,7 +363,11 @@
                 'stroke-dasharray': look.dash.join(' '),
             }));
         }
-        drawn.append(kind === 'bar' ? svg('rect', {x: 1, y: 1, width: 12, height: 12, rx: 2, fill: look.colour}) :
+        drawn.append(kind === 'bar' ?
+            svg('rect', {
+                x: 2, y: 2, width: 10, height: 10, rx: 2, fill: look.colour, 'fill-opacity': look.hollow ? 0.2 : 1,
+                stroke: look.colour, 'stroke-width': 2,
+            }) :
             markShape(look.mark, wide / 2, 7, look.colour));
         return drawn;
     };
@@ -369,7 +376,8 @@
         tools.replaceChildren();
         spec.series.forEach((each, index) => {
             const button = document.createElement('button');
-            const look = spec.kind === 'bar' ? {colour: chart.data.datasets[index].backgroundColor} : lookOf(each.name);
+            const set = chart.data.datasets[index];
+            const look = spec.kind === 'bar' ? {colour: set.borderColor, hollow: set.borderWidth > 0} : lookOf(each.name);
             button.type = 'button';
             button.className = 'key';
             button.title = 'show or hide';

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "chromium.hpp"
@@ -215,6 +216,20 @@ TEST(browser, series_can_be_hidden_and_scales_changed) {
     EXPECT_EQ(seen.at("scales_before"), (ordered_json{"category", "logarithmic"}));
     EXPECT_EQ(seen.at("scales_after"), (ordered_json{"category", "linear"}));
     expect_quiet(browser, browser.evaluate("genistaProbe.look()"));
+}
+
+// There are six colours; a bar has neither dash nor mark to be told by.
+TEST(browser, bars_of_many_filters_differ) {
+    ordered_json rows = ordered_json::array();
+    for (int i = 0; i < 9; ++i) rows.push_back({{"filter", "f" + std::to_string(i)}, {"queries_per_second", 100 + i}});
+    const ordered_json document{{"phases", ordered_json::array({{{"name", "uniform"}, {"rows", rows}}})}};
+    chromium browser;
+    ASSERT_TRUE(browser.open(to_html(guard_page(document)), {1280, false}));
+    const ordered_json looks = browser.evaluate(
+        "Chart.getChart(document.querySelector('canvas')).data.datasets.map("
+        "set => [set.borderColor, set.backgroundColor, set.borderWidth].join())");
+    ASSERT_EQ(looks.size(), 9u);
+    EXPECT_EQ(std::set<std::string>(looks.begin(), looks.end()).size(), 9u) << looks;
 }
 
 TEST(browser, charts_follow_the_window) {

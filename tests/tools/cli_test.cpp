@@ -14,8 +14,19 @@ std::string quoted(const char* text) {
 }
 
 TEST(cli, every_command_has_help_with_an_example) {
-    const arguments commands[] = {{},      {"guard"},       {"bench"},      {"inspect"},
-                                  {"lab"}, {"lab", "list"}, {"lab", "run"}, {"lab", "trace"}};
+    const arguments commands[] = {{},
+                                  {"guard"},
+                                  {"bench"},
+                                  {"inspect"},
+                                  {"lab"},
+                                  {"lab", "list"},
+                                  {"lab", "run"},
+                                  {"lab", "trace"},
+                                  {"lab", "matrix"},
+                                  {"lab", "report"},
+                                  {"daisy"},
+                                  {"daisy", "train"},
+                                  {"daisy", "size"}};
     for (arguments command : commands) {
         std::string name = "genista";
         for (const std::string& word : command) name += " " + word;
@@ -103,12 +114,37 @@ TEST(cli, unknown_names_are_refused_with_the_known_ones) {
     expect_refused({"lab", "run", "broom-words", "broom-wrds"}, "'broom-wrds'", "broom-words");
 }
 
+TEST(cli, a_name_that_is_nearly_right_is_guessed) {
+    expect_refused({"bench", "--filters", "bloom,blom"}, "'blom'", "did you mean bloom?");
+    expect_refused({"bench", "--filters", "cukoo_partail"}, "'cukoo_partail'", "did you mean cuckoo_partial?");
+    expect_refused({"guard", "--filters", "borom"}, "'borom'", "did you mean broom?");
+    expect_refused({"lab", "run", "broom-wrds"}, "'broom-wrds'", "did you mean broom-words?");
+    expect_refused({"lab", "report", "--only", "matrx"}, "'matrx'", "did you mean matrix?");
+    expect_refused({"lab", "matrix", "--adversaries", "repeat_one"}, "'repeat_one'", "did you mean repeat-one?");
+    expect_refused({"daisy", "train", "--inserts", "a", "--queries", "b", "--out", "c", "--oracle", "scores"},
+                   "'scores'", "did you mean score?");
+    expect_refused({"gaurd"}, "gaurd", "did you mean guard?");
+    expect_refused({"lab", "lst"}, "lst", "did you mean list?");
+    expect_refused({"bench", "--kyes", "10"}, "--kyes", "did you mean --keys?");
+    expect_refused({"bench", "--error-rat=1%"}, "--error-rat", "did you mean --error-rate?");
+    for (const arguments& far : {arguments{"bench", "--filters", "elephant"}, {"polish"}, {"bench", "--xyz"}})
+        EXPECT_EQ(run_tool(far).err.find("did you mean"), std::string::npos) << far.back();
+}
+
 TEST(cli, a_json_file_that_cannot_be_written_is_refused_before_the_work) {
     const scratch_folder scratch;
     expect_refused({"bench", "--json", scratch / "missing/x.json"}, scratch / "missing/x.json", "cannot be written");
     expect_refused({"bench", "--json", scratch.path().string()}, scratch.path().string(), "folder");
     expect_refused({"bench", "--json", ""}, "''", "- for stdout");
     expect_refused({"lab", "run", "broom-words", "--json", scratch / "a/b"}, scratch / "a/b", "cannot be written");
+}
+
+TEST(cli, what_nobody_can_take_is_failed_work) {
+    for (const char* line : {"lab list", "lab list --json", "guard --help", "--version"}) {
+        const std::string all = std::string{GENISTA_BINARY_DIR "/bin/genista "} + line + " >/dev/full 2>/dev/null";
+        const int state = std::system(all.c_str());
+        EXPECT_EQ(WIFEXITED(state) ? WEXITSTATUS(state) : -1, 1) << line;
+    }
 }
 
 TEST(cli, bad_input_leaves_an_existing_json_file_as_it_was) {

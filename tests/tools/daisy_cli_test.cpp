@@ -3,33 +3,11 @@
 
 #include <filesystem>
 
-#include "lab/workloads/synthetic_hosts.hpp"
-#include "run_tool.hpp"
 #include "support/fix_checksums.hpp"
+#include "trained_hosts.hpp"
 
 namespace genista::test {
 namespace {
-
-// Block list and popular hosts, made up.
-void write_logs(const scratch_folder& scratch, std::uint64_t count) {
-    const lab::synthetic_hosts hosts{1};
-    std::string inserts, queries;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        inserts += hosts.blocked(i) + "\n";
-        queries += hosts.popular(i) + "\n";
-    }
-    put_contents(scratch / "inserts.txt", inserts);
-    put_contents(scratch / "queries.txt", queries);
-}
-
-std::vector<std::string> train_line(const scratch_folder& scratch, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> line = {"daisy",     "train",
-                                     "--inserts", scratch / "inserts.txt",
-                                     "--queries", scratch / "queries.txt",
-                                     "--out",     scratch / "hosts.model"};
-    line.insert(line.end(), more.begin(), more.end());
-    return line;
-}
 
 TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
     const scratch_folder scratch;
@@ -104,6 +82,12 @@ TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
         const tool_run inspected = run_tool({"inspect", scratch / "hosts.model", "--json"});
         ASSERT_EQ(inspected.status, 0) << inspected.err;
         EXPECT_EQ(inspected.json()["kind"], "oracle_model");
+        const auto facts = inspected.json()["oracle"];
+        EXPECT_EQ(facts["name"], oracle + "_oracle");
+        EXPECT_EQ(facts["insert_draws"], 600);
+        const tool_run table = run_tool({"inspect", scratch / "hosts.model"});
+        EXPECT_NE(table.out.find("oracle.bytes"), std::string::npos) << table.out;
+        EXPECT_EQ(table.out.find("does not know"), std::string::npos) << table.out;
     }
 }
 
@@ -127,12 +111,21 @@ TEST(daisy_cli, takes_probabilities_and_refuses_those_that_are_none) {
     const std::vector<std::string> line = {"daisy", "train", "--stored-odds", p, "--asked-odds", q, "--out", out};
     put_contents(p, "a\t0.75\nb\t0.25\n");
     put_contents(q, "b\t0.5\na\t0.5\n");
-    EXPECT_EQ(run_tool(line).status, 0) << run_tool(line).err;
+    const tool_run taken = run_tool(line);
+    ASSERT_EQ(taken.status, 0) << taken.err;
+    EXPECT_NE(taken.out.find("probabilities of 2 keys"), std::string::npos) << taken.out;
+    put_contents(p, "a\t0.75\r\nb\t0.25\r\n");
+    EXPECT_EQ(run_tool(line).out, taken.out) << "\\r\\n ends a line too";
     std::filesystem::remove(out);
     for (const auto& [text, value, allowed] :
          std::vector<std::array<std::string, 3>>{{"b\t0.5\nc\t0.5\n", "c", ""},
                                                  {"b\t-0.5\na\t0.5\n", "'-0.5'", "0..1"},
                                                  {"b\tnan\na\t0.5\n", "line 1: the probability 'nan'", "0..1"},
+                                                 {"b\t0.5\na\tinf\n", "line 2: the probability 'inf'", "0..1"},
+                                                 {"b\t1e999\na\t0.5\n", "'1e999'", "0..1"},
+                                                 {"b\t50%\na\t0.5\n", "'50%'", "0..1"},
+                                                 {"b\t0.5\nb\t0.5\n", "'b'", "twice"},
+                                                 {"\t1\n", "line 1", "TAB"},
                                                  {"b\t0.5\na\t0.1\n", "0.6", "one"},
                                                  {"b 0.5\n", "'b 0.5'", "TAB"},
                                                  {"\n", "no key", "TAB"}}) {

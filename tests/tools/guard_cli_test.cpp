@@ -211,7 +211,7 @@ TEST(guard_cli, help_names_every_option_and_has_an_example) {
 TEST(guard_cli, options_that_make_no_sense_are_refused) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", "a\n");
-    expect_refused({"guard", "--filters", "none,quotient"}, "'quotient'", "none,rocksdb_bloom");
+    expect_refused({"guard", "--filters", "none,quotient"}, "'quotient'", "none, rocksdb_bloom");
     expect_refused({"guard", "--filters", "broom,broom"}, "'broom'", "once");
     expect_refused({"guard", "--layout", "heap"}, "'heap'", "clustered and indexed");
     expect_refused({"guard", "--bits-per-key", "0.5"}, "'0.5'", "from 1 to 100");

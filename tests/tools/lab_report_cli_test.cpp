@@ -58,6 +58,8 @@ TEST(lab_report_cli, help_says_how_to_go_on_and_bad_input_is_refused) {
     const scratch_folder scratch;
     expect_refused(small_report(scratch / "a.html", {"--only", "nothing"}), "'nothing'", "broom-words");
     expect_refused(small_report(scratch / "no/such/a.html"), "no/such/a.html", "cannot be written");
+    expect_refused(small_report(scratch / "a.html", {"--data", scratch / "none"}), scratch / "none", "no such folder");
+    EXPECT_FALSE(std::filesystem::exists(scratch / "a.html.parts"));
     put_contents(scratch / "b.html.parts", "a file");
     expect_refused(small_report(scratch / "b.html"), "b.html.parts", "folder");
 }

@@ -17,6 +17,7 @@
 #include "command.hpp"
 #include "filters.hpp"
 #include "json_target.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 
@@ -75,8 +76,7 @@ std::vector<const filter_entry*> named_filters(const std::vector<std::string>& n
     for (const std::string& name : names) {
         const filter_entry* found = find_filter(name);
         if (found == nullptr) {
-            throw CLI::ValidationError{"--filters",
-                                       fmt::format("'{}' is no filter; there are {}", name, filter_names())};
+            throw CLI::ValidationError{"--filters", unknown_name(name, "filter", filter_names())};
         }
         chosen.push_back(found);
     }
@@ -182,7 +182,7 @@ void add_filters_option(CLI::App& app, const std::shared_ptr<request>& asked) {
     for (const filter_entry& each : all_filters()) asked->filters.push_back(&each);
     app.add_option_function<std::vector<std::string>>(
            "--filters", [asked](const std::vector<std::string>& names) { asked->filters = named_filters(names); },
-           "filters to compare, separated by commas: " + filter_names())
+           fmt::format("filters to compare, separated by commas: {}", fmt::join(filter_names(), ", ")))
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("A,B")

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/subject.hpp"
 #include "genista/base/result.hpp"
@@ -38,7 +39,7 @@ struct filter_entry {
 [[nodiscard]] const filter_entry* find_filter(std::string_view name) noexcept;
 [[nodiscard]] const filter_entry* find_filter(snapshot_kind kind) noexcept;
 
-// "bloom, blocked_bloom, …" for help and error messages.
-[[nodiscard]] std::string filter_names();
+// bloom, blocked_bloom, …: for help and error messages.
+[[nodiscard]] std::vector<std::string> filter_names();
 
 }  // namespace genista::tool

@@ -10,21 +10,21 @@
 #include <vector>
 
 #include "command.hpp"
+#include "daisy/commands.hpp"
 #include "genista/filters/broom.hpp"
-#include "genista/format/mapped_file.hpp"
-#include "genista/oracles/oracle_model.hpp"
 #include "guard/attack.hpp"
 #include "guard/databases.hpp"
 #include "guard/report.hpp"
 #include "guard/request.hpp"
 #include "guard/run_phase.hpp"
-#include "guard/scratch.hpp"
 #include "guard/workload.hpp"
 #include "json_target.hpp"
 #include "lab/report/guard_page.hpp"
 #include "lab/workloads/key_file.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "scratch.hpp"
 
 namespace genista::tool {
 namespace {
@@ -39,9 +39,10 @@ Phases: replay (the queries of the file) or, without a file, zipf, uniform (abse
 --attack also replay attack: an adversary collects --pool questions that cost a read (it gives up after 134217728, with no
 arguments after 33554432), and asks them again and again.
 Filters: none; rocksdb_bloom and rocksdb_ribbon are RocksDB's own, inside its files; bloom and broom stand before it;
-broom_static is broom that must not learn; daisy_bloom and daisy_broom (clustered layout only) spend bits as the
---oracle says, a model of `genista daisy train`, whose bytes are part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits) and swapping are the adaptive cuckoo
-filters, cuckoo is one that does not learn; which key lies in which of their slots is kept in a database beside the store.
+broom_static is broom that must not learn; daisy_bloom and daisy_broom (clustered layout only) spend bits as --oracle says,
+a model of genista daisy train, whose bytes are part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits) and
+swapping are the adaptive cuckoo filters, cuckoo is one that does not learn; which key lies in which of their slots is kept
+in a database beside the store.
 All have the same memory: what the broom filter needs for --error-rate, or --bits-per-key; whole bits for the cuckoo filters.
 With --attack the others also get what learning will take.
 Columns: bits a key, all local state; wasted: queries for absent keys that the filter let through; repeated: for a key that
@@ -56,15 +57,13 @@ Exit status: 1 if a stored key was denied or the store failed meanwhile, 2 if th
 Example:
   genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html)";
 
-constexpr std::uint64_t most_model_bytes = std::uint64_t{1} << 32;
-
 [[noreturn]] void refuse(const std::string& option, const std::string& why) {
     throw CLI::ValidationError{option, why};
 }
 
-std::string all_filter_names() {
-    std::string names;
-    for (const filter_name& each : filter_names) names.append(names.empty() ? "" : ",").append(each.name);
+std::vector<std::string> all_filter_names() {
+    std::vector<std::string> names;
+    for (const filter_name& each : filter_names) names.emplace_back(each.name);
     return names;
 }
 
@@ -73,8 +72,7 @@ std::vector<filter_kind> named_kinds(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         const auto* const found = std::find_if(std::begin(filter_names), std::end(filter_names),
                                                [&](const filter_name& each) { return each.name == name; });
-        if (found == std::end(filter_names))
-            refuse("--filters", fmt::format("'{}' is no filter; there are {}", name, all_filter_names()));
+        if (found == std::end(filter_names)) refuse("--filters", unknown_name(name, "filter", all_filter_names()));
         if (std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end())
             refuse("--filters", fmt::format("'{}' is named twice; once is enough", name));
         kinds.push_back(found->kind);
@@ -213,23 +211,20 @@ exit_status publish(const outcome& run) {
     const request& asked = run.asked;
     if (!owns_stdout(asked.json_path)) fmt::print("{}", to_text(run));
     const auto document = to_json(run);
+    exit_status status = exit_status::ok;  // where one file cannot be written, the other still may
     if (!asked.json_path.empty()) {
         if (const auto written = write_json(asked.json_path, document); !written)
-            return complain(exit_status::failed, written.error().message());
+            status = complain(exit_status::failed, written.error().message());
     }
     if (!asked.report_path.empty()) {
         const auto written = lab::report::write_html(asked.report_path, lab::report::guard_page(document));
-        if (!written) return complain(exit_status::failed, written.error().message());
-        if (!owns_stdout(asked.json_path)) fmt::print("{}", where_the_report_is(asked.report_path));
+        if (!written)
+            status = complain(exit_status::failed, written.error().message());
+        else if (!owns_stdout(asked.json_path))
+            fmt::print("{}", where_the_report_is(asked.report_path));
     }
     const std::string wrong = faults(run);
-    return wrong.empty() ? exit_status::ok : complain(exit_status::failed, wrong);
-}
-
-result<oracle_model> load_model(const std::string& path) {
-    const auto file = read_file(path, most_model_bytes);
-    if (!file) return file.error();
-    return oracle_model::load(file->bytes());
+    return wrong.empty() ? status : complain(exit_status::failed, wrong);
 }
 
 exit_status run_guard(const request& asked) {
@@ -244,10 +239,10 @@ exit_status run_guard(const request& asked) {
         if (!loaded) return bad(loaded.error());
         model.emplace(*std::move(loaded));
     }
-    scratch room;
-    if (const auto made = room.make(); !made) return bad(made.error());
     outcome result{.asked = asked, .keys = 0, .sizes = {}, .direct_reads = true, .phases = {}};
     {
+        scratch room;
+        if (const auto made = room.make(); !made) return bad(made.error());
         const std::size_t phases = (asked.queries_path.empty() ? 3u : 1u) + (asked.attack ? 2u : 0u);
         run_state run{.asked = asked, .work = {}, .field = {}, .steps = stages{2 + phases}};
         setting where{.asked = asked,
@@ -296,7 +291,7 @@ void add_filters(CLI::App& app, request& asked) {
     for (const filter_kind kind : asked.filters) usual.append(usual.empty() ? "" : ",").append(to_string(kind));
     app.add_option_function<std::vector<std::string>>(
            "--filters", [&asked](const std::vector<std::string>& names) { asked.filters = named_kinds(names); },
-           "rows of the table, of " + all_filter_names())
+           fmt::format("rows of the table, of {}", fmt::join(all_filter_names(), ",")))
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("A,B")
@@ -344,6 +339,10 @@ exit_status check_and_run(const CLI::App& app, request& asked) {
     if (constexpr double least = broom_filter::min_false_positive_rate; asked.error_rate < least)
         return complain(exit_status::bad_input,
                         fmt::format("--error-rate {} is outside the range from {} to 1/2", asked.error_rate, least));
+    const auto apart =
+        check_apart({{"--keys", asked.keys_path}, {"--queries", asked.queries_path}, {"--oracle", asked.oracle_path}},
+                    {{"--json", asked.json_path}, {"--report", asked.report_path}});
+    if (!apart) return complain(exit_status::bad_input, apart.error().message());
     return run_guard(asked);
 }
 

@@ -13,6 +13,7 @@
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/snapshot.hpp"
 #include "genista/hash/hasher.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "json_target.hpp"
 #include "table.hpp"
 
@@ -70,14 +71,45 @@ json stats_json(const filter_stats& stats) {
             {"remote_reads", stats.remote_reads}};
 }
 
+bool is_oracle(snapshot_kind kind) noexcept {
+    return kind >= snapshot_kind::exact_oracle && kind <= snapshot_kind::score_oracle;
+}
+
+json oracle_json(const any_oracle& oracle) {
+    return {{"name", oracle.name()}, {"bytes", oracle.memory_bytes()}};
+}
+
+// What an oracle or a model says of itself. Null for other kinds.
+result<json> oracle_facts(snapshot_kind kind, std::span<const std::byte> bytes) {
+    if (is_oracle(kind)) {
+        const auto oracle = any_oracle::load(bytes);
+        if (!oracle) return oracle.error();
+        return oracle_json(*oracle);
+    }
+    if (kind != snapshot_kind::oracle_model) return json(nullptr);
+    const auto model = oracle_model::load(bytes);
+    if (!model) return model.error();
+    json facts = oracle_json(*model->oracle());
+    facts["insert_draws"] = model->origin().insert_draws;
+    facts["query_draws"] = model->origin().query_draws;
+    facts["held_out"] = model->origin().is_held_out;
+    return facts;
+}
+
 std::string to_text(const json& document) {
     table page{{{"field"}, {"value", align::left, 90}}};
     for (const auto& [name, value] : document.items()) {
         if (name == "stats" || value.is_null()) continue;
+        if (value.is_object()) {
+            for (const auto& [inner, fact] : value.items())
+                page.add_row({name + "." + inner, fact.is_string() ? fact.get<std::string>() : fact.dump()});
+            continue;
+        }
         page.add_row({name, value.is_string() ? value.get<std::string>() : value.dump()});
     }
     if (document["stats"].is_null()) {
-        page.add_row({"stats", "unknown: this version of genista does not know the kind"});
+        if (!document.contains("oracle"))  // which has none
+            page.add_row({"stats", "unknown: this version of genista does not know the kind"});
         return page.text();
     }
     for (const auto& [name, value] : document["stats"].items()) {
@@ -102,6 +134,9 @@ exit_status inspect(const std::string& path, bool as_json) {
     json document = envelope_json(*view, file->bytes().size());
     document["filter"] = nullptr;
     document["stats"] = nullptr;
+    result<json> oracle = oracle_facts(view->info.kind, file->bytes());
+    if (!oracle) return refuse(oracle.error());
+    if (!oracle->is_null()) document["oracle"] = *std::move(oracle);
     if (const filter_entry* known = find_filter(view->info.kind); known != nullptr) {
         const result<saved_filter> saved = known->load(file->bytes());
         if (!saved) return refuse(saved.error());
@@ -130,7 +165,7 @@ command add_inspect_command(CLI::App& root) {
         "The file is only read. The hash key itself is never printed, only its id.\n"
         "Exit status: 0 a valid snapshot, 2 unreadable or damaged.\n"
         "Example:\n  genista inspect users.snapshot --json");
-    app.add_option("SNAPSHOT", asked->path, "file that a filter's save() wrote")->required();
+    app.add_option("SNAPSHOT", asked->path, "file that a filter's save() or genista daisy train wrote")->required();
     app.add_flag("--json", asked->as_json, "print JSON instead of a table");
     return {&app, [asked] { return inspect(asked->path, asked->as_json); }};
 }

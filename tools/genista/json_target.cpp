@@ -1,7 +1,5 @@
-// JSON to stdout or to a file. See json_target.hpp.
+// Outputs: checks, and JSON to stdout or to a file. See json_target.hpp.
 #include "json_target.hpp"
-
-#include <filesystem>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,12 +7,16 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "genista/format/sink.hpp"
 
 namespace genista::tool {
 namespace {
 
 error unwritable(const std::string& path, const char* why) {
-    return error::make(error_code::io, "'%.120s' cannot be written: %.60s", path.c_str(), why);
+    return error::make(error_code::io, "'%.120s' cannot be written: %.90s", path.c_str(), why);
 }
 
 std::string folder_of(const std::string& path) {
@@ -23,8 +25,16 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-result<void> write_text(const std::string& path, std::string text) {
-    text += '\n';
+// A pipe, a terminal, /dev/null: bytes go into it, but nothing can be put in its place. /dev/stdout is one even if the shell
+// has made it a file.
+bool is_passage(const std::string& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) return false;
+    const bool file = S_ISREG(found.st_mode) && !path.starts_with("/dev/") && !path.starts_with("/proc/");
+    return !file && !S_ISDIR(found.st_mode);
+}
+
+result<void> write_in_passing(const std::string& path, const std::string& text) {
     std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
     if (file == nullptr) return unwritable(path, std::strerror(errno));
     const bool complete = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
@@ -34,25 +44,81 @@ result<void> write_text(const std::string& path, std::string text) {
     return {};
 }
 
+// Results are no secrets, and save_file makes files for their owner alone: a new one gets what the umask leaves.
+result<void> write_whole(const std::string& path, const std::string& text) {
+    const bool is_new = ::access(path.c_str(), F_OK) != 0;
+    auto saved = save_file(path, [&](sink& out) { return out.write(std::as_bytes(std::span{text})); });
+    if (saved && is_new) {
+        const mode_t mask = ::umask(0);
+        ::umask(mask);
+        (void)::chmod(path.c_str(), 0666 & ~mask);
+    }
+    return saved;
+}
+
+result<void> write_text(const std::string& path, std::string text) {
+    text += '\n';
+    return path == "-" || is_passage(path) ? write_in_passing(path, text) : write_whole(path, text);
+}
+
 // Measured text may hold anything; bytes that are no UTF-8 are replaced, not thrown at the user.
 template <class Json>
 std::string dump(const Json& document) {
     return document.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
+// One name a file, however it is written; nothing for what no output could harm.
+std::optional<std::filesystem::path> whole_name(const std::string& path) {
+    std::error_code failure;
+    if (path.empty() || path == "-" || is_passage(path)) return std::nullopt;
+    auto name = std::filesystem::weakly_canonical(path, failure);
+    if (failure) return std::nullopt;
+    return name;
+}
+
 }  // namespace
+
+result<void> check_file_target(const std::string& path) {
+    if (path.empty()) return error::make(error_code::io, "'' is no file");
+    std::string real = path;
+    struct stat found {};
+    if (::stat(path.c_str(), &found) == 0) {
+        if (S_ISDIR(found.st_mode)) return unwritable(path, "it is a folder; name a file");
+        if (is_passage(path)) return unwritable(path, "it is no ordinary file");
+        if (::access(path.c_str(), W_OK) != 0) return unwritable(path, std::strerror(errno));
+        std::error_code ignored;
+        real = std::filesystem::canonical(path, ignored).string();  // a link stays, what it names is replaced
+    } else if (errno != ENOENT) {
+        return unwritable(path, std::strerror(errno));
+    } else if (::lstat(path.c_str(), &found) == 0) {
+        return unwritable(path, "it is a link to nothing");
+    }
+    if (::access(folder_of(real).c_str(), W_OK | X_OK) != 0) return unwritable(path, std::strerror(errno));
+    return {};
+}
 
 result<void> check_json_target(const std::string& path) {
     if (path == "-") return {};
     if (path.empty()) return error::make(error_code::io, "'' is neither a file nor - for stdout");
-    struct stat found {};
-    if (::stat(path.c_str(), &found) == 0) {
-        if (S_ISDIR(found.st_mode)) return unwritable(path, "it is a folder; name a file, or - for stdout");
-        if (::access(path.c_str(), W_OK) != 0) return unwritable(path, std::strerror(errno));
-        return {};
+    if (!is_passage(path)) return check_file_target(path);
+    return ::access(path.c_str(), W_OK) == 0 ? result<void>{} : unwritable(path, std::strerror(errno));
+}
+
+result<void> check_apart(const std::vector<named_path>& inputs, const std::vector<named_path>& outputs) {
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        const auto target = whole_name(outputs[i].path);
+        if (!target) continue;
+        std::vector<named_path> others = inputs;
+        others.insert(others.end(), outputs.begin(), outputs.begin() + static_cast<std::ptrdiff_t>(i));
+        for (const named_path& each : others) {
+            const auto other = whole_name(each.path);
+            std::error_code ignored;
+            if (!other || (*other != *target && !std::filesystem::equivalent(*other, *target, ignored))) continue;
+            return error::make(error_code::invalid_argument,
+                               "%s '%.100s' is the file of %s, and would replace it; name another", outputs[i].option,
+                               outputs[i].path.c_str(), each.option);
+        }
     }
-    if (errno != ENOENT) return unwritable(path, std::strerror(errno));
-    if (::access(folder_of(path).c_str(), W_OK | X_OK) != 0) return unwritable(path, std::strerror(errno));
     return {};
 }
 

@@ -1,17 +1,29 @@
-// Where --json goes: stdout or a file. Checked before the work, written after it, never half-way in between.
+// Where results go: --json, --report, --html, --out. Checked before the work, written after it, whole or not at all.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "genista/base/result.hpp"
 
 namespace genista::tool {
 
-// Can `path` be written? Creates and changes nothing.
+// Can `path` be written, as a file that appears whole (genista/format/sink.hpp)? Creates and changes nothing.
+[[nodiscard]] result<void> check_file_target(const std::string& path);
+// The same, or "-" for stdout, or a pipe or device, which is written in passing.
 [[nodiscard]] result<void> check_json_target(const std::string& path);
 
-// "-" is stdout. An existing file is replaced.
+struct named_path {
+    const char* option;
+    std::string path;
+};
+
+// Refuses an output that would replace an input or another output, in whatever way the two are written. Empty paths, "-", and what
+// is no ordinary file are nobody's.
+[[nodiscard]] result<void> check_apart(const std::vector<named_path>& inputs, const std::vector<named_path>& outputs);
+
+// "-" is stdout. An existing file is replaced, and kept if the new one cannot be written.
 [[nodiscard]] result<void> write_json(const std::string& path, const nlohmann::json& document);
 [[nodiscard]] result<void> write_json(const std::string& path, const nlohmann::ordered_json& document);
 

@@ -3,7 +3,10 @@
 // of everything, `trace` (lab_trace_command.cpp) shows what a trace holds.
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +17,10 @@
 #include "lab/report/lab_page.hpp"
 #include "lab_report/commands.hpp"
 #include "lab_trace.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "scratch.hpp"
 #include "table.hpp"
 
 namespace genista::tool {
@@ -30,9 +35,9 @@ struct run_request {
     std::string report_path;
 };
 
-std::string experiment_ids() {
-    std::string ids;
-    for (const lab::experiment& each : lab::all_experiments()) ids.append(ids.empty() ? "" : ", ").append(each.id);
+std::vector<std::string> experiment_ids() {
+    std::vector<std::string> ids;
+    for (const lab::experiment& each : lab::all_experiments()) ids.emplace_back(each.id);
     return ids;
 }
 
@@ -85,6 +90,7 @@ void print_outcome(std::string_view id, const lab::outcome& made) {
     print_labelled("promised", made.promised);
     print_labelled("measured", made.measured);
     if (!made.control.is_null()) print_labelled("control", prose(made.control));
+    std::fflush(stdout);  // the next one may take minutes, and somebody may be reading a pipe
 }
 
 json outcome_json(std::string_view id, const lab::outcome& made) {
@@ -98,7 +104,30 @@ json outcome_json(std::string_view id, const lab::outcome& made) {
             {"series", json(made.series)}};
 }
 
+// While it lives, what an experiment puts on disk goes to a folder that Ctrl-C removes too. Where none can be made, an
+// experiment that needs one says so itself.
+class own_temporary_folder {
+  public:
+    own_temporary_folder() {
+        if (const char* const given = std::getenv("TMPDIR"); given != nullptr) before_ = given;
+        if (room_.make()) ::setenv("TMPDIR", room_.path().c_str(), 1);
+    }
+    own_temporary_folder(const own_temporary_folder&) = delete;
+    own_temporary_folder& operator=(const own_temporary_folder&) = delete;
+    ~own_temporary_folder() {
+        if (before_)
+            ::setenv("TMPDIR", before_->c_str(), 1);
+        else
+            ::unsetenv("TMPDIR");
+    }
+
+  private:
+    scratch room_;
+    std::optional<std::string> before_;
+};
+
 result<lab::outcome> run_one(const lab::experiment& what, lab::run_options options, double done, double all) {
+    const own_temporary_folder temporary;
     progress bar{std::string{what.id}};
     options.progress = [&bar, done, all](double share) { bar.update((done + share) / all); };
     options.progress(0);
@@ -110,13 +139,15 @@ exit_status run_experiments(const run_request& asked) {
     for (const std::string& id : asked.ids) {
         chosen.push_back(lab::find_experiment(id));
         if (chosen.back() != nullptr) continue;
-        return complain(exit_status::bad_input,
-                        fmt::format("'{}' is no experiment; there are {}", id, experiment_ids()));
+        return complain(exit_status::bad_input, unknown_name(id, "experiment", experiment_ids()));
     }
     for (const lab::experiment* each : chosen) {
         const auto fitting = lab::refuse_traces(*each, asked.options);
         if (!fitting) return complain(exit_status::bad_input, fitting.error().message());
     }
+    const auto apart = check_apart({{"--trace", asked.options.trace_path}},
+                                   {{"--json", asked.json_path}, {"--report", asked.report_path}});
+    if (!apart) return complain(exit_status::bad_input, apart.error().message());
     json rows = json::array();
     std::vector<lab::report::named_outcome> outcomes;
     bool all_kept = true;
@@ -132,17 +163,20 @@ exit_status run_experiments(const run_request& asked) {
         rows.push_back(outcome_json(chosen[i]->id, *made));
         outcomes.push_back({std::string{chosen[i]->id}, *made});
     }
+    exit_status status = all_kept ? exit_status::ok : exit_status::failed;
     if (!asked.report_path.empty()) {
         const auto page = lab::report::lab_page(outcomes, json{{"experiments", rows}});
         const result<void> written = lab::report::write_html(asked.report_path, page);
-        if (!written) return complain(exit_status::failed, written.error().message());
-        if (!owns_stdout(asked.json_path)) fmt::print("{}", where_the_report_is(asked.report_path));
+        if (!written)
+            status = complain(exit_status::failed, written.error().message());
+        else if (!owns_stdout(asked.json_path))
+            fmt::print("{}", where_the_report_is(asked.report_path));
     }
     if (!asked.json_path.empty()) {
         const result<void> written = write_json(asked.json_path, json{{"experiments", rows}});
-        if (!written) return complain(exit_status::failed, written.error().message());
+        if (!written) status = complain(exit_status::failed, written.error().message());
     }
-    return all_kept ? exit_status::ok : exit_status::failed;
+    return status;
 }
 
 command add_list(CLI::App& lab_app) {

@@ -14,6 +14,7 @@
 #include "lab/report/matrix_figure.hpp"
 #include "lab_report/commands.hpp"
 #include "lab_report/parts.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -38,7 +39,7 @@ std::string first_unknown(const std::vector<std::string>& asked, const std::vect
                           std::string_view kind) {
     for (const std::string& name : asked) {
         if (std::ranges::find(known, name) == known.end())
-            return fmt::format("'{}' is no {} of the matrix; there are {}", name, kind, fmt::join(known, ", "));
+            return unknown_name(name, fmt::format("{} of the matrix", kind), known);
     }
     return {};
 }
@@ -93,6 +94,8 @@ exit_status play(const matrix_request& asked) {
                                        first_unknown(asked.options.filters, lab::all_contenders(), "filter")}) {
         if (!problem.empty()) return complain(exit_status::bad_input, problem);
     }
+    if (const auto apart = check_apart({}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)
+        return complain(exit_status::bad_input, apart.error().message());
     result<std::vector<lab::matrix_cell>> cells = [&] {
         progress bar{"attack matrix"};
         lab::matrix_options options = asked.options;

@@ -17,9 +17,11 @@
 #include "lab/games/attack_matrix.hpp"
 #include "lab/report/figure_json.hpp"
 #include "lab/report/numbers.hpp"
+#include "lab/workloads/data.hpp"
 #include "lab_report/commands.hpp"
 #include "lab_report/parts.hpp"
 #include "lab_report/workers.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -54,10 +56,11 @@ double seconds_of(const lab::estimate& takes, bool quick) {
     return quick ? takes.quick_seconds : 60 * takes.full_minutes;
 }
 
-std::string known_ids() {
-    std::string ids;
-    for (const lab::experiment& each : lab::all_experiments()) ids.append(each.id).append(", ");
-    return ids.append(matrix_name);
+std::vector<std::string> known_ids() {
+    std::vector<std::string> ids;
+    for (const lab::experiment& each : lab::all_experiments()) ids.emplace_back(each.id);
+    ids.emplace_back(matrix_name);
+    return ids;
 }
 
 bool asks_for(const report_request& asked, std::string_view id) {
@@ -330,8 +333,13 @@ class report_run {
 exit_status make_report(const report_request& asked) {
     for (const std::string& id : asked.only) {
         if (id == matrix_name || lab::find_experiment(id) != nullptr) continue;
-        return complain(exit_status::bad_input, fmt::format("'{}' is no experiment; there are {}", id, known_ids()));
+        return complain(exit_status::bad_input, unknown_name(id, "experiment", known_ids()));
     }
+    // Not by a worker, an hour later.
+    if (const auto folder = lab::find_data_folder(asked.options.data_directory); !folder)
+        return complain(exit_status::bad_input, folder.error().message());
+    if (const auto apart = check_apart({}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)
+        return complain(exit_status::bad_input, apart.error().message());
     return report_run{asked}.go();
 }
 

@@ -52,6 +52,10 @@ json to_json(const std::string& path, const lab::trace& read) {
 }
 
 exit_status describe(const trace_request& asked) {
+    std::vector<named_path> files;
+    for (const std::string& path : asked.paths) files.push_back({"FILE", path});
+    if (const auto apart = check_apart(files, {{"--json", asked.json_path}}); !apart)
+        return complain(exit_status::bad_input, apart.error().message());
     table page{{{"trace"},
                 {"accesses", align::right},
                 {"keys", align::right},

@@ -7,6 +7,8 @@
 //     lab       the papers' promises as experiments
 //
 // Start at command.hpp to add a command; bench/subject.hpp to add a filter to the bench.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -16,6 +18,7 @@
 
 #include "command.hpp"
 #include "exit_status.hpp"
+#include "names.hpp"
 
 namespace genista::tool {
 namespace {
@@ -30,13 +33,27 @@ std::string full_name(const CLI::App& app) {
     return app.get_parent() == nullptr ? "genista" : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-// "bench, inspect, lab", or nothing if the command has no commands below it.
-std::string command_names(const CLI::App& app) {
-    std::string names;
-    for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-        names += (names.empty() ? "" : ", ") + below->get_name();
-    }
+// bench, inspect, lab; nothing if the command has no commands below it.
+std::vector<std::string> command_names(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(below->get_name());
     return names;
+}
+
+// "; did you mean --keys?" for the first word that nobody expected, if something is near.
+std::string guess(const CLI::App& at) {
+    const std::vector<std::string> left = at.remaining();
+    if (left.empty()) return {};
+    const std::string word = left.front().substr(0, left.front().find('='));
+    std::vector<std::string> known = command_names(at);
+    if (word.starts_with("-")) {
+        known.clear();
+        for (const CLI::Option* each : at.get_options())
+            for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
+    }
+    const std::string near = nearest_name(word, known);
+    return near.empty() ? near : "; did you mean " + near + "?";
 }
 
 // CLI11 has an exit code for every way to be wrong; the tool has one for all of them.
@@ -44,7 +61,10 @@ exit_status explain(const CLI::App& root, const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return root.exit(problem) == 0 ? exit_status::ok : exit_status::failed;
     const CLI::App& at = deepest(root);
     std::string message = problem.what();
-    if (const std::string names = command_names(at); !names.empty()) message += "; the commands are " + names;
+    const std::string guessed = guess(at);
+    message += guessed;
+    if (const auto names = command_names(at); !names.empty())
+        message += fmt::format("{} commands are {}", guessed.empty() ? "; the" : " The", fmt::join(names, ", "));
     message += " (see " + full_name(at) + " --help)";
     for (char& c : message) c = c == '\n' ? ' ' : c;
     return complain(exit_status::bad_input, message);
@@ -86,7 +106,8 @@ int main(int argument_count, char** arguments) {
         // No memory for a query array, a full disk under stdout: the world, not the command line.
         status = complain(exit_status::failed, problem.what());
     }
-    if (std::fflush(stdout) != 0 && status == exit_status::ok) {
+    // Help comes by way of std::cout, which flushes by itself and keeps quiet about it.
+    if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && status == exit_status::ok) {
         status = complain(exit_status::failed, "stdout cannot be written");
     }
     return static_cast<int>(status);

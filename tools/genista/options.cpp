@@ -48,7 +48,7 @@ CLI::Option* add_json_target(CLI::App& app, std::string& target) {
 CLI::Option* add_report_target(CLI::App& app, std::string& target, const std::string& name) {
     const auto take = [&target, name](const std::string& path) {
         if (path == "-") throw CLI::ValidationError{name, "'-' is no file; the report is HTML for a browser"};
-        if (const result<void> usable = check_json_target(path); !usable) refuse(name, usable.error());
+        if (const result<void> usable = check_file_target(path); !usable) refuse(name, usable.error());
         target = path;
     };
     return app.add_option_function<std::string>(name, take, "write a page with charts")->type_name("FILE.html");

@@ -1,6 +1,7 @@
 // The bar. See progress.hpp.
 #include "progress.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,12 +14,18 @@ namespace genista::tool {
 namespace {
 
 constexpr std::size_t bar_width = 30;
-constexpr std::size_t label_width = 40;  // with the bar and the figure, one line of an 80-column terminal
+constexpr std::size_t usual_columns = 80, figure_columns = 8;  // "[] 100% "
 constexpr auto redraw_after = std::chrono::milliseconds{100};
 
 bool stderr_is_a_terminal() {
     const char* terminal = std::getenv("TERM");
     return ::isatty(STDERR_FILENO) == 1 && (terminal == nullptr || std::string_view{terminal} != "dumb");
+}
+
+// A line that is longer than the terminal's would leave its first half behind at every redraw.
+std::size_t columns_of_stderr() {
+    struct winsize size {};
+    return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual_columns;
 }
 
 }  // namespace
@@ -40,9 +47,13 @@ void progress::update(double share) {
     drawn_at_ = now;
     shown_ = true;
     share = share >= 0 ? std::min(share, 1.0) : 0.0;  // NaN is 0 too
-    const auto done = static_cast<std::size_t>(share * static_cast<double>(bar_width));
-    const std::string bar = std::string(done, '=') + std::string(bar_width - done, ' ');
-    std::fprintf(stderr, "\r\033[K[%s] %3.0f%% %.*s", bar.c_str(), share * 100, static_cast<int>(label_width),
+    // The last column stays free: some terminals begin a new line there. Bar and label share what the figure leaves.
+    const std::size_t columns = std::min(columns_of_stderr(), usual_columns);
+    const std::size_t room = columns > figure_columns + 1 ? columns - figure_columns - 1 : 0;
+    const std::size_t width = std::min(bar_width, room / 2);
+    const auto done = static_cast<std::size_t>(share * static_cast<double>(width));
+    const std::string bar = std::string(done, '=') + std::string(width - done, ' ');
+    std::fprintf(stderr, "\r\033[K[%s] %3.0f%% %.*s", bar.c_str(), share * 100, static_cast<int>(room - width),
                  label_.c_str());
 }
 

@@ -161,6 +161,8 @@ std::string to_text(const request& asked, const oracle_model& model, const sizes
 }
 
 exit_status run_size(const request& asked) {
+    if (const auto apart = check_apart({{"--model", asked.model_path}}, {{"--json", asked.json_path}}); !apart)
+        return complain(exit_status::bad_input, apart.error().message());
     const auto model = load_model(asked.model_path);
     if (!model) return complain(exit_status::bad_input, model.error().message());
     const auto made = sizes_of(*model, {static_cast<double>(asked.keys), asked.rate});

@@ -14,6 +14,7 @@
 #include "lab/workloads/key_file.hpp"
 #include "lab/workloads/key_list.hpp"
 #include "lab/workloads/odds_file.hpp"
+#include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
 #include "table.hpp"
@@ -107,11 +108,19 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
     const model_origin& origin = model.origin();
     std::string page = fmt::format("{}: oracle {}, {} bytes beside a filter\n", asked.model_path,
                                    model.oracle()->name(), grouped(model.oracle()->memory_bytes()));
-    page += fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n",
-                        grouped(origin.insert_draws), grouped(origin.query_draws),
-                        grouped(model.profile().stored_draws()), grouped(model.profile().asked_draws()),
+    const std::string stored = grouped(model.profile().stored_draws()),
+                      queried = grouped(model.profile().asked_draws());
+    if (asked.are_odds) {
+        page += fmt::format(
+            "probabilities of {} keys; the figures below are of {} and {} draws by them, for as many keys\n",
+            grouped(origin.insert_draws), stored, queried);
+    } else {
+        page +=
+            fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n",
+                        grouped(origin.insert_draws), grouped(origin.query_draws), stored, queried,
                         origin.is_held_out ? "held out of the training"
                                            : "the same that it was trained on: too few to hold any out, so too kind");
+    }
     if (const auto* score = model.oracle()->as<score_oracle>(); score != nullptr) page += settings_text(asked, *score);
     page += "\n";
     table figures{{{"rate", align::right},
@@ -175,6 +184,11 @@ result<oracle_model> train(request& asked) {
 exit_status run_train(request& asked) {
     if (asked.stored_path == "-" && asked.asked_path == "-")
         return complain(exit_status::bad_input, "two files are '-': only one of them can be stdin");
+    const bool odds = asked.are_odds;
+    const auto apart = check_apart({{odds ? "--stored-odds" : "--inserts", asked.stored_path},
+                                    {odds ? "--asked-odds" : "--queries", asked.asked_path}},
+                                   {{"--out", asked.model_path}, {"--json", asked.json_path}});
+    if (!apart) return complain(exit_status::bad_input, apart.error().message());
     const auto model = train(asked);
     // Whatever went wrong so far is in the files or in the options.
     if (!model) return complain(exit_status::bad_input, model.error().message());
@@ -191,12 +205,12 @@ exit_status run_train(request& asked) {
 }
 
 oracle_kind named_oracle(const std::string& name) {
-    std::string names;
+    std::vector<std::string> names;
     for (const oracle_kind kind : all_oracle_kinds) {
         if (name == to_string(kind)) return kind;
-        names.append(names.empty() ? "" : ", ").append(to_string(kind));
+        names.emplace_back(to_string(kind));
     }
-    throw CLI::ValidationError{"--oracle", fmt::format("'{}' is no oracle; there are {}", name, names)};
+    throw CLI::ValidationError{"--oracle", unknown_name(name, "oracle", names)};
 }
 
 std::uint64_t size_from(const std::string& text) {
@@ -209,7 +223,7 @@ std::uint64_t size_from(const std::string& text) {
 void add_model_target(CLI::App& app, std::string& target) {
     const auto take = [&target](const std::string& path) {
         if (path == "-") throw CLI::ValidationError{"--out", "'-' is no file; a model is written to a file"};
-        if (const auto usable = check_json_target(path); !usable)
+        if (const auto usable = check_file_target(path); !usable)
             throw CLI::ValidationError{"--out", std::string{usable.error().message()}};
         target = path;
     };

@@ -1,5 +1,5 @@
-// Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are part of it. The plan is the one with the smallest ε that
-// fits; it comes from the model's profile, for as many draws as there are keys.
+// Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are part of it. Plans come from the
+// model's profile, for as many draws as there are keys: daisy_bloom's is the one with the smallest ε that fits, daisy_broom's the one that should waste fewest reads.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace genista::tool::guard {
 
 [[nodiscard]] inline error too_little_for(const char* filter, const setting& of, const budget& sizes) noexcept {
     return error::make(error_code::invalid_argument,
-                       "%.2f bits a key are too little for %s of %zu keys with an oracle of %llu bytes",
+                       "%.2f bits a key are too little for %s of %zu keys with an oracle of %llu bytes; "
+                       "--bits-per-key gives more",
                        sizes.bits_per_key, filter, of.work.stored,
                        static_cast<unsigned long long>(of.model->oracle()->memory_bytes()));
 }
@@ -54,41 +55,69 @@ constexpr std::uint64_t exception_bytes = 4096;
     return 8.0 * static_cast<double>(bytes) / static_cast<double>(of.work.stored) + bits_for_lessons(of);
 }
 
-// With a late band if there is room for it when it opens. Else memory stays fixed, all that is left is the list's, and a long replay wastes reads.
+// A plan that fits, what its bands may take, and how many queries such a filter would let through.
+struct daisy_broom_choice {
+    daisy_plan plan{};
+    std::uint64_t exception_bytes = 0, reserved_bytes = 0, band_bits = 0;
+    double expected_rate = 1;
+};
+
+// The best of all plans, by steps of a quarter bit; none if none fits. What a band takes beside its slots is seen when it is there, so each filter
+// is made once, empty: near ε = 2^-8 a second band costs few bits by the formula and 16 KiB in truth. The smallest ε is not always the best one,
+// for whole bits leave some over, and where they are spent matters.
+[[nodiscard]] inline result<std::optional<daisy_broom_choice>> best_daisy_broom(const setting& of,
+                                                                                const daisy_broom_options& options,
+                                                                                std::uint64_t bytes) {
+    std::optional<daisy_broom_choice> best;
+    for (int quarters = 4 * daisy_bands::most_rate_bits; quarters >= 4; --quarters) {
+        const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), std::exp2(-quarters / 4.0)});
+        if (!plan) return plan.error();
+        auto bands = daisy_bands::make(*plan);
+        if (!bands) return bands.error();
+        daisy_broom_choice made{.plan = *plan, .exception_bytes = exception_bytes};
+        made.reserved_bytes = bytes_after_attack(*bands);
+        if (!options.late_band) made.reserved_bytes = made.exception_bytes = std::max(bytes / 16, exception_bytes);
+        if (bands->bits() / 8 + made.reserved_bytes > bytes) continue;
+        const auto empty = daisy_broom_filter<any_oracle>::make(options, *plan, of.model->oracle());
+        if (!empty) return empty.error();
+        const std::uint64_t takes = empty->stats().local_bytes + made.reserved_bytes;
+        if (takes > bytes) continue;
+        made.band_bits = bands->bits() + 8 * (bytes - takes);
+        bands->spend(made.band_bits);
+        made.expected_rate = bands->expected_rate();
+        if (!best || made.expected_rate < best->expected_rate) best = made;
+    }
+    return best;
+}
+
+// With a late band if there is room for it when it opens. Else memory stays fixed, the list has a sixteenth of it, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
     using filter_type = daisy_broom_filter<any_oracle>;
     using row = guard_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
-    const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes();
-    if (bytes <= beside) return too_little_for("daisy_broom", of, sizes);
-    const auto plan_for = [&of](const daisy_terms& terms) { return of.model->profile().plan(terms); };
     for (const bool late : {true, false}) {
         daisy_broom_options options;
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
         options.late_band = late;
-        options.exception_bytes = late ? exception_bytes : std::max(bytes / 16, exception_bytes);
-        const auto reserved = [&options, late](const daisy_bands& bands) {
-            return late ? bytes_after_attack(bands) : *options.exception_bytes;
-        };
-        const auto takes_bits = [&](const daisy_bands& bands) { return 8 * (bytes_of(bands) + reserved(bands)); };
-        // What a filter takes beside its bands' slots is seen when it is there.
-        for (std::uint64_t bits = 8 * (bytes - beside); bits > 0;) {
-            const auto plan = plan_for_bits(static_cast<double>(of.work.stored), bits, plan_for, takes_bits);
-            if (!plan) break;
-            const auto bands = daisy_bands::make(*plan);
-            if (!bands) return bands.error();
-            options.bits = bits - (takes_bits(*bands) - bands->bits());
-            auto made = filter_type::build(options, *plan, of.model->oracle(), all);
+        // Keys take a little more than an empty filter, by the luck they have: what is too much is taken off, and the best is sought again.
+        for (std::uint64_t planned = bytes - std::min(bytes, row::overhead_bytes()); planned > 0;) {
+            const auto best = best_daisy_broom(of, options, planned);
+            if (!best) return best.error();
+            if (!*best) break;
+            daisy_broom_options with = options;
+            with.bits = (*best)->band_bits;
+            with.exception_bytes = (*best)->exception_bytes;
+            auto made = filter_type::build(with, (*best)->plan, of.model->oracle(), all);
             if (!made) return made.error();
-            const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + reserved(made->bands());
+            const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + (*best)->reserved_bytes;
             if (takes <= bytes) {
                 return std::unique_ptr<contender>{std::make_unique<row>(filter_kind::daisy_broom, *std::move(made),
                                                                         std::move(store), guard_options{})};
             }
-            bits -= std::min(bits, 4 * (takes - bytes) + 4096);  // by half: fewer bits may mean fewer bands
+            planned -= std::min(planned, takes - bytes + 512);
         }
     }
     return too_little_for("daisy_broom", of, sizes);

@@ -15,8 +15,8 @@
 #include "genista/oracles/oracle_model.hpp"
 #include "guard/contender.hpp"
 #include "guard/run_phase.hpp"
-#include "guard/scratch.hpp"
 #include "guard/workload.hpp"
+#include "scratch.hpp"
 
 namespace genista::tool::guard {
 

@@ -1,8 +1,12 @@
 // Files, stamps and checks. See parts.hpp.
 #include "lab_report/parts.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -60,12 +64,22 @@ std::string program_digest() {
     return bytes.empty() ? "unknown" : digest_of(bytes);
 }
 
-result<void> parts_folder::open() const {
+parts_folder::~parts_folder() {
+    if (held_ >= 0) ::close(held_);
+}
+
+result<void> parts_folder::open() {
     std::error_code failure;
     std::filesystem::create_directories(path_, failure);
     if (failure || !std::filesystem::is_directory(path_, failure)) {
         return error::make(error_code::invalid_argument, "'%.150s' cannot be made a folder: %.60s", path_.c_str(),
                            failure ? failure.message().c_str() : "it is a file");
+    }
+    // Workers inherit it: until the last of them has gone, the folder is held. Where files cannot be locked, it is not.
+    held_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (held_ >= 0 && ::flock(held_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return error::make(error_code::invalid_argument,
+                           "another run is at work in '%.150s'; wait for it, or name another page", path_.c_str());
     }
     return {};
 }

@@ -5,6 +5,7 @@
 // I1  A file appears whole or not at all (format/sink.hpp): an interrupted run loses what was under way, nothing else.
 // I2  A part is taken back only if it is whole and of the same program, seed and mode. Any other says why, and its work is
 //     done again: results of two programs are never on one page.
+// I3  One run at a time: a second one would measure the same things again, beside the first, and disturb its times.
 #pragma once
 
 #include <cstdint>
@@ -41,8 +42,12 @@ class parts_folder {
   public:
     explicit parts_folder(std::string path) : path_{std::move(path)} {}
 
-    // Makes the folder if there is none.
-    [[nodiscard]] result<void> open() const;
+    parts_folder(const parts_folder&) = delete;
+    parts_folder& operator=(const parts_folder&) = delete;
+    ~parts_folder();
+
+    // Makes the folder if there is none, and holds it (I3) for as long as this lives.
+    [[nodiscard]] result<void> open();
     [[nodiscard]] part read(const std::string& id, const part_stamp& wanted) const;
     [[nodiscard]] result<void> write(const std::string& id, const part_stamp& stamp, double seconds,
                                      const nlohmann::ordered_json& content) const;
@@ -52,6 +57,7 @@ class parts_folder {
     [[nodiscard]] std::string file(const std::string& id) const { return path_ + "/" + id + ".json"; }
 
     std::string path_;
+    int held_ = -1;
 };
 
 }  // namespace genista::tool

@@ -1,8 +1,11 @@
-// scratch: a folder for the run's databases, gone at its end, also after an error or Ctrl-C.
+// scratch: a folder for what a run needs on disk, gone at its end, also after an error or Ctrl-C.
 //
 // A signal's handler may hardly do anything, so a thread waits for SIGINT, SIGTERM, SIGHUP and SIGUSR1 instead; it removes the
 // folder and then lets the signal end the process as it would have. Make it before any other thread: threads inherit the mask.
+// It must be gone before the results are printed: a reader that has gone (`| head`) ends the process, and nobody tidies up.
 #pragma once
+
+#include <csignal>
 
 #include <atomic>
 #include <cstdint>
@@ -11,7 +14,7 @@
 
 #include "genista/base/result.hpp"
 
-namespace genista::tool::guard {
+namespace genista::tool {
 
 class scratch {
   public:
@@ -32,6 +35,7 @@ class scratch {
     void watch();
 
     std::string path_;
+    sigset_t mask_before_{};
     std::atomic<bool> done_{false};
     std::thread watcher_;
 };
@@ -42,4 +46,4 @@ class scratch {
 // Does the file system of this file take reads past the page cache? Tries it.
 [[nodiscard]] bool takes_direct_reads(const std::string& file) noexcept;
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool

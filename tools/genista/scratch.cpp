@@ -1,5 +1,5 @@
 // The folder, its watcher and what it stands on. See scratch.hpp.
-#include "guard/scratch.hpp"
+#include "scratch.hpp"
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace genista::tool::guard {
+namespace genista::tool {
 namespace {
 
 // Those that would end us; one that our caller has us ignore (nohup) stays ignored. SIGUSR1 also wakes the watcher.
@@ -41,7 +41,7 @@ void remove_folder(const std::string& path) noexcept {
 result<void> scratch::make() {
     const char* const given = std::getenv("TMPDIR");
     const std::string parent = given != nullptr && *given != '\0' ? given : "/tmp";
-    std::string name = parent + "/genista-guard-XXXXXX";
+    std::string name = parent + "/genista-XXXXXX";
     if (::mkdtemp(name.data()) == nullptr) {
         return error::make(error_code::invalid_argument, "no folder can be made in '%.120s' (TMPDIR): %.60s",
                            parent.c_str(), std::strerror(errno));
@@ -49,7 +49,7 @@ result<void> scratch::make() {
     path_ = name;
     if (const int file = ::open(probe().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600); file >= 0) ::close(file);
     const sigset_t set = ending_signals();
-    ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    ::pthread_sigmask(SIG_BLOCK, &set, &mask_before_);
     watcher_ = std::thread{[this] { watch(); }};
     return {};
 }
@@ -60,6 +60,7 @@ scratch::~scratch() {
     ::pthread_kill(watcher_.native_handle(), wake_up);
     watcher_.join();
     remove_folder(path_);
+    ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);  // a signal that waited meanwhile ends us here
 }
 
 void scratch::watch() {
@@ -86,4 +87,4 @@ bool takes_direct_reads(const std::string& file) noexcept {
     return opened >= 0;
 }
 
-}  // namespace genista::tool::guard
+}  // namespace genista::tool
