@@ -214,10 +214,10 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
         const auto came = static_cast<double>(inserts_[j]);
         const double expected = inserts * plan_.stored_share[j];
         if (is_more(came, expected) && came - expected > inserts / (log_draws * log_draws))
-            seen.verdict = daisy_fingerprint_verdict::classes_differ;
+            seen.verdict = drift_verdict::classes_differ;
     }
-    if (seen.verdict == daisy_fingerprint_verdict::as_planned && is_more(inserts, plan_.terms.draws))
-        seen.verdict = daisy_fingerprint_verdict::fuller_than_planned;
+    if (seen.verdict == drift_verdict::as_planned && is_more(inserts, plan_.terms.draws))
+        seen.verdict = drift_verdict::fuller_than_planned;
     return seen;
 }
 
