@@ -12,9 +12,12 @@
 #include <span>
 #include <vector>
 
+#include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/bloomier.hpp"
+#include "genista/filters/broom_paper.hpp"
+#include "genista/filters/cascade.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
@@ -28,13 +31,12 @@
 #include "genista/oracles/oracle_model.hpp"
 #include "support/bloomier_snapshot_exercise.hpp"
 #include "support/broom_snapshot_exercise.hpp"
-#include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/daisy_broom_snapshot_exercise.hpp"
 #include "support/daisy_fingerprint_exercise.hpp"
 #include "support/daisy_snapshot_exercise.hpp"
 #include "support/fix_checksums.hpp"
+#include "support/learning_snapshot_exercise.hpp"
 #include "support/oracle_snapshot_exercise.hpp"
-#include "support/paper_snapshot_exercise.hpp"
 #include "support/snapshot_exercise.hpp"
 
 namespace {
@@ -78,42 +80,15 @@ void read_fields(std::span<const std::byte> parameters) {
     demand(reader.failed() == (asked > parameters.size()), "field_reader fails exactly past the end");
 }
 
+// Was it loaded, and was all well?
+bool judged(const test::exercise_outcome& outcome) {
+    demand(outcome.broken == nullptr, outcome.broken);
+    return outcome.loaded;
+}
+
 template <class Filter>
 bool exercise(std::span<const std::byte> bytes) {
-    const test::exercise_outcome outcome = test::exercise_snapshot<Filter>(bytes);
-    demand(outcome.broken == nullptr, outcome.broken);
-    return outcome.loaded;
-}
-
-bool exercise_broom(std::span<const std::byte> bytes) {
-    const test::exercise_outcome outcome = test::exercise_broom_snapshot(bytes);
-    demand(outcome.broken == nullptr, outcome.broken);
-    return outcome.loaded;
-}
-
-bool exercise_paper(std::span<const std::byte> bytes) {
-    const test::exercise_outcome outcome = test::exercise_paper_snapshot(bytes);
-    demand(outcome.broken == nullptr, outcome.broken);
-    return outcome.loaded;
-}
-
-bool exercise_fingerprints(std::span<const std::byte> bytes) {
-    const test::exercise_outcome outcome = test::exercise_fingerprint_snapshot(bytes);
-    demand(outcome.broken == nullptr, outcome.broken);
-    return outcome.loaded;
-}
-
-bool exercise_daisy_broom(std::span<const std::byte> bytes) {
-    const test::exercise_outcome outcome = test::exercise_daisy_broom_snapshot(bytes);
-    demand(outcome.broken == nullptr, outcome.broken);
-    return outcome.loaded;
-}
-
-// Of whichever kind: any_oracle takes them all.
-bool exercise_oracle(std::span<const std::byte> bytes) {
-    const test::exercise_outcome outcome = test::exercise_oracle_snapshot<any_oracle>(bytes);
-    demand(outcome.broken == nullptr, outcome.broken);
-    return outcome.loaded;
+    return judged(test::exercise_snapshot<Filter>(bytes));
 }
 
 bool exercise_model(std::span<const std::byte> bytes) {
@@ -133,13 +108,10 @@ bool is_of_cuckoo_family(snapshot_kind kind) {
            kind == snapshot_kind::swapping;
 }
 
+// Over slots or an index in R.
 template <class... Filters>
-int exercise_cuckoo_family(std::span<const std::byte> bytes) {
-    const auto one = [&](const test::exercise_outcome& outcome) {
-        demand(outcome.broken == nullptr, outcome.broken);
-        return int{outcome.loaded};
-    };
-    return (one(test::exercise_cuckoo_snapshot<Filters>(bytes)) + ...);
+int exercise_learning(std::span<const std::byte> bytes) {
+    return (int{judged(test::exercise_learning_snapshot<Filters>(bytes))} + ...);
 }
 
 void try_bytes(std::span<const std::byte> bytes) {
@@ -150,13 +122,17 @@ void try_bytes(std::span<const std::byte> bytes) {
                        int{exercise<test::keyed_shell<daisy_bloom_filter>>(bytes)} +
                        int{exercise<test::keyed_shell<weighted_bloom_filter>>(bytes)} +
                        int{exercise<optimal_filter>(bytes)} + int{exercise<spectral_filter>(bytes)} +
-                       int{exercise_broom(bytes)} + int{exercise_oracle(bytes)} + int{exercise_model(bytes)} +
-                       int{exercise_paper(bytes)} + int{exercise_fingerprints(bytes)} +
-                       int{exercise_daisy_broom(bytes)} + exercise_cuckoo_family<cuckoo_filter>(bytes);
+                       int{judged(test::exercise_broom_snapshot(bytes))} +
+                       // Of whichever kind: any_oracle takes them all.
+                       int{judged(test::exercise_oracle_snapshot<any_oracle>(bytes))} + int{exercise_model(bytes)} +
+                       int{judged(test::exercise_learning_snapshot<broom_paper_filter>(bytes, test::paper_bound))} +
+                       exercise_learning<adaptive_bloom_filter, cascade_filter, cuckoo_filter>(bytes) +
+                       int{judged(test::exercise_fingerprint_snapshot(bytes))} +
+                       int{judged(test::exercise_daisy_broom_snapshot(bytes))};
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)
-                             ? exercise_cuckoo_family<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>,
-                                                      cyclic_filter<3>, swapping_filter>(bytes)
+                             ? exercise_learning<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>, cyclic_filter<3>,
+                                                 swapping_filter>(bytes)
                              : 0;
     demand(loaded + siblings <= (view ? 1 : 0), "one kind loads what opens, none what does not");
     if (!view) return;

@@ -154,7 +154,7 @@ void measure_point(point& p) {
     const auto by_wrong = filled_by(must(plan_from_samples(input.terms, wrong, queries)), input, p.seed);
     p.wrong_bits = bits_of(by_wrong);
     p.wrong_rate = expected_of(by_wrong, p.exact);
-    p.wrong_was_told = by_wrong.drift().verdict == daisy_fingerprint_verdict::classes_differ;
+    p.wrong_was_told = by_wrong.drift().verdict == drift_verdict::classes_differ;
 }
 
 nlohmann::json row(const point& p) {

@@ -56,18 +56,6 @@ double slack(const daisy_plan& plan) noexcept {
 
 }  // namespace
 
-std::string_view to_string(drift_verdict verdict) noexcept {
-    switch (verdict) {
-        case drift_verdict::as_planned:
-            return "as_planned";
-        case drift_verdict::fuller_than_planned:
-            return "fuller_than_planned";
-        case drift_verdict::classes_differ:
-            return "classes_differ";
-    }
-    return "unknown";
-}
-
 daisy_bloom_filter::daisy_bloom_filter(const daisy_plan& plan, const hasher& hash, daisy_layout layout,
                                        buffer table) noexcept
     : kernels_{daisy_bloom_kernels_for(layout)}, hash_{hash}, table_{std::move(table)}, plan_{plan}, layout_{layout} {

@@ -231,10 +231,10 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
         const auto came = static_cast<double>(classes_[j].inserts);
         const double expected = inserts * classes_[j].stored_share;
         if (is_more(came, expected) && came - expected > inserts / (log_draws * log_draws))
-            seen.verdict = daisy_fingerprint_verdict::classes_differ;
+            seen.verdict = drift_verdict::classes_differ;
     }
-    if (seen.verdict == daisy_fingerprint_verdict::as_planned && is_more(inserts, terms_.draws))
-        seen.verdict = daisy_fingerprint_verdict::fuller_than_planned;
+    if (seen.verdict == drift_verdict::as_planned && is_more(inserts, terms_.draws))
+        seen.verdict = drift_verdict::fuller_than_planned;
     return seen;
 }
 

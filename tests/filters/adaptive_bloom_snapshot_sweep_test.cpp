@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "support/adaptive_bloom_world.hpp"
+#include "support/learning_snapshot_exercise.hpp"
 #include "support/scale.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
+using bytes = test::file_bytes;
 using world = test::adaptive_bloom_world;
 
 // Full but for one key in eight, with repairs in all levels it reaches.
@@ -50,11 +51,7 @@ TEST(adaptive_bloom_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers) 
                     ASSERT_TRUE(loaded->path_of(loaded->hash()(key)).maybe) << key;
                 }
             }
-            for (std::size_t shift = 1; shift < 9; ++shift) {  // from any address
-                bytes moved(shift + file.size());
-                std::ranges::copy(file, moved.begin() + static_cast<std::ptrdiff_t>(shift));
-                ASSERT_TRUE(adaptive_bloom_filter::load(std::span{moved}.subspan(shift)));
-            }
+            test::expect_loads_from_any_address<adaptive_bloom_filter>(file);
         }
     }
 }
@@ -62,19 +59,11 @@ TEST(adaptive_bloom_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers) 
 TEST(adaptive_bloom_snapshot_sweep, every_truncation_is_refused) {
     const bytes file = lived_in(8'000, 0.25);
     ASSERT_GT(file.size(), 4'096u);
-    for (std::size_t length = 0; length < file.size(); ++length)
-        ASSERT_FALSE(adaptive_bloom_filter::load(std::span{file}.first(length))) << length;
+    test::expect_truncations_refused<adaptive_bloom_filter>(file);
 }
 
 TEST(adaptive_bloom_snapshot_sweep, every_bit_flip_is_refused) {
-    bytes file = lived_in(1'500, 0.25);
-    ASSERT_TRUE(adaptive_bloom_filter::load(file));
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(adaptive_bloom_filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
+    test::expect_bit_flips_refused<adaptive_bloom_filter>(lived_in(1'500, 0.25));
 }
 
 // docs/format.md: after the common 56 bytes the salts' beginning, queries, forgotten keys, and the keys of levels 1 to 5.
@@ -83,11 +72,7 @@ constexpr std::size_t own_fields_at = 192 + 56;
 TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {
     const bytes file = lived_in(500, 0.25);
     const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
-        bytes changed = file;
-        test::put_little_endian(changed, at, width, value);
-        test::fix_checksums(changed);
-        const auto loaded = adaptive_bloom_filter::load(changed);
-        return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+        return test::load_with<adaptive_bloom_filter>(file, at, width, value);
     };
     const auto real = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     EXPECT_EQ(with(192, 8, 500), "loaded");
@@ -108,67 +93,17 @@ TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict
     for (const std::uint64_t version : {0u, 2u, 65'535u}) EXPECT_EQ(with(12, 2, version), "unsupported");
 }
 
-// Loads bytes that may be forged; what comes out answers at once, must not change before a rebuild, and is a filter like any other
-// behind it.
-test::exercise_outcome exercise(std::span<const std::byte> forged) {
-    auto filter = adaptive_bloom_filter::load(forged);
-    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
-    const auto broken = [](const char* what) { return test::exercise_outcome{.loaded = true, .broken = what}; };
-    vector_sink first;
-    if (!filter->save(first)) return broken("a loaded filter that cannot be saved");
-    if (!test::same_contents(first.bytes(), forged)) return broken("a save that differs from what was loaded");
-    if (filter->stats().local_bytes > 2 * forged.size() + 8192) return broken("a filter much larger than its snapshot");
-    for (std::uint64_t key = 0; key < 200; ++key) (void)filter->may_contain(key);
-    memory_map map, index;
-    with_index remote{map, index};
-    if (filter->insert(std::uint64_t{1}, remote)) return broken("a loaded filter that changes");
-    if (!filter->rebuild(remote)) return broken("no keys that find no place");
-    const std::uint64_t count = std::min<std::uint64_t>(9, filter->stats().capacity);
-    for (std::uint64_t key = 0; key < count; ++key) {
-        if (!map.put(filter->hash()(key), integer_key{key}.view())) return broken("no memory");
-        if (!filter->insert(key, remote)) return broken("an insert that fails with a sound store");
-        if (!filter->adapt(1'000 + key, remote)) return broken("an adapt that fails with a sound store");
-    }
-    for (std::uint64_t key = 0; key < count; ++key) {
-        if (!filter->may_contain(key)) return broken("a false negative");
-    }
-    if (!filter->audit(remote)) return broken("a filter that does not agree with its store");
-    return {.loaded = true};
-}
-
 TEST(adaptive_bloom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{13};
     std::vector<bytes> originals;
     for (const double rate : {0.5, 0.25, 0x1p-8}) {
         originals.push_back(lived_in(1, rate));
         originals.push_back(lived_in(70, rate));
         originals.push_back(lived_in(500, rate));
     }
-    const auto rounds = test::scaled<std::uint64_t>(20'000, 1'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            // Parameters, the header's lengths, or anywhere.
-            const std::size_t at =
-                chance.below(3) == 0 ? 192 + chance.below(120) : 56 + chance.below(forged.size() - 64);
-            const std::size_t width = std::size_t{1} << chance.below(4);
-            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
-            if (chance.below(2) == 0) {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            } else {
-                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
-            }
-        }
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome outcome = exercise(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded ? 1 : 0;
-    }
-    EXPECT_GT(accepted, rounds / 50);
-    EXPECT_LT(accepted, rounds * 49 / 50);
+    test::expect_edits_refused_or_sound({originals, 13, test::scaled<std::uint64_t>(20'000, 1'000'000)}, 120,
+                                        [](std::span<const std::byte> forged) {
+                                            return test::exercise_learning_snapshot<adaptive_bloom_filter>(forged);
+                                        });
 }
 
 }  // namespace

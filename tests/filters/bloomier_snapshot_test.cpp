@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
 #include "genista/bits/words.hpp"
-#include "genista/format/mapped_file.hpp"
 #include "support/bloomier_snapshot_exercise.hpp"
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
@@ -18,7 +15,7 @@ namespace genista {
 namespace {
 
 using bytes = test::file_bytes;
-constexpr std::size_t parameters_at = 192;
+using test::parameters_at;
 
 bloomier_filter sample(std::uint64_t count, unsigned value_bits, std::uint64_t seed,
                        hash_kind kind = hash_kind::keyed) {
@@ -31,11 +28,8 @@ bloomier_filter sample(std::uint64_t count, unsigned value_bits, std::uint64_t s
     return *std::move(made);
 }
 
-std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
-    test::put_little_endian(file, at, width, value);
-    test::fix_checksums(file);
-    const auto loaded = bloomier_filter::load(file);
-    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+std::string load_with(const bytes& file, std::size_t at, std::size_t width, std::uint64_t value) {
+    return test::load_with<bloomier_filter>(file, at, width, value);
 }
 
 TEST(bloomier_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
@@ -56,18 +50,11 @@ TEST(bloomier_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
 
 // tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sum is golden: pinned, not derived.
 TEST(bloomier_snapshot, golden) {
-    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/bloomier-v1-keyed.snapshot";
-    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
-        const auto filter = sample(600, 13, 20'240);
-        ASSERT_TRUE(save_file(path, [&](sink& out) { return filter.save(out); }));
-        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
-    }
-    const result<buffer> file = read_file(path, 8192);
-    ASSERT_TRUE(file) << file.error().message();
-    const auto filter = bloomier_filter::load(file->bytes());
+    const bytes file = test::golden_bytes("bloomier-v1-keyed.snapshot", 8192, [&] { return sample(600, 13, 20'240); });
+    const auto filter = bloomier_filter::load(file);
     ASSERT_TRUE(filter) << filter.error().message();
-    EXPECT_TRUE(std::ranges::equal(test::saved(*filter), file->bytes()));
-    EXPECT_TRUE(std::ranges::equal(test::saved(sample(600, 13, 20'240)), file->bytes())) << "built again";
+    EXPECT_EQ(test::saved(*filter), file);
+    EXPECT_EQ(test::saved(sample(600, 13, 20'240)), file) << "built again";
     std::uint64_t sum = 0, strangers = 0;
     for (std::uint64_t key = 0; key < 20'600; ++key) {
         const auto found = filter->find(key);
@@ -80,16 +67,7 @@ TEST(bloomier_snapshot, golden) {
 }
 
 TEST(bloomier_snapshot, every_truncation_and_bit_flip_is_refused) {
-    bytes file = test::saved(sample(400, 5, 1));
-    for (std::size_t length = 0; length < file.size(); ++length)
-        ASSERT_FALSE(bloomier_filter::load(std::span{file}.first(length))) << length;
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(bloomier_filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-    EXPECT_TRUE(bloomier_filter::load(file));
+    test::expect_damage_refused<bloomier_filter>(test::saved(sample(400, 5, 1)));
 }
 
 TEST(bloomier_snapshot, parameters_that_contradict_the_sections_are_refused) {
@@ -118,31 +96,15 @@ TEST(bloomier_snapshot, parameters_that_contradict_the_sections_are_refused) {
 }
 
 TEST(bloomier_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
-    test::splitmix chance{3};
     std::vector<bytes> files;
     for (const std::uint64_t count : {0u, 1u, 70u, 300u, 5'000u}) files.push_back(test::saved(sample(count, 7, 4)));
-    std::uint64_t loaded = 0;
-    for (std::uint64_t i = 0; i < test::scaled(20'000u, 2'000'000u); ++i) {
-        bytes file = files[chance.below(files.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            const std::size_t at = chance.below(3) != 0
-                                       ? parameters_at + chance.below(std::min<std::size_t>(file.size() - 192, 512))
-                                       : 10 + chance.below(file.size() - 10);
-            const std::uint64_t special[] = {0,       1, 255, 256, 65'535, std::uint64_t{1} << 40, ~std::uint64_t{0},
-                                             chance()};
-            const std::size_t width = std::min(std::size_t{1} << chance.below(4), file.size() - at);
-            test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
-        }
-        if (chance.below(4) == 0)
-            file.resize(file.size() + 64 * chance.below(5) - std::min<std::size_t>(file.size() - 192, 128));
-        test::fit_lengths(file);
-        test::fix_key_id(file);
-        test::fix_envelope(file);
-        const auto outcome = test::exercise_snapshot<bloomier_filter>(file);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", forgery " << i;
-        loaded += outcome.loaded ? 1u : 0u;
-    }
-    EXPECT_GT(loaded, 100u) << "forgeries that never load try nothing";
+    const auto forge = [](bytes& file, test::splitmix& chance) {
+        test::edit_with(file, chance, 512, {0, 1, 255, 256, 65'535, std::uint64_t{1} << 40, ~std::uint64_t{0}});
+        test::repair(file);
+    };
+    const auto rounds = test::scaled<std::uint64_t>(20'000, 2'000'000);
+    test::expect_forgeries_refused_or_sound({files, 3, rounds, 100, rounds}, forge,
+                                            test::exercise_snapshot<bloomier_filter>);
 }
 
 }  // namespace

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "support/paper_snapshot_exercise.hpp"
+#include "support/learning_snapshot_exercise.hpp"
 #include "support/paper_world.hpp"
 #include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
+using bytes = test::file_bytes;
 
 // Full to the last key but one in eight, in the middle of a phase, with extensions and ghosts.
 bytes lived_in(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_rule::whole_match) {
@@ -47,29 +47,13 @@ TEST(broom_paper_snapshot, a_round_trip_gives_equal_bytes_and_answers_in_every_s
                 }
             }
             EXPECT_EQ(loaded->rate(), rate);
-            for (std::size_t shift = 1; shift < 9; ++shift) {  // from any address
-                bytes moved(shift + file.size());
-                std::ranges::copy(file, moved.begin() + static_cast<std::ptrdiff_t>(shift));
-                ASSERT_TRUE(broom_paper_filter::load(std::span{moved}.subspan(shift)));
-            }
+            test::expect_loads_from_any_address<broom_paper_filter>(file);
         }
     }
 }
 
 TEST(broom_paper_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    for (const double rate : {0x1p-3, 0x1p-8}) {
-        bytes file = lived_in(700, rate);
-        ASSERT_TRUE(broom_paper_filter::load(file));
-        for (std::size_t length = 0; length < file.size(); ++length) {
-            ASSERT_FALSE(broom_paper_filter::load(std::span{file}.first(length))) << length;
-        }
-        for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-            const auto mask = static_cast<std::byte>(1u << bit % 8);
-            file[bit / 8] ^= mask;
-            ASSERT_FALSE(broom_paper_filter::load(file)) << bit;
-            file[bit / 8] ^= mask;
-        }
-    }
+    for (const double rate : {0x1p-3, 0x1p-8}) test::expect_damage_refused<broom_paper_filter>(lived_in(700, rate));
 }
 
 // Found by fuzzing: a section of no bytes has no address either, and was copied from it.
@@ -98,11 +82,7 @@ TEST(broom_paper_snapshot, parameters_that_are_impossible_or_contradict_the_sect
     for (const double rate : {0x1p-3, 0x1p-8}) {
         const bytes file = lived_in(200, rate);
         const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
-            bytes changed = file;
-            test::put_little_endian(changed, at, width, value);
-            test::fix_checksums(changed);
-            const auto loaded = broom_paper_filter::load(changed);
-            return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+            return test::load_with<broom_paper_filter>(file, at, width, value);
         };
         const auto now = [&](std::size_t at) { return load_little_endian<std::uint64_t>(&file[at]); };
         for (const std::uint64_t c : {0u, 2u, 65u, 0xffff'ffffu}) EXPECT_EQ(with(own_fields_at, 4, c), "corrupt");
@@ -139,37 +119,15 @@ TEST(broom_paper_snapshot, a_custom_hash_cannot_be_saved) {
 }
 
 TEST(broom_paper_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{13};
     std::vector<bytes> originals;
     for (const double rate : {0.5, 0x1p-3, 0x1p-8, 0x1p-26}) {
         originals.push_back(lived_in(1, rate));
         originals.push_back(lived_in(70, rate));
     }
-    const auto rounds = test::scaled<std::uint64_t>(8'000, 1'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            // Parameters, the header's lengths, or anywhere.
-            const std::size_t at =
-                chance.below(3) == 0 ? 192 + chance.below(130) : 56 + chance.below(forged.size() - 64);
-            const std::size_t width = std::size_t{1} << chance.below(4);
-            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
-            if (chance.below(2) == 0) {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            } else {
-                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
-            }
-        }
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome outcome = test::exercise_paper_snapshot(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded ? 1 : 0;
-    }
-    EXPECT_GT(accepted, rounds / 50);
-    EXPECT_LT(accepted, rounds * 49 / 50);
+    test::expect_edits_refused_or_sound(
+        {originals, 13, test::scaled<std::uint64_t>(8'000, 1'000'000)}, 130, [](std::span<const std::byte> forged) {
+            return test::exercise_learning_snapshot<broom_paper_filter>(forged, test::paper_bound);
+        });
 }
 
 }  // namespace

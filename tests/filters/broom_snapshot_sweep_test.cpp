@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "support/broom_snapshot_exercise.hpp"
-#include "support/fix_checksums.hpp"
 #include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
+using bytes = test::file_bytes;
 
 // Members, dead slots, extensions and backyard entries. `growing`: stops in the middle of a growth.
 bytes lived_in(std::uint64_t keys, double rate, bool growing) {
@@ -47,56 +46,22 @@ bytes lived_in(std::uint64_t keys, double rate, bool growing) {
 TEST(broom_snapshot_sweep, every_truncation_is_refused) {
     const bytes file = lived_in(25'000, 1.0 / 256, false);
     ASSERT_GT(file.size(), 32'768u);
-    for (std::size_t length = 0; length < file.size(); ++length) {
-        const bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
-        ASSERT_FALSE(broom_filter::load(cut)) << length;
-    }
+    test::expect_truncations_refused<broom_filter>(file);
 }
 
 TEST(broom_snapshot_sweep, every_bit_flip_is_refused) {
-    bytes file = lived_in(2'000, 1.0 / 1024, true);
-    ASSERT_TRUE(broom_filter::load(file));
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(broom_filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
+    test::expect_bit_flips_refused<broom_filter>(lived_in(2'000, 1.0 / 1024, true));
 }
 
 TEST(broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{12};
     std::vector<bytes> originals;
     for (const double rate : {0.02, 1.0 / 256, 1.0 / 4096, 1e-7}) {
         originals.push_back(lived_in(2, rate, false));
         originals.push_back(lived_in(401, rate, false));
         originals.push_back(lived_in(600, rate, true));
     }
-    const auto rounds = test::scaled<std::uint64_t>(30'000, 3'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            // Parameters, the header's lengths, or anywhere.
-            const std::uint64_t where = chance.below(3);
-            const std::size_t at = where == 0 ? 192 + chance.below(100) : 56 + chance.below(forged.size() - 64);
-            const std::size_t width = std::size_t{1} << chance.below(4);
-            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
-            if (chance.below(2) == 0) {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            } else {
-                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
-            }
-        }
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome outcome = test::exercise_broom_snapshot(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded ? 1 : 0;
-    }
-    EXPECT_GT(accepted, rounds / 50);
-    EXPECT_LT(accepted, rounds * 49 / 50);
+    test::expect_edits_refused_or_sound({originals, 12, test::scaled<std::uint64_t>(30'000, 3'000'000)}, 100,
+                                        test::exercise_broom_snapshot);
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "support/cascade_world.hpp"
-#include "support/fix_checksums.hpp"
+#include "support/learning_snapshot_exercise.hpp"
 #include "support/scale.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
@@ -349,74 +349,17 @@ TEST(cascade_snapshot, a_round_trip_gives_equal_bytes_and_answers) {
 }
 
 TEST(cascade_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    auto file = lived_in(150, 0.25);
-    ASSERT_TRUE(cascade_filter::load(file));
-    for (std::size_t length = 0; length < file.size(); ++length)
-        ASSERT_FALSE(cascade_filter::load(std::span{file}.first(length))) << length;
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(cascade_filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-}
-
-const char* use(cascade_filter& filter) {
-    memory_map records, index;
-    two_maps remote{records, index};
-    for (std::uint64_t key = 0; key < 64; ++key) (void)filter.may_contain(key);
-    if (filter.insert(std::uint64_t{1}, remote)) return "a loaded filter that changes";
-    if (!filter.rebuild(remote)) return "an empty store from which nothing can be made";
-    for (std::uint64_t key = 0; key < 9; ++key) {
-        if (!records.put(filter.hash()(key), integer_key{key}.view())) return nullptr;
-        const auto outcome = filter.insert(key, remote);
-        if (!outcome) return "an insert that fails with a sound store";
-        if (*outcome != insert_outcome::full && !filter.may_contain(key)) return "a false negative";
-        if (*outcome == insert_outcome::full && !records.erase(filter.hash()(key), integer_key{key}.view()))
-            return nullptr;
-    }
-    return filter.audit(remote) ? nullptr : "a filter that does not agree with its store";
+    test::expect_damage_refused<cascade_filter>(lived_in(150, 0.25));
 }
 
 TEST(cascade_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{17};
     std::vector<std::vector<std::byte>> originals;
     for (const double rate : {0.5, 0.25, 0.01}) {
         for (const std::uint64_t capacity : {1u, 70u}) originals.push_back(lived_in(capacity, rate));
     }
-    const auto rounds = test::scaled<std::uint64_t>(20'000, 1'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        auto forged = originals[chance.below(originals.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            // Parameters, the header's lengths, or anywhere.
-            const std::size_t at =
-                chance.below(3) == 0 ? 192 + chance.below(320) : 56 + chance.below(forged.size() - 64);
-            const std::size_t width = std::size_t{1} << chance.below(4);
-            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
-            if (chance.below(2) == 0) {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            } else {
-                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
-            }
-        }
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        auto loaded = cascade_filter::load(forged);
-        if (!loaded) {
-            ASSERT_FALSE(loaded.error().message().empty());
-            continue;
-        }
-        ++accepted;
-        vector_sink again;
-        ASSERT_TRUE(loaded->save(again));
-        ASSERT_TRUE(test::same_contents(again.bytes(), forged)) << round;
-        const char* const broken = use(*loaded);
-        ASSERT_EQ(broken, nullptr) << broken << ", round " << round;
-    }
-    EXPECT_GT(accepted, rounds / 50);
-    EXPECT_LT(accepted, rounds * 49 / 50);
+    test::expect_edits_refused_or_sound(
+        {originals, 17, test::scaled<std::uint64_t>(20'000, 1'000'000)}, 320,
+        [](std::span<const std::byte> forged) { return test::exercise_learning_snapshot<cascade_filter>(forged); });
 }
 
 }  // namespace

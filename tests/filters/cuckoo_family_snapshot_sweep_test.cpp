@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "support/cuckoo_snapshot_exercise.hpp"
 #include "support/cuckoo_world.hpp"
+#include "support/learning_snapshot_exercise.hpp"
 #include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
+using bytes = test::file_bytes;
 
 template <class F>
 class cuckoo_family_snapshot_sweep : public testing::Test {};
@@ -49,11 +49,7 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answ
                         ASSERT_TRUE(loaded->may_contain(key)) << key;
                     }
                 }
-                for (std::size_t shift = 1; shift < 9; ++shift) {  // from any address
-                    bytes moved(shift + file.size());
-                    std::ranges::copy(file, moved.begin() + static_cast<std::ptrdiff_t>(shift));
-                    ASSERT_TRUE(TypeParam::load(std::span{moved}.subspan(shift)));
-                }
+                test::expect_loads_from_any_address<TypeParam>(file);
             }
         }
     }
@@ -62,20 +58,11 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answ
 TYPED_TEST(cuckoo_family_snapshot_sweep, every_truncation_is_refused) {
     const bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 10'000, 14);
     ASSERT_GT(file.size(), 16'384u);
-    for (std::size_t length = 0; length < file.size(); ++length) {
-        ASSERT_FALSE(TypeParam::load(std::span{file}.first(length))) << length;
-    }
+    test::expect_truncations_refused<TypeParam>(file);
 }
 
 TYPED_TEST(cuckoo_family_snapshot_sweep, every_bit_flip_is_refused) {
-    bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12);
-    ASSERT_TRUE(TypeParam::load(file));
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(TypeParam::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
+    test::expect_bit_flips_refused<TypeParam>(lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12));
 }
 
 // docs/format.md: after the common 56 bytes tables, slots a bin, fingerprint bits, selector bits (u32 each), bins (u64), load
@@ -85,11 +72,7 @@ constexpr std::size_t own_fields_at = 192 + 56;
 TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_table_are_refused) {
     const bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 500, 10);
     const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
-        bytes changed = file;
-        test::put_little_endian(changed, at, width, value);
-        test::fix_checksums(changed);
-        const auto loaded = TypeParam::load(changed);
-        return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+        return test::load_with<TypeParam>(file, at, width, value);
     };
     const auto real = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     const auto now = [&](std::size_t at) { return load_little_endian<std::uint32_t>(&file[own_fields_at + at]); };
@@ -142,7 +125,6 @@ TEST(cyclic_snapshot, an_empty_slot_has_no_selector) {
 }
 
 TYPED_TEST(cuckoo_family_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{13};
     std::vector<bytes> originals;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         for (const unsigned bits : {2u, 8u, 32u}) {
@@ -150,31 +132,9 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, forgeries_with_valid_checksums_give_an_
             originals.push_back(lived_in<TypeParam>(form, 70, bits));
         }
     }
-    const auto rounds = test::scaled<std::uint64_t>(30'000, 1'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            // Parameters, the header's lengths, or anywhere.
-            const std::size_t at =
-                chance.below(3) == 0 ? 192 + chance.below(130) : 56 + chance.below(forged.size() - 64);
-            const std::size_t width = std::size_t{1} << chance.below(4);
-            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
-            if (chance.below(2) == 0) {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            } else {
-                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
-            }
-        }
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome outcome = test::exercise_cuckoo_snapshot<TypeParam>(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded ? 1 : 0;
-    }
-    EXPECT_GT(accepted, rounds / 50);
-    EXPECT_LT(accepted, rounds * 49 / 50);
+    test::expect_edits_refused_or_sound(
+        {originals, 13, test::scaled<std::uint64_t>(30'000, 1'000'000)}, 130,
+        [](std::span<const std::byte> forged) { return test::exercise_learning_snapshot<TypeParam>(forged); });
 }
 
 }  // namespace

@@ -7,34 +7,22 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/weighted_bloom.hpp"
-#include "genista/format/mapped_file.hpp"
-#include "genista/format/snapshot.hpp"
 #include "support/daisy_snapshot_exercise.hpp"
 #include "support/daisy_world.hpp"
-#include "support/fix_checksums.hpp"
 #include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
-constexpr std::size_t parameters_at = 192;
-
-template <class Filter>
-bytes saved(const Filter& filter) {
-    vector_sink out;
-    EXPECT_TRUE(filter.save(out));
-    return std::move(out).take();
-}
+using bytes = test::file_bytes;
+using test::parameters_at, test::saved;
 
 daisy_plan plan_at(double rate, double draws) {
     const auto largest = static_cast<unsigned>(-std::log2(rate));
@@ -99,34 +87,20 @@ TEST(weighted_bloom_snapshot, a_round_trip_keeps_answers_and_terms) {
     }
 }
 
-template <class Filter>
-void expect_damage_is_refused(bytes file) {
-    ASSERT_TRUE(Filter::load(file));
-    for (std::size_t length = 0; length < file.size(); ++length)
-        ASSERT_FALSE(Filter::load(std::span{file}.first(length))) << length;
-    const std::size_t step = test::scaled<std::size_t>(7, 1);  // no multiple of 2: all bits of a byte take turns
-    for (std::size_t bit = 0; bit < 8 * file.size(); bit += step) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(Filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
+TEST(daisy_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
+    for (const bool blocked : {false, true}) {
+        test::expect_damage_refused<daisy_bloom_filter>(saved(filled_daisy(0x1p-8, 2000, blocked)),
+                                                        test::scaled<std::size_t>(7, 1));
     }
 }
-TEST(daisy_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
-    for (const bool blocked : {false, true})
-        expect_damage_is_refused<daisy_bloom_filter>(saved(filled_daisy(0x1p-8, 2000, blocked)));
-}
 TEST(weighted_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
-    expect_damage_is_refused<weighted_bloom_filter>(saved(filled_weighted()));
+    test::expect_damage_refused<weighted_bloom_filter>(saved(filled_weighted()), test::scaled<std::size_t>(7, 1));
 }
 
-// Sets the bytes at `at` of a good snapshot and repairs the checksums: what does the loader say?
+// Offsets are those of the parameters.
 template <class Filter>
-std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
-    test::put_little_endian(file, parameters_at + at, width, value);
-    test::fix_checksums(file);
-    const auto loaded = Filter::load(file);
-    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+std::string load_with(const bytes& file, std::size_t at, std::size_t width, std::uint64_t value) {
+    return test::load_with<Filter>(file, parameters_at + at, width, value);
 }
 template <class Filter>
 std::string load_with(const bytes& file, std::size_t at, double value) {
@@ -198,21 +172,13 @@ void mutate(bytes& file, test::splitmix& chance) {
 
 template <class Filter>
 void expect_forgeries_are_sound(const std::vector<bytes>& originals) {
-    test::splitmix chance{12};
     const auto rounds = test::scaled<std::uint64_t>(6'000, 2'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        mutate(forged, chance);
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const auto outcome = test::exercise_snapshot<test::keyed_shell<Filter>>(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded ? 1u : 0u;
-    }
-    EXPECT_GT(accepted, rounds / 20);  // or nothing was tested
-    EXPECT_LT(accepted, rounds * 19 / 20);
+    const auto forge = [](bytes& file, test::splitmix& chance) {
+        mutate(file, chance);
+        test::repair(file);
+    };
+    test::expect_forgeries_refused_or_sound({originals, 12, rounds, rounds / 20, rounds * 19 / 20}, forge,
+                                            test::exercise_snapshot<test::keyed_shell<Filter>>);
 }
 TEST(daisy_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     expect_forgeries_are_sound<daisy_bloom_filter>(
@@ -233,14 +199,8 @@ struct mistakes {
 
 template <class Filter>
 void check_golden(const std::string& file_name, const Filter& as_made, std::uint64_t members, mistakes golden) {
-    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + file_name;
-    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
-        ASSERT_TRUE(save_file(path, [&](sink& out) { return as_made.save(out); }));
-        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
-    }
-    const auto file = read_file(path, 65'536);
-    ASSERT_TRUE(file) << file.error().message();
-    const auto filter = Filter::load(file->bytes());
+    const bytes file = test::golden_bytes(file_name, 65'536, [&]() -> const Filter& { return as_made; });
+    const auto filter = Filter::load(file);
     ASSERT_TRUE(filter) << filter.error().message();
     for (std::uint64_t key = 0; key < members; ++key)
         ASSERT_TRUE(filter->may_contain(key, test::made_up(*filter, key)));
@@ -251,10 +211,8 @@ void check_golden(const std::string& file_name, const Filter& as_made, std::uint
         found.sum += passes ? key : 0;
     }
     EXPECT_EQ(found, golden) << found.count << ", " << found.sum;
-    vector_sink again;
-    ASSERT_TRUE(filter->save(again));
-    EXPECT_TRUE(std::ranges::equal(again.bytes(), file->bytes()));
-    EXPECT_EQ(saved(as_made), bytes(file->bytes().begin(), file->bytes().end())) << "what is made today is the same";
+    EXPECT_EQ(saved(*filter), file);
+    EXPECT_EQ(saved(as_made), file) << "what is made today is the same";
 }
 
 TEST(daisy_bloom_golden, scattered) {

@@ -13,24 +13,15 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/daisy_broom_snapshot_exercise.hpp"
 #include "support/daisy_oracles.hpp"
-#include "support/fix_checksums.hpp"
 #include "support/scale.hpp"
-#include "support/snapshot_exercise.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
-using test::daisy_world_oracle;
+using bytes = test::file_bytes;
+using test::daisy_world_oracle, test::saved;
 using filter = daisy_broom_filter<test::scripted_oracle>;
-
-bytes saved(const filter& f) {
-    vector_sink out;
-    const auto written = f.save(out);
-    EXPECT_TRUE(written) << written.error().message();
-    return std::move(out).take();
-}
 
 // Members, dead slots and extensions in the bands, exceptions beside them. The late band: none; or open and laid in part, or wholly where it has one range.
 filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
@@ -183,26 +174,20 @@ TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_say_which_it_is) {
 
 TEST(daisy_broom_snapshot_sweep, every_truncation_is_refused) {
     memory_map remote;
-    const bytes file = saved(lived_in(300, remote, true));
-    for (std::size_t length = 0; length < file.size(); ++length) {
-        ASSERT_FALSE(filter::load(std::span{file}.first(length), daisy_world_oracle(300))) << length;
-    }
+    test::expect_truncations_refused(saved(lived_in(300, remote, true)), [](std::span<const std::byte> file) {
+        return filter::load(file, daisy_world_oracle(300)).has_value();
+    });
 }
 
 TEST(daisy_broom_snapshot_sweep, every_bit_flip_is_refused) {
     memory_map remote;
-    bytes file = saved(lived_in(40, remote, true));
-    ASSERT_TRUE(filter::load(file, daisy_world_oracle(40)));
-    for (std::size_t bit = 0; bit < 8 * file.size(); bit += test::scaled<std::size_t>(7, 1)) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(filter::load(file, daisy_world_oracle(40))) << bit;
-        file[bit / 8] ^= mask;
-    }
+    const auto load = [](std::span<const std::byte> file) {
+        return filter::load(file, daisy_world_oracle(40)).has_value();
+    };
+    test::expect_bit_flips_refused(saved(lived_in(40, remote, true)), load, test::scaled<std::size_t>(7, 1));
 }
 
 TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{12};
     std::vector<bytes> originals;
     for (const std::uint64_t keys : {30u, 40u, 300u}) {
         for (const bool late : {false, true}) {
@@ -211,27 +196,12 @@ TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or
         }
     }
     const auto rounds = test::scaled<std::uint64_t>(3'000, 300'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            const std::uint64_t where = chance.below(3);
-            const std::size_t at = where == 0 ? 192 + chance.below(320) : 56 + chance.below(forged.size() - 64);
-            const std::size_t width = std::size_t{1} << chance.below(4);
-            if (at + width > forged.size() || (at >= 128 && at < 192)) continue;
-            if (chance.below(2) == 0) {
-                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
-            } else {
-                test::put_little_endian(forged, at, width, chance.below(3) == 0 ? chance() : chance.below(64));
-            }
-        }
-        test::fix_nested(forged);
-        const test::exercise_outcome outcome = test::exercise_daisy_broom_snapshot(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded ? 1 : 0;
-    }
-    EXPECT_GT(accepted, rounds / 200);
-    EXPECT_LT(accepted, rounds * 49 / 50);
+    const auto forge = [](bytes& file, test::splitmix& chance) {
+        test::edit(file, chance, 320);
+        test::fix_nested(file);
+    };
+    test::expect_forgeries_refused_or_sound({originals, 12, rounds, rounds / 200}, forge,
+                                            test::exercise_daisy_broom_snapshot);
 }
 
 }  // namespace

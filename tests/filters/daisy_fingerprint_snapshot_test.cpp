@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "genista/format/mapped_file.hpp"
 #include "support/daisy_fingerprint_exercise.hpp"
 #include "support/daisy_plans.hpp"
 #include "support/scale.hpp"
@@ -19,7 +16,7 @@ namespace genista {
 namespace {
 
 using bytes = test::file_bytes;
-constexpr std::size_t parameters_at = 192;
+using test::parameters_at;
 
 daisy_plan usual(double draws, double rate = 0x1p-8) {
     return test::plan_of(draws, rate, {0.3, 0.2, 0, 0.25, 0, 0.001, 0.249});
@@ -36,11 +33,8 @@ daisy_fingerprint_filter sample(const daisy_plan& plan, std::uint64_t keys, std:
     return *std::move(made);
 }
 
-std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
-    test::put_little_endian(file, at, width, value);
-    test::fix_checksums(file);
-    const auto loaded = daisy_fingerprint_filter::load(file);
-    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
+std::string load_with(const bytes& file, std::size_t at, std::size_t width, std::uint64_t value) {
+    return test::load_with<daisy_fingerprint_filter>(file, at, width, value);
 }
 
 TEST(daisy_fingerprint_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
@@ -82,19 +76,13 @@ TEST(daisy_fingerprint_snapshot, a_custom_hash_cannot_be_saved) {
 
 // tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sums are golden: pinned, not derived.
 TEST(daisy_fingerprint_snapshot, golden) {
-    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_fingerprint-v2-keyed.snapshot";
     const daisy_plan plan = usual(600, 0x1p-6);
-    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
-        const auto filter = sample(plan, 1'500, 20'240);
-        ASSERT_TRUE(save_file(path, [&](sink& out) { return filter.save(out); }));
-        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
-    }
-    const result<buffer> file = read_file(path, 16'384);
-    ASSERT_TRUE(file) << file.error().message();
-    const auto filter = daisy_fingerprint_filter::load(file->bytes());
+    const bytes file =
+        test::golden_bytes("daisy_fingerprint-v2-keyed.snapshot", 16'384, [&] { return sample(plan, 1'500, 20'240); });
+    const auto filter = daisy_fingerprint_filter::load(file);
     ASSERT_TRUE(filter) << filter.error().message();
-    EXPECT_TRUE(std::ranges::equal(test::saved(*filter), file->bytes()));
-    EXPECT_TRUE(std::ranges::equal(test::saved(sample(plan, 1'500, 20'240)), file->bytes())) << "made again";
+    EXPECT_EQ(test::saved(*filter), file);
+    EXPECT_EQ(test::saved(sample(plan, 1'500, 20'240)), file) << "made again";
     EXPECT_GT(filter->drift().extra_tables, 0u);
     std::uint64_t sum = 0, strangers = 0;
     for (std::uint64_t key = 0; key < 20'900; ++key) {
@@ -114,16 +102,7 @@ TEST(daisy_fingerprint_snapshot, another_version_is_refused) {
 }
 
 TEST(daisy_fingerprint_snapshot, every_truncation_and_bit_flip_is_refused) {
-    bytes file = test::saved(sample(usual(100), 150, 1));
-    for (std::size_t length = 0; length < file.size(); ++length)
-        ASSERT_FALSE(daisy_fingerprint_filter::load(std::span{file}.first(length))) << length;
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(daisy_fingerprint_filter::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-    EXPECT_TRUE(daisy_fingerprint_filter::load(file));
+    test::expect_damage_refused<daisy_fingerprint_filter>(test::saved(sample(usual(100), 150, 1)));
 }
 
 TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_refused) {
@@ -169,33 +148,17 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
 }
 
 TEST(daisy_fingerprint_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
-    test::splitmix chance{3};
     std::vector<bytes> files;
     for (const std::uint64_t keys : {0u, 1u, 70u, 600u}) {
         for (const bool unknown : {false, true}) files.push_back(test::saved(sample(usual(300), keys, 4, unknown)));
     }
-    std::uint64_t loaded = 0;
-    for (std::uint64_t i = 0; i < test::scaled(10'000u, 1'000'000u); ++i) {
-        bytes file = files[chance.below(files.size())];
-        for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            const std::size_t at = chance.below(3) != 0
-                                       ? parameters_at + chance.below(std::min<std::size_t>(file.size() - 192, 1'800))
-                                       : 10 + chance.below(file.size() - 10);
-            const std::uint64_t special[] = {0,       1, 2, 58, 255, 65'535, std::uint64_t{1} << 40, ~std::uint64_t{0},
-                                             chance()};
-            const std::size_t width = std::min(std::size_t{1} << chance.below(4), file.size() - at);
-            test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
-        }
-        if (chance.below(4) == 0)
-            file.resize(file.size() + 64 * chance.below(5) - std::min<std::size_t>(file.size() - 192, 128));
-        test::fit_lengths(file);
-        test::fix_key_id(file);
-        test::fix_envelope(file);
-        const auto outcome = test::exercise_fingerprint_snapshot(file);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", forgery " << i;
-        loaded += outcome.loaded ? 1u : 0u;
-    }
-    EXPECT_GT(loaded, 100u) << "forgeries that never load try nothing";
+    const auto forge = [](bytes& file, test::splitmix& chance) {
+        test::edit_with(file, chance, 1'800, {0, 1, 2, 58, 255, 65'535, std::uint64_t{1} << 40, ~std::uint64_t{0}});
+        test::repair(file);
+    };
+    const auto rounds = test::scaled<std::uint64_t>(10'000, 1'000'000);
+    test::expect_forgeries_refused_or_sound({files, 3, rounds, 100, rounds}, forge,
+                                            test::exercise_fingerprint_snapshot);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(class_filter<daisy_fingerprint_filter>);
 
-using verdict = daisy_fingerprint_verdict;
+using verdict = drift_verdict;
 
 daisy_fingerprint_filter made(const daisy_plan& plan, std::uint64_t seed = 1, bool unknown_size = false) {
     auto filter = daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(seed)}, unknown_size});

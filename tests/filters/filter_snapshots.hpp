@@ -3,27 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
+#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
-#include "genista/format/sink.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista::test {
-
-using file_bytes = std::vector<std::byte>;
-
-template <class Filter>
-file_bytes saved(const Filter& filter) {
-    vector_sink out;
-    const result<void> written = filter.save(out);
-    EXPECT_TRUE(written) << written.error().message();
-    return std::move(out).take();
-}
 
 // The integers 0 .. keys - 1, at full capacity.
 template <class Filter>

@@ -10,11 +10,7 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "genista/format/snapshot.hpp"
-#include "support/fix_checksums.hpp"
 #include "support/scale.hpp"
-#include "support/snapshot_exercise.hpp"
-#include "support/splitmix.hpp"
 
 namespace genista {
 namespace {
@@ -29,23 +25,13 @@ TYPED_TEST_SUITE(snapshot_sweep, test::all_local_filters, test::filter_names);
 TYPED_TEST(snapshot_sweep, every_truncation_of_64_kib_is_refused) {
     const bytes file = saved(filled_to_64_kib<TypeParam>());
     ASSERT_GT(file.size(), 65'000u);
-    for (std::size_t length = 0; length < file.size(); ++length) {
-        const bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
-        ASSERT_FALSE(TypeParam::load(cut)) << length;
-    }
+    test::expect_truncations_refused<TypeParam>(file);
 }
 
 TYPED_TEST(snapshot_sweep, every_bit_flip_of_64_kib_is_refused) {
-    bytes file = saved(filled_to_64_kib<TypeParam>());
+    const bytes file = saved(filled_to_64_kib<TypeParam>());
     ASSERT_GT(file.size(), 65'000u);
-    ASSERT_TRUE(TypeParam::load(file));
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(TypeParam::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-    EXPECT_TRUE(TypeParam::load(file));
+    test::expect_bit_flips_refused<TypeParam>(file);
 }
 
 // A byte, a word of special value, or a resize, somewhere; the parameters, where the arithmetic starts, get half of all.
@@ -88,27 +74,18 @@ void mutate(bytes& file, test::splitmix& chance) {
 }
 
 TYPED_TEST(snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
-    test::splitmix chance{11};
     std::vector<bytes> originals;
     for (const double rate : {0.5, 1.0 / 256, 1.0 / 4096}) {
         originals.push_back(saved(filled<TypeParam>(1, rate)));
         originals.push_back(saved(filled<TypeParam>(400, rate)));
     }
     const auto rounds = test::scaled<std::uint64_t>(100'000, 10'000'000);
-    std::uint64_t accepted = 0;
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-        bytes forged = originals[chance.below(originals.size())];
-        mutate(forged, chance);
-        test::fit_lengths(forged);
-        test::fix_key_id(forged);
-        test::fix_envelope(forged);
-        const test::exercise_outcome outcome = test::exercise_snapshot<TypeParam>(forged);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", round " << round;
-        accepted += outcome.loaded;
-    }
-    // Both outcomes must be common, or nothing was tested.
-    EXPECT_GT(accepted, rounds / 20);
-    EXPECT_LT(accepted, rounds * 19 / 20);
+    const auto forge = [](bytes& file, test::splitmix& chance) {
+        mutate(file, chance);
+        test::repair(file);
+    };
+    test::expect_forgeries_refused_or_sound({originals, 11, rounds, rounds / 20, rounds * 19 / 20}, forge,
+                                            test::exercise_snapshot<TypeParam>);
 }
 
 }  // namespace

@@ -4,32 +4,21 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "genista/format/mapped_file.hpp"
 #include "genista/oracles/exact_oracle.hpp"
 #include "genista/oracles/sketch_oracle.hpp"
 #include "support/oracle_snapshot_exercise.hpp"
 #include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
-constexpr std::size_t parameters_at = 192;
-
-template <class Oracle>
-bytes saved(const Oracle& oracle) {
-    vector_sink out;
-    const auto written = oracle.save(out);
-    EXPECT_TRUE(written) << written.error().message();
-    return std::move(out).take();
-}
+using bytes = test::file_bytes;
+using test::saved;
 
 // Two logs of so many keys: key i was stored 1 + 1000 / (i + 1) times, and asked for as often as the key at the other end was stored.
 template <class Oracle>
@@ -88,32 +77,17 @@ TYPED_TEST(oracle_snapshots, tell_what_was_saved_and_save_the_same_bytes) {
 
 // tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files that do not exist. An existing one is never overwritten.
 TYPED_TEST(oracle_snapshots, golden) {
-    const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + about<TypeParam>::golden;
     const auto oracle = sample<TypeParam>(60, 20'240);
-    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
-        ASSERT_TRUE(save_file(path, [&](sink& out) { return oracle.save(out); }));
-        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
-    }
-    const result<buffer> file = read_file(path, 8192);
-    ASSERT_TRUE(file) << file.error().message();
-    const auto loaded = TypeParam::load(file->bytes());
+    const bytes file = test::golden_bytes(about<TypeParam>::golden, 8192, [&]() -> const TypeParam& { return oracle; });
+    const auto loaded = TypeParam::load(file);
     ASSERT_TRUE(loaded) << loaded.error().message();
-    EXPECT_TRUE(std::ranges::equal(saved(*loaded), file->bytes()));
-    EXPECT_TRUE(std::ranges::equal(saved(oracle), file->bytes())) << "trained again";
+    EXPECT_EQ(saved(*loaded), file);
+    EXPECT_EQ(saved(oracle), file) << "trained again";
     for (std::uint64_t key = 0; key < 100; ++key) EXPECT_EQ(loaded->odds(key), oracle.odds(key));
 }
 
 TYPED_TEST(oracle_snapshots, every_truncation_and_bit_flip_is_refused) {
-    bytes file = saved(sample<TypeParam>(40, 1));
-    for (std::size_t length = 0; length < file.size(); ++length)
-        ASSERT_FALSE(TypeParam::load(std::span{file}.first(length))) << length;
-    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
-        const auto mask = static_cast<std::byte>(1u << bit % 8);
-        file[bit / 8] ^= mask;
-        ASSERT_FALSE(TypeParam::load(file)) << bit;
-        file[bit / 8] ^= mask;
-    }
-    EXPECT_TRUE(TypeParam::load(file));
+    test::expect_damage_refused<TypeParam>(saved(sample<TypeParam>(40, 1)));
 }
 
 TYPED_TEST(oracle_snapshots, other_versions_and_kinds_are_refused_by_name) {
@@ -145,41 +119,18 @@ TYPED_TEST(oracle_snapshots, a_hash_function_of_the_callers_own_cannot_be_saved)
 }
 
 TYPED_TEST(oracle_snapshots, what_a_forgery_loads_as_is_a_sound_oracle) {
-    test::splitmix chance{3};
     std::vector<bytes> files;
     for (const std::uint64_t size : {1u, 7u, 60u}) files.push_back(saved(sample<TypeParam>(size, 4)));
-    std::uint64_t loaded = 0;
-    const auto rounds = test::scaled(20'000u, 2'000'000u);
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        bytes file = files[chance.below(files.size())];
-        for (auto edits = 1 + chance.below(2); edits > 0; --edits) {
-            const std::size_t at =
-                chance.below(2) != 0 ? parameters_at + chance.below(96) : 10 + chance.below(file.size() - 10);
-            const std::uint64_t special[] = {0,
-                                             1,
-                                             3,
-                                             33,
-                                             std::uint64_t{1} << 32,
-                                             ~std::uint64_t{0},
-                                             std::bit_cast<std::uint64_t>(1.5),
-                                             std::bit_cast<std::uint64_t>(-0.0),
-                                             std::bit_cast<std::uint64_t>(1e-300),
-                                             std::bit_cast<std::uint64_t>(std::numeric_limits<double>::quiet_NaN()),
-                                             chance()};
-            const std::size_t width = std::min(std::size_t{1} << chance.below(4), file.size() - at);
-            test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
-        }
-        if (chance.below(4) == 0)
-            file.resize(file.size() + 64 * chance.below(5) - std::min<std::size_t>(file.size() - 192, 128));
-        test::fit_lengths(file);
-        test::fix_key_id(file);
-        test::fix_envelope(file);
-        const auto outcome = test::exercise_oracle_snapshot<TypeParam>(file);
-        ASSERT_EQ(outcome.broken, nullptr) << outcome.broken << ", forgery " << i;
-        loaded += outcome.loaded ? 1u : 0u;
-    }
-    EXPECT_GT(loaded, rounds / 50) << "forgeries that never load try nothing";
-    EXPECT_LT(loaded, rounds * 9 / 10);
+    const auto forge = [](bytes& file, test::splitmix& chance) {
+        const auto real = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+        test::edit_with(file, chance, 96,
+                        {0, 1, 3, 33, std::uint64_t{1} << 32, ~std::uint64_t{0}, real(1.5), real(-0.0), real(1e-300),
+                         real(std::numeric_limits<double>::quiet_NaN())});
+        test::repair(file);
+    };
+    const auto rounds = test::scaled<std::uint64_t>(20'000, 2'000'000);
+    test::expect_forgeries_refused_or_sound({files, 3, rounds, rounds / 50, rounds * 9 / 10}, forge,
+                                            test::exercise_oracle_snapshot<TypeParam>);
 }
 
 TEST(exact_oracle_snapshot, keys_out_of_order_or_twice_are_refused) {

@@ -4,27 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 
-#include "genista/format/mapped_file.hpp"
 #include "genista/oracles/oracle_training.hpp"
-#include "support/fix_checksums.hpp"
 #include "support/scale.hpp"
 #include "support/score_models.hpp"
-#include "support/snapshot_exercise.hpp"
-#include "support/splitmix.hpp"
+#include "support/snapshot_damage.hpp"
 
 namespace genista {
 namespace {
 
-using bytes = std::vector<std::byte>;
-using test::host_logs, test::saved_bytes, test::trained_on, test::two_logs;
-constexpr std::size_t parameters_at = 192;
-
-std::string path_of(const std::string& name) {
-    return std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + name;
-}
+using bytes = test::file_bytes;
+using test::host_logs, test::load_with, test::parameters_at, test::saved_bytes, test::trained_on, test::two_logs;
 
 oracle_model model_of(oracle_kind kind, const two_logs& logs, std::uint64_t size = 1024) {
     training_options options;
@@ -33,14 +23,6 @@ oracle_model model_of(oracle_kind kind, const two_logs& logs, std::uint64_t size
     auto made = train_model(options, logs.stored.views(), logs.asked.views());
     EXPECT_TRUE(made) << made.error().message();
     return *std::move(made);
-}
-
-template <class Loaded>
-std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
-    test::put_little_endian(file, at, width, value);
-    test::fix_checksums(file);
-    const auto loaded = Loaded::load(file);
-    return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
 }
 
 // Names like the made-up hosts', of this file's own: golden sums must not change with the lab's generators.
@@ -77,17 +59,11 @@ TEST(score_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
 // tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files if there are none. The sums are golden: pinned, not derived. Training is not
 // repeated here: what it gives is pinned in score_choice_test.cpp, and may get better from version to version.
 TEST(score_snapshot, golden) {
-    const std::string path = path_of("score_oracle-v1.snapshot");
-    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
-        const score_oracle oracle = trained_on(host_logs(2'000), {.weights = 1000}).oracle;
-        ASSERT_TRUE(save_file(path, [&](sink& out) { return oracle.save(out); }));
-        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
-    }
-    const result<buffer> file = read_file(path, 8192);
-    ASSERT_TRUE(file) << file.error().message();
-    const auto oracle = score_oracle::load(file->bytes());
+    const bytes file = test::golden_bytes("score_oracle-v1.snapshot", 8192,
+                                          [] { return trained_on(host_logs(2'000), {.weights = 1000}).oracle; });
+    const auto oracle = score_oracle::load(file);
     ASSERT_TRUE(oracle) << oracle.error().message();
-    EXPECT_TRUE(std::ranges::equal(saved_bytes(*oracle), file->bytes()));
+    EXPECT_EQ(saved_bytes(*oracle), file);
     std::int64_t scores = 0;
     for (std::uint64_t i = 9'000; i < 10'000; ++i) scores += oracle->score(pinned_name(i));
     EXPECT_EQ(scores, 159617);
@@ -95,17 +71,11 @@ TEST(score_snapshot, golden) {
 }
 
 TEST(score_snapshot, golden_model) {
-    const std::string path = path_of("oracle_model-v1-score.snapshot");
-    if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
-        const oracle_model model = model_of(oracle_kind::score, host_logs(2'000), 500);
-        ASSERT_TRUE(save_file(path, [&](sink& out) { return model.save(out); }));
-        std::filesystem::permissions(path, static_cast<std::filesystem::perms>(0644));
-    }
-    const result<buffer> file = read_file(path, 8192);
-    ASSERT_TRUE(file) << file.error().message();
-    const auto model = oracle_model::load(file->bytes());
+    const bytes file = test::golden_bytes("oracle_model-v1-score.snapshot", 8192,
+                                          [] { return model_of(oracle_kind::score, host_logs(2'000), 500); });
+    const auto model = oracle_model::load(file);
     ASSERT_TRUE(model) << model.error().message();
-    EXPECT_TRUE(std::ranges::equal(saved_bytes(*model), file->bytes()));
+    EXPECT_EQ(saved_bytes(*model), file);
     EXPECT_EQ(model->origin(), (model_origin{2'000, 2'000, true}));
     EXPECT_EQ(classes_sum(*model->oracle(), 1'000), 18'174'890u);
     const auto plan = model->profile().plan({.draws = 1e5, .rate = 1.0 / 256});
@@ -115,25 +85,8 @@ TEST(score_snapshot, golden_model) {
 
 TEST(score_snapshot, every_truncation_and_bit_flip_is_refused) {
     const two_logs logs = host_logs(400);
-    bytes score = saved_bytes(trained_on(logs, {.weights = 64}).oracle);
-    bytes model = saved_bytes(model_of(oracle_kind::score, logs, 64));
-    for (std::size_t length = 0; length < score.size(); ++length)
-        ASSERT_FALSE(score_oracle::load(std::span{score}.first(length))) << length;
-    for (std::size_t length = 0; length < model.size(); ++length)
-        ASSERT_FALSE(oracle_model::load(std::span{model}.first(length))) << length;
-    const auto flip = [](bytes& file, std::size_t bit) { file[bit / 8] ^= static_cast<std::byte>(1u << bit % 8); };
-    for (std::size_t bit = 0; bit < 8 * score.size(); ++bit) {
-        flip(score, bit);
-        ASSERT_FALSE(score_oracle::load(score)) << bit;
-        flip(score, bit);
-    }
-    for (std::size_t bit = 0; bit < 8 * model.size(); ++bit) {
-        flip(model, bit);
-        ASSERT_FALSE(oracle_model::load(model)) << bit;
-        flip(model, bit);
-    }
-    EXPECT_TRUE(score_oracle::load(score));
-    EXPECT_TRUE(oracle_model::load(model));
+    test::expect_damage_refused<score_oracle>(saved_bytes(trained_on(logs, {.weights = 64}).oracle));
+    test::expect_damage_refused<oracle_model>(saved_bytes(model_of(oracle_kind::score, logs, 64)));
 }
 
 TEST(score_snapshot, parameters_that_contradict_the_sections_are_refused) {

@@ -36,30 +36,10 @@ inline const char* use_fingerprints(daisy_fingerprint_filter& filter) {
 }
 
 inline exercise_outcome exercise_fingerprint_snapshot(std::span<const std::byte> bytes) {
-    auto filter = daisy_fingerprint_filter::load(bytes);
-    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
-    exercise_outcome outcome{.loaded = true};
-    vector_sink first;
-    if (!filter->save(first)) {
-        outcome.broken = "a loaded filter that cannot be saved";
-    } else if (!same_contents(first.bytes(), bytes)) {
-        outcome.broken = "a save that differs from what was loaded";
-    } else if (filter->stats().local_bytes > 4 * bytes.size() + 4096) {
-        outcome.broken = "a filter much larger than its snapshot";
-    } else {
-        outcome.broken = use_fingerprints(*filter);
-    }
-    if (outcome.broken != nullptr) return outcome;
-    vector_sink second;
-    if (!filter->save(second)) return {.loaded = true, .broken = "a used filter that cannot be saved"};
-    const auto again = daisy_fingerprint_filter::load(second.bytes());
-    if (!again) return {.loaded = true, .broken = "a used filter whose snapshot does not load"};
-    for (std::uint64_t key = 0x5eed; key < 0x5eed + 90; ++key) {
-        const auto its_class = static_cast<unsigned>((key - 0x5eed) % 70);
-        if (filter->may_contain(key, its_class) != again->may_contain(key, its_class))
-            return {.loaded = true, .broken = "unequal answers"};
-    }
-    return outcome;
+    const auto answer = [](const daisy_fingerprint_filter& filter, std::uint64_t key) {
+        return filter.may_contain(key, static_cast<unsigned>((key - 0x5eed) % 70));
+    };
+    return exercise_with<daisy_fingerprint_filter>(bytes, {.times = 4}, use_fingerprints, answer);
 }
 
 }  // namespace genista::test

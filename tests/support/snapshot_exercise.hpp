@@ -98,31 +98,52 @@ inline bool same_contents(std::span<const std::byte> a, std::span<const std::byt
     return same;
 }
 
+// How large a loaded filter may be: so many times its bytes, and so much more.
+struct size_bound {
+    std::uint64_t times = 2, more = 4096;
+};
+
+// A filter that nobody has used yet; gives the promise that broke.
 template <class Filter>
-exercise_outcome exercise_snapshot(std::span<const std::byte> bytes) {
+const char* check_as_loaded(const Filter& filter, std::span<const std::byte> bytes, const size_bound& bound) {
+    vector_sink first;
+    if (!filter.save(first)) return "a loaded filter that cannot be saved";
+    if (!same_contents(first.bytes(), bytes)) return "a save that differs from what was loaded";
+    if (filter.stats().local_bytes > bound.times * bytes.size() + bound.more)
+        return "a filter much larger than its snapshot";
+    return nullptr;
+}
+
+// There and back once more, after use; answer(filter, key) is what it says of a key.
+template <class Filter, class Answer>
+const char* check_saved_again(const Filter& filter, const Answer& answer) {
+    vector_sink out;
+    if (!filter.save(out)) return "a used filter that cannot be saved";
+    const result<Filter> again = Filter::load(out.bytes());
+    if (!again) return "a used filter whose snapshot does not load";
+    for (std::uint64_t key = 0x5eed; key < 0x5eed + 90; ++key) {
+        if (answer(filter, key) != answer(*again, key)) return "unequal answers";
+    }
+    return nullptr;
+}
+
+inline constexpr auto plain_answer = [](const auto& filter, std::uint64_t key) { return filter.may_contain(key); };
+
+// use(filter) gives the promise that broke.
+template <class Filter, class Use, class Answer>
+exercise_outcome exercise_with(std::span<const std::byte> bytes, const size_bound& bound, const Use& use,
+                               const Answer& answer) {
     result<Filter> filter = Filter::load(bytes);
     if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
-    exercise_outcome outcome{.loaded = true};
-    vector_sink first;
-    if (!filter->save(first)) {
-        outcome.broken = "a loaded filter that cannot be saved";
-    } else if (!same_contents(first.bytes(), bytes)) {
-        outcome.broken = "a save that differs from what was loaded";
-    } else if (filter->stats().local_bytes > 2 * bytes.size() + 4096) {
-        outcome.broken = "a filter much larger than its snapshot";
-    } else {
-        outcome.broken = use_filter(*filter);
-    }
-    if (outcome.broken != nullptr) return outcome;
+    const char* broken = check_as_loaded(*filter, bytes, bound);
+    if (broken == nullptr) broken = use(*filter);
+    if (broken == nullptr) broken = check_saved_again(*filter, answer);
+    return {.loaded = true, .broken = broken};
+}
 
-    vector_sink second;
-    if (!filter->save(second)) return {.loaded = true, .broken = "a used filter that cannot be saved"};
-    const result<Filter> again = Filter::load(second.bytes());
-    if (!again) return {.loaded = true, .broken = "a used filter whose snapshot does not load"};
-    for (std::uint64_t key = 0x5eed; key < 0x5eed + 64; ++key) {
-        if (filter->may_contain(key) != again->may_contain(key)) return {.loaded = true, .broken = "unequal answers"};
-    }
-    return outcome;
+template <class Filter>
+exercise_outcome exercise_snapshot(std::span<const std::byte> bytes) {
+    return exercise_with<Filter>(bytes, {}, use_filter<Filter>, plain_answer);
 }
 
 }  // namespace genista::test

@@ -41,6 +41,7 @@
 #include "genista/base/buffer.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/hash/hash_state.hpp"
+#include "genista/oracles/daisy_drift.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {
@@ -53,9 +54,6 @@ struct daisy_bloom_options {
 
 // Numbers are written into snapshots: never renumber.
 enum class daisy_layout : std::uint8_t { scattered = 0, octet = 1, sixteen = 2 };
-
-enum class drift_verdict : std::uint8_t { as_planned, fuller_than_planned, classes_differ };
-[[nodiscard]] std::string_view to_string(drift_verdict verdict) noexcept;
 
 // What came, beside what was planned. With τ = 1 / (2 log(1/ε)), the slack of [daisy Lemmas 14, 15]:
 //

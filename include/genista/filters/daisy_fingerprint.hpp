@@ -49,6 +49,7 @@
 #include "genista/base/buffer.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/filter.hpp"
+#include "genista/oracles/daisy_drift.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {
@@ -62,18 +63,15 @@ struct daisy_fingerprint_options {
     bool unknown_size = false;                  // of the plan, its terms are used and nothing else
 };
 
-enum class daisy_fingerprint_verdict : std::uint8_t {
-    as_planned,
-    fuller_than_planned,  // more draws than n, by more than chance and 1/log n of them
-    classes_differ,  // a class has more keys than its share, by more than chance, 1/log n of them and 1/log² n of all
-};
-
 // What came beside what was planned, in inserts: repetitions are counted, as in the text's draws.
+//
+//   fuller_than_planned   more draws than n, by more than chance and 1/log n of them
+//   classes_differ        a class has more keys than its share, by more than chance, 1/log n of them and 1/log² n of all
 struct daisy_fingerprint_drift {
     std::array<std::uint64_t, max_daisy_class + 1> inserts{};
     std::array<double, max_daisy_class + 1> planned{};  // n P_j
     std::uint64_t extra_tables = 0;                     // beyond those of the plan
-    daisy_fingerprint_verdict verdict = daisy_fingerprint_verdict::as_planned;
+    drift_verdict verdict = drift_verdict::as_planned;
 };
 
 // One of its tables.
