@@ -70,14 +70,10 @@ class daisy_bands {
     daisy_band late_{.first_class = 0, .last_class = 0};
 };
 
-struct only_bands {
-    [[nodiscard]] std::uint64_t operator()(const daisy_bands& bands) const noexcept { return bands.bits(); }
-};
-
 // The plan with the smallest ε whose bands take at most so many bits, by steps of a quarter bit; plan_for as for plan_tuned. An error: not even the
-// largest ε does. `takes` says what else is to be paid for.
-template <class PlanFor, class Takes = only_bands>
-[[nodiscard]] result<daisy_plan> plan_for_bits(double draws, std::uint64_t bits, PlanFor plan_for, Takes takes = {}) {
+// largest ε does.
+template <class PlanFor>
+[[nodiscard]] result<daisy_plan> plan_for_bits(double draws, std::uint64_t bits, PlanFor plan_for) {
     for (int quarters = 4 * static_cast<int>(daisy_bands::most_rate_bits); quarters >= 4; --quarters) {
         double rate = 1;
         for (int i = 0; i < quarters; ++i) rate *= 0.8408964152537145;  // 2^-1/4
@@ -86,7 +82,7 @@ template <class PlanFor, class Takes = only_bands>
         if (!plan) return plan;
         const auto bands = daisy_bands::make(*plan);
         if (!bands) return bands.error();
-        if (takes(*bands) <= bits) return plan;
+        if (bands->bits() <= bits) return plan;
     }
     return error::make(error_code::invalid_argument,
                        "daisy_broom: %llu bits are too few for %.0f draws, at any rate up to 1/2",
