@@ -47,21 +47,25 @@ template <guarded_store Store, remote_map Records>
     if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
     const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes();
     if (bytes <= beside) return too_little_for("daisy_broom", of, sizes);
-    const auto plan_for = [&of](const daisy_terms& terms) { return of.model->profile().plan(terms); };
-    // What a filter takes beside its bands' slots is seen when it is there.
-    for (std::uint64_t bits = 8 * (bytes - beside); bits > 0;) {
-        const auto plan = plan_for_bits(static_cast<double>(of.work.stored), bits, plan_for);
-        if (!plan) return too_little_for("daisy_broom", of, sizes);
-        options.bits = bits;
+    // The smallest ε whose filter fits. What a filter takes beside its bands' slots is seen when it is there: some 16 KiB a band, so that a plan
+    // of few bands may fit with more slots than one of many.
+    for (int quarters = 4 * static_cast<int>(daisy_bands::most_rate_bits); quarters >= 4; --quarters) {
+        const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), std::exp2(-quarters / 4.0)});
+        if (!plan) return plan.error();
+        const auto bands = daisy_bands::make(*plan);
+        if (!bands) return bands.error();
         options.exception_bytes = exception_bytes_for(*plan, bytes);
-        auto made = filter_type::build(options, *plan, of.model->oracle(), all);
-        if (!made) return made.error();
-        const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + *options.exception_bytes;
-        if (takes <= bytes) {
-            return std::unique_ptr<contender>{
-                std::make_unique<row>(filter_kind::daisy_broom, *std::move(made), std::move(store), guard_options{})};
+        for (std::uint64_t bits = 8 * (bytes - beside); bits >= bands->bits() && bits > 0;) {
+            options.bits = bits;
+            auto made = filter_type::build(options, *plan, of.model->oracle(), all);
+            if (!made) return made.error();
+            const std::uint64_t takes = made->stats().local_bytes + row::overhead_bytes() + *options.exception_bytes;
+            if (takes <= bytes) {
+                return std::unique_ptr<contender>{std::make_unique<row>(filter_kind::daisy_broom, *std::move(made),
+                                                                        std::move(store), guard_options{})};
+            }
+            bits -= std::min(bits, 8 * (takes - bytes) + 4096);
         }
-        bits -= std::min(bits, 8 * (takes - bytes) + 4096);
     }
     return too_little_for("daisy_broom", of, sizes);
 }
