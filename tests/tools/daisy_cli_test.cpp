@@ -68,6 +68,22 @@ TEST(daisy_cli, chooses_a_size_and_says_which_settings) {
     EXPECT_NE(page.out.find("settings: 1'024 weights"), std::string::npos) << page.out;
 }
 
+// What the bands of one plan cost beside their slots must not be taken off the next plan's memory: the row fills what it is given.
+TEST(daisy_cli, a_guard_gives_daisy_broom_all_of_its_memory) {
+    const scratch_folder scratch;
+    write_logs(scratch, 8'000);
+    ASSERT_EQ(run_tool(train_line(scratch, {"--bytes", "1024"})).status, 0);
+    const tool_run guarded =
+        run_tool({"guard", "--keys", scratch / "inserts.txt", "--queries", scratch / "queries.txt", "--oracle",
+                  scratch / "hosts.model", "--filters", "bloom,daisy_broom", "--bits-per-key", "90", "--json", "-"});
+    ASSERT_EQ(guarded.status, 0) << guarded.err;
+    const auto row = guarded.json()["phases"][0]["rows"][1];
+    EXPECT_EQ(row["filter"], "daisy_broom");
+    EXPECT_EQ(row["false_negatives"], 0);
+    EXPECT_LE(row["bits_per_key"], 91);
+    EXPECT_GT(row["bits_per_key"], 80);
+}
+
 TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
     const scratch_folder scratch;
     write_logs(scratch, 600);

@@ -133,13 +133,6 @@ result<saved_filter> load_cyclic(std::span<const std::byte> snapshot) {
     return load_filter<cyclic_filter<3>>(snapshot);
 }
 
-// Without its oracle, which nobody needs to count; its bytes are not among those of the filter.
-result<saved_filter> load_daisy_broom(std::span<const std::byte> snapshot) {
-    const auto loaded = daisy_broom_core::load(snapshot);
-    if (!loaded) return loaded.error();
-    return saved_filter{"daisy_broom", loaded->core->stats(0)};
-}
-
 template <local_filter Filter>
 constexpr filter_entry entry(snapshot_kind kind) {
     return {Filter::name, kind, &make_subject<Filter>, &load_filter<Filter>};
