@@ -54,7 +54,7 @@ constexpr std::uint64_t exception_bytes = 4096;
     return 8.0 * static_cast<double>(bytes) / static_cast<double>(of.work.stored) + bits_for_lessons(of);
 }
 
-// With a late band if there is room for it when it opens. Else memory stays fixed, all that is left is the list's, and a long replay wastes reads.
+// Under attack with a late band, if there is room for it when it opens. Else memory stays fixed: the list has a sixteenth, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
@@ -65,6 +65,7 @@ template <guarded_store Store, remote_map Records>
     if (bytes <= beside) return too_little_for("daisy_broom", of, sizes);
     const auto plan_for = [&of](const daisy_terms& terms) { return of.model->profile().plan(terms); };
     for (const bool late : {true, false}) {
+        if (late && !of.asked.attack) continue;
         daisy_broom_options options;
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
