@@ -182,7 +182,6 @@ constexpr filter_entry not_measured[] = {
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
     {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
     {daisy_fingerprint_filter::name, snapshot_kind::daisy_fingerprint, nullptr, &load_filter<daisy_fingerprint_filter>},
-    {"daisy_broom", snapshot_kind::daisy_broom, nullptr, &load_daisy_broom},
     {daisy_bloom_filter::name, snapshot_kind::daisy_bloom, nullptr, &load_filter<daisy_bloom_filter>},
     {"daisy_broom", snapshot_kind::daisy_broom, nullptr, &load_daisy_broom},
     {weighted_bloom_filter::name, snapshot_kind::weighted_bloom, nullptr, &load_filter<weighted_bloom_filter>},

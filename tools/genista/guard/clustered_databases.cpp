@@ -228,22 +228,29 @@ result<std::unique_ptr<contender>> clustered_databases::make(filter_kind kind) {
 }
 
 result<contenders> clustered_databases::field() {
-    const auto sizes = choose_budget(of_, broom_row::overhead_bytes(), [this](double rate) -> result<std::uint64_t> {
+    const auto bytes_at = [this](double rate) -> result<std::uint64_t> {
         const auto store = open_at(of_.path(), false);
         if (!store) return store.error();
         const auto filter = build_broom(**store, rate);
         if (!filter) return filter.error();
         return filter->stats().local_bytes + broom_row::overhead_bytes();
-    });
+    };
+    const auto sizes = choose_budget(of_, broom_row::overhead_bytes(), bytes_at);
     if (!sizes) return sizes.error();
     sizes_ = *sizes;
     // The same memory for every row, and enough for one that an attack makes larger.
-    const bool has_daisy_broom =
-        std::count(of_.asked.filters.begin(), of_.asked.filters.end(), filter_kind::daisy_broom) != 0;
+    const auto& filters = of_.asked.filters;
+    const bool has_daisy_broom = std::count(filters.begin(), filters.end(), filter_kind::daisy_broom) != 0;
     if (has_daisy_broom && of_.asked.attack && !of_.asked.bits_per_key) {
         const auto least = least_daisy_broom_bits_per_key(of_, broom_row::overhead_bytes());
         if (!least) return least.error();
         sizes_.bits_per_key = std::max(sizes_.bits_per_key, *least);
+        while (sizes_.broom_rate / 2 >= broom_filter::min_false_positive_rate) {
+            const auto bytes = bytes_at(sizes_.broom_rate / 2);
+            if (!bytes) return bytes.error();
+            if (8.0 * static_cast<double>(*bytes) / keys() + bits_for_lessons(of_) > sizes_.bits_per_key) break;
+            sizes_.broom_rate /= 2;
+        }
     }
     contenders made;
     for (const filter_kind kind : of_.asked.filters) {

@@ -90,7 +90,7 @@ struct daisy_broom_choice {
     return best;
 }
 
-// With a late band if there is room for it when it opens. Else memory stays fixed, the list has a sixteenth of it, and a long replay wastes reads.
+// Under attack with a late band, if there is room for it when it opens. Else memory stays fixed: the list has a sixteenth, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
@@ -98,6 +98,7 @@ template <guarded_store Store, remote_map Records>
     using row = guard_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
     for (const bool late : {true, false}) {
+        if (late && !of.asked.attack) continue;
         daisy_broom_options options;
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
