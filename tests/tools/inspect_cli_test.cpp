@@ -13,16 +13,19 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/multiset.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
+#include "genista/format/mapped_file.hpp"
 #include "genista/format/snapshot.hpp"
+#include "genista/oracles/oracle_model.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
-#include "run_tool.hpp"
+#include "trained_hosts.hpp"
 
 namespace genista::test {
 namespace {
@@ -170,6 +173,31 @@ TEST(inspect_cli, tells_the_filters_over_slots_and_over_an_index_apart) {
         EXPECT_EQ(table.status, 0);
         EXPECT_NE(table.out.find(name), std::string::npos) << table.out;
     }
+}
+
+TEST(inspect_cli, knows_a_daisy_broom_filter_without_its_oracle) {
+    const scratch_folder scratch;
+    write_logs(scratch, 300);
+    ASSERT_EQ(run_tool(train_line(scratch, {"--bytes", "64"})).status, 0);
+    const auto file = read_file(scratch / "hosts.model", 1 << 20);
+    ASSERT_TRUE(file);
+    const auto model = oracle_model::load(file->bytes());
+    ASSERT_TRUE(model);
+    const auto plan = model->profile().plan({.draws = 1000, .rate = 0x1p-10});
+    ASSERT_TRUE(plan);
+    auto filter = daisy_broom_filter<any_oracle>::make({.hash = hasher{secret}}, *plan, model->oracle());
+    ASSERT_TRUE(filter) << filter.error().message();
+    memory_map remote;
+    for (int i = 0; i < 500; ++i) {
+        const std::string key = "host" + std::to_string(i);
+        ASSERT_TRUE(remote.put(filter->hash()(key), key));
+        ASSERT_TRUE(filter->insert(key, remote));
+    }
+    ASSERT_TRUE(save_file(scratch / "daisy_broom", [&](sink& out) { return filter->save(out); }));
+    const tool_run run = run_tool({"inspect", scratch / "daisy_broom", "--json"});
+    ASSERT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(run.json().at("filter"), "daisy_broom");
+    EXPECT_EQ(run.json().at("stats").at("keys"), 500);
 }
 
 TEST(inspect_cli, a_cyclic_snapshot_with_impossible_parameters_is_refused) {
