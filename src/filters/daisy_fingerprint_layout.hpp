@@ -55,7 +55,7 @@ struct fingerprint_layout {
     unsigned largest = 0;  // class
     bool unknown_size = false;
     std::uint64_t tops = 0;                               // a bit for each class that is the last of its stretch
-    std::uint64_t least_extra = least_keys;               // keys of the first table that nobody planned
+    std::uint64_t least_extra = least_keys;               // keys of the first table of a chain without a plan
     std::array<std::uint64_t, most_class + 1> planned{};  // N by chain, which is that last class; 0: no table
 
     // What so many expected keys need at most, but for bad luck. Chance is Poisson's at the most, whose deviation is the root.
@@ -86,8 +86,10 @@ struct fingerprint_layout {
         return its_class <= largest && (tops >> its_class & 1) != 0;
     }
 
-    // Table number `index` of a chain, from 0. The planned one at its rate; then an eighth of it (or n/1024), and each twice the last, with
-    // rates that halve from table to table. Where sizes are unknown: i-th table with rate 2^-j / (i (i + 1)), whole bits.
+    // Table number `index` of a chain, from 0. The planned one at its rate; then a 32nd of it, since most plans that are wrong are so by little
+    // (without a plan n/1024), and each twice the last. Those behind the first are small and soon full: at an eighth of its rate, a
+    // sixteenth and so on, all together they let a quarter more through. Where sizes are unknown: i-th table with rate
+    // 2^-j / (i (i + 1)), whole bits.
     [[nodiscard]] table nth(unsigned chain, unsigned index) const noexcept {
         unsigned bits = chain;
         std::uint64_t keys = planned[chain];
@@ -97,11 +99,11 @@ struct fingerprint_layout {
             bits += static_cast<unsigned>(std::bit_width(i * (i + 1) - 1));  // ⌈log⌉
             keys = doubled(least_keys, index);
         } else {
-            bits += index;
+            bits += index == 0 ? 0 : index + 2;
             if (keys == 0)
                 keys = doubled(least_extra, index);
             else if (index > 0)
-                keys = doubled(std::max(least_extra, keys / 8), index - 1);
+                keys = doubled(std::max(least_keys, keys / 32), index - 1);
         }
         return {cleary::blocks_for(keys, is_planned ? planned_load : load),
                 std::min(bits, unsigned{cleary_filter::max_remainder_bits}), is_planned};

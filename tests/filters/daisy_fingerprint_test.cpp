@@ -214,8 +214,8 @@ TEST(daisy_fingerprint, ten_times_too_many_keys_are_all_kept_and_it_says_so) {
     EXPECT_EQ(drift.extra_tables + at_first.size(), filter.tables().size());
     EXPECT_NEAR(drift.planned[3], 500, 1e-9);
     EXPECT_NEAR(static_cast<double>(drift.inserts[3]), 5'000, 300);
-    // Each chain: rates that halve, so that their sum is at most twice the first.
-    for (unsigned j = 1; j <= 8; ++j) EXPECT_LE(filter.let_through(j), 2 * std::ldexp(1, -static_cast<int>(j))) << j;
+    // Each chain: an eighth of the first rate, a sixteenth …, so that the sum is at most 5/4 of it.
+    for (unsigned j = 1; j <= 8; ++j) EXPECT_LE(filter.let_through(j), 1.25 * std::ldexp(1, -static_cast<int>(j))) << j;
     for (const auto& table : filter.tables()) EXPECT_LE(table.values, table.room);
 }
 
@@ -226,7 +226,7 @@ TEST(daisy_fingerprint, keys_of_a_class_that_nobody_planned_are_kept_and_it_says
     }
     for (std::uint64_t key = 0; key < 10'000; ++key) ASSERT_TRUE(filter.may_contain(key, key % 2 == 0 ? 6 : 1));
     EXPECT_EQ(filter.drift().verdict, verdict::classes_differ);
-    EXPECT_LE(filter.let_through(6), 2 * 0x1p-8) << "kept as class 8, twice its rate at the most";
+    EXPECT_LE(filter.let_through(6), 1.25 * 0x1p-8) << "kept as class 8, 5/4 of its rate at the most";
 }
 
 TEST(daisy_fingerprint, beyond_all_planned_classes_a_table_comes_by_need) {
@@ -347,7 +347,7 @@ TEST(daisy_fingerprint, works_at_the_ends_of_its_range) {
         auto filter = made(plan);
         for (std::uint64_t key = 0; key < 50'000; ++key) ASSERT_NE(filter.insert(key, 64), insert_outcome::full);
         for (std::uint64_t key = 0; key < 50'000; ++key) ASSERT_TRUE(filter.may_contain(key, 64)) << rate;
-        EXPECT_LE(filter.let_through(64), 2 * rate);
+        EXPECT_LE(filter.let_through(64), 1.3 * rate) << "remainders end at 56 bits: a little more than 5/4 near 2^-48";
     }
 }
 

@@ -19,7 +19,7 @@
 // for larger n). At N keys 99 % of the cells are taken, at m about 94 %. The rate does not depend on it, and look-ups do little.
 //
 // **It never refuses a key while there is memory.** What comes beyond a table's 99 % gets a table more, in the same chain: each twice as
-// large and a bit longer than the one before, so that the rates of a chain add up to at most twice that of its first table. drift() tells
+// large and a bit longer than the one before, the first three bits longer, so that a chain's rates add up to 5/4 of its first table's. drift() tells
 // that the world is not as planned; the remedy is a new filter by a new plan.
 //
 //   I1  No false negative: may_contain(x, j) is true once insert(x, j) returned, for the same j.
@@ -85,7 +85,7 @@ class daisy_fingerprint_filter {
   public:
     static constexpr std::string_view name = "daisy_fingerprint";
     static constexpr unsigned most_class = 48;
-    static constexpr double min_rate = 0x1p-48;  // of the terms: eight longer tables fit behind it
+    static constexpr double min_rate = 0x1p-48;  // of the terms: six longer tables fit behind it
 
     [[nodiscard]] static result<daisy_fingerprint_filter> make(const daisy_fingerprint_options& options) noexcept;
 
