@@ -335,8 +335,10 @@ std::vector<band_game> play_against_bands(std::uint64_t effort, std::uint64_t se
         // Each band of the two has the room that the adversary's stage has for all. A restored snapshot owes one certain false positive a bin until
         // the bin is renewed (docs/filters/broom.md); this adversary renews one bin only, and so has to stay in one band.
         const bool one_band = by.name == "restart-replay";
-        daisy_broom_arena at{
-            {.capacity = 2 * by.plays_on.capacity, .grows = grows, .only_odd = one_band, .seed = seed}};
+        daisy_broom_arena at{{.capacity = 2 * by.plays_on.capacity,
+                              .grows = grows,
+                              .only = one_band ? parity::odd : parity::both,
+                              .seed = seed}};
         fill(at, (one_band ? 1 : 2) * by.plays_on.keys);
         by.play(at, {.queries = effort, .seed = seed, .progress = [](double) {}});
         for (unsigned band = 0; band < 2; ++band) {

@@ -9,14 +9,17 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cascade.hpp"
+#include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
+#include "lab/adversaries/adversary.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/cuckoo_arena.hpp"
+#include "lab/games/daisy_broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remembering_bloom.hpp"
@@ -51,6 +54,16 @@ std::unique_ptr<arena> make_broom(const contender_plan& plan) {
     options.repeatable = plan.seed;
     options.grows = plan.grows;
     return std::make_unique<broom_arena<broom_filter>>(options);
+}
+
+// Bands of the rates 2^-8 and 2^-10, by an oracle that never errs. What is promised for all queries is the larger rate. On stages of one bin all
+// keys are of that band, which has the stage's capacity: such attacks rest on what one bin goes through, and would meet two.
+std::unique_ptr<arena> make_daisy_broom(const contender_plan& plan) {
+    const bool one_band = plan.keys < few_bins.capacity;
+    return std::make_unique<daisy_broom_arena>(daisy_arena_options{.capacity = (one_band ? 2 : 1) * plan.keys,
+                                                                   .grows = plan.grows,
+                                                                   .only = one_band ? parity::even : parity::both,
+                                                                   .seed = plan.seed});
 }
 
 // The filters of the two broom papers: an index beside the records.
@@ -94,12 +107,14 @@ constexpr std::array all{
     known{cyclic_filter<3>::name, make_cuckoo<cyclic_filter<3>>},
     known{swapping_filter::name, make_cuckoo<swapping_filter>},
     known{broom_filter::name, make_broom, true},
+    known{daisy_broom_arena::filter_type::name, make_daisy_broom, true},
     known{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
     known{cascade_filter::name, make_indexed<cascade_filter, cascade_options>},
     known{adaptive_bloom_filter::name, make_indexed<adaptive_bloom_filter, adaptive_bloom_options>},
     known{bloom_filter::name, make_local<bloom_filter>},
     known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
     known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},
+    known{cleary_filter::name, make_local<cleary_filter>},
     known{whitelist_filter::name, make_whitelist},
     known{"bloom_cache", make_bloom_cache},
 };

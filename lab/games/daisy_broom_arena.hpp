@@ -15,6 +15,7 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
 #include "lab/games/arena.hpp"
+#include "lab/games/batched_hunt.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
@@ -51,11 +52,13 @@ class parity_oracle {
     daisy_terms terms_;
 };
 
+enum class parity : std::uint8_t { both, even, odd };
+
 struct daisy_arena_options {
     std::uint64_t capacity = 90;  // of both bands
     bool grows = false;
-    // Every key of the adversary stands for an odd one: for attacks that rest on what one bin went through, as all keys would in one broom filter.
-    bool only_odd = false;
+    // Every key of the adversary stands for one of this kind: for attacks that rest on what one bin went through, as all keys would in one broom filter.
+    parity only = parity::both;
     std::uint64_t seed = 1;
 };
 
@@ -68,7 +71,7 @@ class daisy_broom_arena final : public arena {
           filter_{must(filter_type::make(
               {.hash = hasher{hash_key::from_seed(options.seed)}, .grows = options.grows, .repeatable = options.seed},
               oracle_->plan(), oracle_))},
-          only_odd_{options.only_odd} {}
+          only_{options.only} {}
 
     [[nodiscard]] std::string_view filter_name() const noexcept override { return filter_type::name; }
     [[nodiscard]] double rate() const noexcept override { return filter_.bands().all()[0].rate(); }
@@ -84,7 +87,7 @@ class daisy_broom_arena final : public arena {
             score_.false_negatives += seen.maybe ? 0u : 1u;
             return seen;
         }
-        score& band = by_band_[filter_.band_of(integer_key{key}.view())];
+        score& band = band_score(key);
         ++score_.negatives;
         ++band.negatives;
         if (seen.maybe) {
@@ -96,10 +99,22 @@ class daisy_broom_arena final : public arena {
         }
         return seen;
     }
+    hunt query_run(std::uint64_t first, std::uint64_t most) override {
+        const auto count = [this](std::uint64_t from, std::uint64_t negatives) {
+            score_.negatives += negatives;
+            score_.operations += negatives;
+            const std::uint64_t of_first = only_ == parity::both ? (negatives + 1) / 2 : negatives;
+            band_score(stands_for(from)).negatives += of_first;
+            band_score(stands_for(from + 1)).negatives += negatives - of_first;
+        };
+        return batched_hunt(
+            filter_, first, most, [this](std::uint64_t key) { return stands_for(key); }, count,
+            [this](std::uint64_t key) { return query(key); });
+    }
     reply guess(std::uint64_t key) override {
         const reply seen = query(key);
         if (!seen.member) {
-            score& band = by_band_[filter_.band_of(integer_key{stands_for(key)}.view())];
+            score& band = band_score(stands_for(key));
             ++score_.guesses, ++band.guesses;
             if (seen.maybe) ++score_.right_guesses, ++band.right_guesses;
         }
@@ -145,7 +160,11 @@ class daisy_broom_arena final : public arena {
         const double root = std::sqrt(2.25 + static_cast<double>(capacity) / 2) - 1.5;
         return 2 * root * root;
     }
-    [[nodiscard]] std::uint64_t stands_for(std::uint64_t key) const noexcept { return only_odd_ ? 2 * key + 1 : key; }
+    [[nodiscard]] std::uint64_t stands_for(std::uint64_t key) const noexcept {
+        return only_ == parity::both ? key : 2 * key + (only_ == parity::odd ? 1 : 0);
+    }
+    // Two classes, two bands: the lower class is that of the even keys.
+    [[nodiscard]] score& band_score(std::uint64_t key) noexcept { return by_band_[key % 2]; }
     unsigned reads_since(std::uint64_t before) {
         const std::uint64_t reads = remote_.reads() - before;
         score_.reads += reads;
@@ -159,7 +178,7 @@ class daisy_broom_arena final : public arena {
     std::vector<std::byte> saved_;
     score score_;
     std::array<score, 2> by_band_{};
-    bool only_odd_;
+    parity only_;
 };
 
 }  // namespace genista::lab

@@ -1,12 +1,7 @@
 // learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp: what this kind of filter asks of R.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <bit>
 #include <cstdint>
-#include <numeric>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
@@ -15,6 +10,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
 #include "lab/games/arena.hpp"
+#include "lab/games/batched_hunt.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -55,23 +51,14 @@ class learning_arena final : public arena {
         }
         return seen;
     }
-    // In batches. Negatives change nothing, so that the answers up to the first positive are those of single queries.
     hunt query_run(std::uint64_t first, std::uint64_t most) override {
-        constexpr std::uint64_t batch = 64;
-        std::array<std::uint64_t, batch> keys;
-        hunt now;
-        while (now.asked < most && !now.caught) {
-            const std::uint64_t count = std::min(batch, most - now.asked);
-            std::iota(keys.begin(), keys.end(), first + now.asked);
-            std::uint64_t maybe = 0;
-            filter_.may_contain(std::span<const std::uint64_t>{keys.data(), count}, std::span{&maybe, 1});
-            const auto negative = std::min(count, static_cast<std::uint64_t>(std::countr_zero(maybe)));
-            now.asked += negative;
-            score_.negatives += negative;
-            score_.operations += negative;
-            if (negative < count) now.caught = query(first + now.asked++).false_positive();
-        }
-        return now;
+        const auto count = [this](std::uint64_t, std::uint64_t negatives) {
+            score_.negatives += negatives;
+            score_.operations += negatives;
+        };
+        return batched_hunt(
+            filter_, first, most, [](std::uint64_t key) { return key; }, count,
+            [this](std::uint64_t key) { return query(key); });
     }
     reply guess(std::uint64_t key) override {
         const reply seen = query(key);

@@ -14,6 +14,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
 #include "lab/games/arena.hpp"
+#include "lab/games/batched_hunt.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -38,6 +39,15 @@ class local_arena final : public arena {
             score_.false_positives += seen.maybe ? 1u : 0u;
         }
         return seen;
+    }
+    hunt query_run(std::uint64_t first, std::uint64_t most) override {
+        const auto count = [this](std::uint64_t, std::uint64_t negatives) {
+            score_.negatives += negatives;
+            score_.operations += negatives;
+        };
+        return batched_hunt(
+            filter_, first, most, [](std::uint64_t key) { return key; }, count,
+            [this](std::uint64_t key) { return query(key); });
     }
     reply guess(std::uint64_t key) override {
         const reply seen = query(key);

@@ -1,23 +1,15 @@
 // succinct_multiset: what there is behind its header.
 #include "genista/filters/multiset.hpp"
 
-#include <array>
 #include <utility>
-#include <vector>
 
 #include "filters/common.hpp"
-#include "filters/snapshot_fields.hpp"
 #include "filters/succinct/counted.hpp"
 #include "filters/succinct/dictionary.hpp"
 #include "filters/succinct/snapshot.hpp"
 #include "filters/walls.hpp"
 
 namespace genista {
-namespace {
-
-constexpr std::uint16_t version = 1;
-
-}  // namespace
 
 struct succinct_multiset::core {
     permutation spread;
@@ -84,30 +76,17 @@ double succinct_multiset::bound_bits(std::uint64_t universe, std::uint64_t size)
 }
 
 result<void> succinct_multiset::save(sink& out) const noexcept {
-    return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::multiset, version, core_->hash);
-        if (!info) return info.error();
-        field_writer fields;
-        fields.bytes(std::as_bytes(std::span{core_->hash.key().bytes}));
-        std::vector<std::uint64_t> words;
-        const std::array sections = {succinct::write_sets(fields, core_->all.digits(), words)};
-        return write_snapshot(out, *info, fields.view(), sections);
+    return without_throwing(name, [&] {
+        return succinct::save_dictionary(out, snapshot_kind::multiset, core_->hash, core_->all.digits());
     });
 }
 
 result<succinct_multiset> succinct_multiset::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing(name, [&]() -> result<succinct_multiset> {
-        const auto view = open_snapshot_as(snapshot_kind::multiset, version, 1, bytes);
-        if (!view) return view.error();
-        field_reader fields{view->parameters};
-        const auto hash = read_hash(fields, view->info);
-        if (!hash) return hash.error();
-        auto all = succinct::read_counted(fields, view->sections[0]);
-        if (!all) return all.error();
-        if (!fields.finished())
-            return error::make(error_code::corrupt, "multiset snapshot: parameters of another length");
-        const std::uint64_t universe = all->universe();
-        return succinct_multiset{std::unique_ptr<core>{new core{{universe, *hash}, *hash, *std::move(all)}}};
+        auto in = succinct::load_dictionary<succinct::counted>(bytes, snapshot_kind::multiset, succinct::read_counted);
+        if (!in) return in.error();
+        const std::uint64_t universe = in->all.universe();
+        return succinct_multiset{std::unique_ptr<core>{new core{{universe, in->hash}, in->hash, std::move(in->all)}}};
     });
 }
 

@@ -1,22 +1,14 @@
 // succinct_set: what there is behind its header.
 #include "genista/filters/succinct_set.hpp"
 
-#include <array>
 #include <utility>
-#include <vector>
 
 #include "filters/common.hpp"
-#include "filters/snapshot_fields.hpp"
 #include "filters/succinct/dictionary.hpp"
 #include "filters/succinct/snapshot.hpp"
 #include "filters/walls.hpp"
 
 namespace genista {
-namespace {
-
-constexpr std::uint16_t version = 1;
-
-}  // namespace
 
 struct succinct_set::core {
     permutation spread;
@@ -75,30 +67,22 @@ double succinct_set::bound_bits(std::uint64_t universe, std::uint64_t size) noex
 }
 
 result<void> succinct_set::save(sink& out) const noexcept {
-    return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::succinct, version, core_->hash);
-        if (!info) return info.error();
-        field_writer fields;
-        fields.bytes(std::as_bytes(std::span{core_->hash.key().bytes}));
-        std::vector<std::uint64_t> words;
-        const std::array sections = {succinct::write_sets(fields, core_->all, words)};
-        return write_snapshot(out, *info, fields.view(), sections);
-    });
+    return without_throwing(
+        name, [&] { return succinct::save_dictionary(out, snapshot_kind::succinct, core_->hash, core_->all); });
 }
 
 result<succinct_set> succinct_set::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing(name, [&]() -> result<succinct_set> {
-        const auto view = open_snapshot_as(snapshot_kind::succinct, version, 1, bytes);
-        if (!view) return view.error();
-        field_reader fields{view->parameters};
-        const auto hash = read_hash(fields, view->info);
-        if (!hash) return hash.error();
-        auto all = succinct::read_sets(fields, 1, view->sections[0]);
-        if (!all) return all.error();
-        if (!fields.finished() || all->count() > 1)
-            return error::make(error_code::corrupt, "succinct_set snapshot: parameters of another length");
-        const std::uint64_t universe = all->shape().universe;
-        return succinct_set{std::unique_ptr<core>{new core{{universe, *hash}, *hash, *std::move(all)}}};
+        const auto read = [](field_reader& fields, std::span<const std::byte> section) -> result<succinct::sets> {
+            auto all = succinct::read_sets(fields, 1, section);
+            if (all && all->count() > 1)
+                return error::make(error_code::corrupt, "succinct_set snapshot: %u sets instead of one", all->count());
+            return all;
+        };
+        auto in = succinct::load_dictionary<succinct::sets>(bytes, snapshot_kind::succinct, read);
+        if (!in) return in.error();
+        const std::uint64_t universe = in->all.shape().universe;
+        return succinct_set{std::unique_ptr<core>{new core{{universe, in->hash}, in->hash, std::move(in->all)}}};
     });
 }
 

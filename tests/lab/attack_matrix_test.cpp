@@ -40,6 +40,21 @@ TEST(attack_matrix, a_bloom_filter_loses_to_repetition_and_a_broom_filter_holds)
     }
 }
 
+TEST(attack_matrix, cleary_loses_as_all_that_do_not_learn_and_daisy_broom_holds_as_broom_does) {
+    const auto cells = play({"repeat-one"}, {"cleary", "daisy_broom"});
+    ASSERT_EQ(cells.size(), 2u);
+    EXPECT_EQ(cells[0].said, verdict::loses);
+    EXPECT_EQ(cells[1].said, verdict::holds);
+    EXPECT_EQ(cells[1].promised, matrix_rate) << "the larger of its two bands' rates";
+    for (const matrix_cell& each : cells) EXPECT_EQ(each.seen.false_negatives, 0u) << each.filter;
+}
+
+TEST(attack_matrix, daisy_broom_plays_on_crowded_and_on_growing_stages) {
+    for (const matrix_cell& each : play({"fresh-crowded", "growth-replay", "backyard-probing"}, {"daisy_broom"})) {
+        EXPECT_EQ(each.said, verdict::holds) << each.adversary << " " << each.why;
+    }
+}
+
 TEST(attack_matrix, whoever_cannot_grow_cannot_be_attacked_across_growth) {
     const auto cells = play({"growth-replay"}, {"bloom", "broom"});
     ASSERT_EQ(cells.size(), 2u);
@@ -119,10 +134,11 @@ TEST(attack_matrix, shows_all_questions_where_the_claims_alone_would_hide_a_loss
 
 TEST(attack_matrix, every_filter_that_can_be_attacked_has_its_column) {
     const std::vector<std::string> names = all_contenders();
-    EXPECT_GE(names.size(), 11u);
+    EXPECT_GE(names.size(), 17u);
     for (const std::string& each : names) EXPECT_NE(make_empty_contender(each, {.keys = 45}), nullptr) << each;
     EXPECT_EQ(make_empty_contender("sieve", {}), nullptr);
     EXPECT_TRUE(takes_more_than_capacity("broom"));
+    EXPECT_TRUE(takes_more_than_capacity("daisy_broom"));
     EXPECT_FALSE(takes_more_than_capacity("bloom"));
 }
 

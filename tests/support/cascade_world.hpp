@@ -1,25 +1,17 @@
 // cascade_world: a cascade, R with its index, and the truth, driven one operation at a time.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
-// 0 .. universe-1; keys beyond are strangers. R may fail (set_faults), records and index each by itself: then nothing may be seen
-// of the operation, and it is tried again or given up. An erase that R has committed and the filter has not leaves an orphan:
-// answered "maybe", no member. New hash functions, which may come with any change, know nothing of orphans.
+// See driven_world.hpp. R may fail (set_faults), records and index each by itself: then nothing may be seen of the operation. New hash
+// functions, which may come with any change, know nothing of orphans.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "genista/filters/cascade.hpp"
-#include "genista/format/sink.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/indexed.hpp"
-#include "genista/remote/memory_map.hpp"
-#include "support/splitmix.hpp"
+#include "support/driven_world.hpp"
 
 namespace genista::test {
 
@@ -30,36 +22,18 @@ namespace genista::test {
             .repeatable = seed};
 }
 
-class cascade_world {
+class cascade_world : public driven_world<cascade_filter> {
   public:
-    using bytes = std::vector<std::byte>;
-    using faulty_records = faulty_map<memory_map>;
-
     explicit cascade_world(const cascade_options& options, std::uint64_t universe = 0)
-        : filter{*cascade_filter::make(options)},
-          chance{options.repeatable.value_or(1) ^ 0x63617363},
-          universe_{universe != 0 ? universe : options.capacity + options.capacity / 4 + 2} {}
-    cascade_world(const cascade_world&) = delete;
-    cascade_world& operator=(const cascade_world&) = delete;
-    ~cascade_world() = default;
+        : driven_world{*cascade_filter::make(options), options.repeatable.value_or(1) ^ 0x63617363, universe,
+                       options.capacity} {}
 
-    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    // Of both halves.
     void set_faults(double share) {
         struck += faulty.counts().injected() + faulty_index.counts().injected();
-        for (faulty_records* half : {&faulty, &faulty_index}) {
-            fault_plan plan;
-            plan.seed = chance();
-            plan.random_record_below = 2;
-            for (const fault_kind kind : all_fault_kinds) {
-                if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
-            }
-            expect(half->set_plan(plan).has_value(), "the plan of faults is no plan");
-        }
+        for (faulty_records* half : {&faulty, &faulty_index}) set_faults_of(*half, share, 2);
         faulty_ = share > 0;
     }
-
-    [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
-    [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
 
     // ---- operations -------------------------------------------------------------------------------------------------
 
@@ -99,7 +73,7 @@ class cascade_world {
                 members_.erase(key);
                 return;
             }
-            if (was_member && !*plain.contains(filter.hash()(key), integer_key{key}.view())) orphan(key);
+            if (was_member && !is_stored(key)) orphan(key);
             if (chance.below(2) == 0) return;
         }
     }
@@ -149,14 +123,6 @@ class cascade_world {
         }
     }
 
-    // The next stranger, among `most` at the most, whom the filter lets through.
-    std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
-        for (std::uint64_t asked = 0; asked < most; ++asked) {
-            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
-        }
-        return std::nullopt;
-    }
-
     bool rebuild() {
         const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
         if (outcome) expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
@@ -201,41 +167,13 @@ class cascade_world {
     }
     [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
 
-    [[nodiscard]] bytes saved() const {
-        vector_sink out;
-        return filter.save(out) ? std::move(out).take() : bytes{};
-    }
-    void expect(bool holds, const char* what) {
-        if (!holds && wrong.size() < 4) wrong.emplace_back(what);
-    }
-    [[nodiscard]] std::string text() const {
-        std::string all;
-        for (const std::string& each : wrong) all += each + "; ";
-        return all;
-    }
-    void put(std::uint64_t key) {
-        expect(plain.put(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot put");
-    }
-    void take_out(std::uint64_t key) {
-        expect(plain.erase(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot erase");
-    }
-
-    memory_map plain, plain_index;  // the truth as R has it, and the filter's index
-    faulty_records faulty{plain, {.sleep = [](std::chrono::nanoseconds) {}}};
+    memory_map plain_index;
     faulty_records faulty_index{plain_index, {.sleep = [](std::chrono::nanoseconds) {}}};
     with_index<memory_map, memory_map> truth{plain, plain_index};
     with_index<faulty_records, faulty_records> remote{faulty, faulty_index};  // what the filter is given
-    cascade_filter filter;
-    splitmix chance;
-    std::vector<std::string> wrong;
-    std::uint64_t failures = 0, audits = 0, fixed = 0, struck = 0, rebuilds = 0;
+    std::uint64_t audits = 0, struck = 0, rebuilds = 0;
 
   private:
-    void orphan(std::uint64_t key) {
-        members_.erase(key);
-        orphans_.insert(key);
-    }
-    // An error is for faults only.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
         auto outcome = call();
@@ -246,21 +184,15 @@ class cascade_world {
         if (anew_) orphans_.clear();
         if (anew_) strays_.clear();
         in_doubt_ = !outcome;
-        if (outcome) return outcome;
-        ++failures;
-        if (!faulty_)
-            wrong.push_back(std::string{what} +
-                            " failed although R did not: " + std::string{outcome.error().message()});
+        if (!outcome) note_failure(what, outcome.error());
         return outcome;
     }
 
-    std::uint64_t universe_;
-    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
-    bool faulty_ = false, in_doubt_ = false;
+    bool in_doubt_ = false;
     bool anew_ = false;  // the last call brought new hash functions
     std::uint64_t rebuilds_ = 0;
     // strays: inserts given up after R failed. Whether the index has them only R knows.
-    std::set<std::uint64_t> members_, orphans_, strays_;
+    std::set<std::uint64_t> strays_;
 };
 
 }  // namespace genista::test

@@ -1,64 +1,43 @@
 // cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth, driven one operation at a time.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
-// 0 .. universe-1; keys beyond are strangers. R may fail (set_faults): then the filter must be byte for byte as it was, and the
-// operation is tried again or given up. An erase that R has committed and the filter has not leaves an orphan: answered "maybe",
-// in a slot, no member.
+// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was. An orphan is in a slot.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "genista/filters/cuckoo/family.hpp"
-#include "genista/format/sink.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/faulty_slots.hpp"
-#include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
-#include "support/splitmix.hpp"
+#include "support/driven_world.hpp"
 
 namespace genista::test {
 
 template <class Filter>
-class cuckoo_world {
+class cuckoo_world : public driven_world<Filter> {
+    using base = driven_world<Filter>;
+
   public:
-    using bytes = std::vector<std::byte>;
+    using base::any_key, base::saved, base::expect, base::put, base::take_out, base::is_stored;
+    using base::filter, base::chance, base::plain, base::faulty, base::wrong, base::fixed;
+    using typename base::bytes, typename base::faulty_records;
 
     // `options.repeatable` is the seed of everything.
     explicit cuckoo_world(const cuckoo_options& options, std::uint64_t universe = 0)
-        : faulty{plain, {.sleep = [](std::chrono::nanoseconds) {}}},
-          faulty_half{plain_slots},
-          filter{*Filter::make(with_hash(options))},
-          chance{options.repeatable.value_or(1) ^ 0x6375636b},
-          universe_{universe != 0 ? universe : options.capacity + options.capacity / 4 + 2} {}
-    cuckoo_world(const cuckoo_world&) = delete;
-    cuckoo_world& operator=(const cuckoo_world&) = delete;
-    ~cuckoo_world() = default;
+        : base{*Filter::make(base::with_hash(options)), options.repeatable.value_or(1) ^ 0x6375636b, universe,
+               options.capacity} {}
 
-    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    // Of both halves.
     void set_faults(double share) {
-        fault_plan plan;
-        plan.seed = chance();
-        for (const fault_kind kind : all_fault_kinds) {
-            if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
-        }
-        expect(faulty.set_plan(plan).has_value(), "the plan of faults is no plan");
+        this->set_faults_of(faulty, share, fault_plan{}.random_record_below);
         if (faulty_) struck += faulty_half.struck();
         faulty_half.set_plan(
             {.rate = share, .kinds = {all_slot_faults.begin(), all_slot_faults.end()}, .seed = chance()});
         faulty_ = share > 0;
         ever_faulty_ = ever_faulty_ || faulty_;
     }
-
-    [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
-    [[nodiscard]] const std::set<std::uint64_t>& orphans() const noexcept { return orphans_; }
-    [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
 
     // ---- operations -------------------------------------------------------------------------------------------------
 
@@ -95,7 +74,7 @@ class cuckoo_world {
                 orphans_.erase(key);
                 return;
             }
-            if (was_member && !*plain.contains(filter.hash()(key), genista::integer_key{key}.view())) orphan(key);
+            if (was_member && !is_stored(key)) orphan(key);
             if (chance.below(2) == 0) return;
         }
     }
@@ -142,14 +121,6 @@ class cuckoo_world {
             orphans_.erase(key);
             return;
         }
-    }
-
-    // The next stranger, among `most` at the most, whom the filter lets through.
-    std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
-        for (std::uint64_t asked = 0; asked < most; ++asked) {
-            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
-        }
-        return std::nullopt;
     }
 
     bool rebuild() {
@@ -211,48 +182,15 @@ class cuckoo_world {
     }
     [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
 
-    [[nodiscard]] bytes saved() const {
-        vector_sink out;
-        return filter.save(out) ? std::move(out).take() : bytes{};
-    }
-    void expect(bool holds, const char* what) {
-        if (!holds && wrong.size() < 4) wrong.emplace_back(what);
-    }
-    [[nodiscard]] std::string text() const {
-        std::string all;
-        for (const std::string& each : wrong) all += each + "; ";
-        return all;
-    }
-
-    void put(std::uint64_t key) {
-        expect(plain.put(filter.hash()(key), genista::integer_key{key}.view()).has_value(), "a store that cannot put");
-    }
-    void take_out(std::uint64_t key) {
-        expect(plain.erase(filter.hash()(key), genista::integer_key{key}.view()).has_value(),
-               "a store that cannot erase");
-    }
-
-    memory_map plain;  // the truth as R has it, and the filter's slots
     memory_slots plain_slots;
-    faulty_map<memory_map> faulty;
-    faulty_slots<memory_slots> faulty_half;
+    faulty_slots<memory_slots> faulty_half{plain_slots};
     with_slots<memory_map, memory_slots> truth{plain, plain_slots};
-    with_slots<faulty_map<memory_map>, faulty_slots<memory_slots>> remote{faulty,
-                                                                          faulty_half};  // what the filter is given
-    Filter filter;
-    splitmix chance;
-    std::vector<std::string> wrong;
-    std::uint64_t failures = 0, audits = 0, fixed = 0, struck = 0;
+    with_slots<faulty_records, faulty_slots<memory_slots>> remote{faulty, faulty_half};  // what the filter is given
+    std::uint64_t audits = 0, struck = 0;
 
   private:
-    static cuckoo_options with_hash(cuckoo_options options) {
-        if (!options.hash) options.hash = hasher{hash_key::from_seed(options.repeatable.value_or(1))};
-        return options;
-    }
-    void orphan(std::uint64_t key) {
-        members_.erase(key);
-        orphans_.insert(key);
-    }
+    using base::members_, base::orphans_, base::faulty_, base::orphan;
+
     // An error is for faults only, and leaves the filter as it was.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
@@ -260,20 +198,12 @@ class cuckoo_world {
         auto outcome = call();
         in_doubt_ = !outcome;
         if (outcome) return outcome;
-        ++failures;
-        if (!faulty_) {
-            wrong.push_back(std::string{what} +
-                            " failed although R did not: " + std::string{outcome.error().message()});
-        } else if (saved() != before) {
-            wrong.push_back(std::string{what} + " failed, and the filter has changed");
-        }
+        this->note_failure(what, outcome.error());
+        if (faulty_ && saved() != before) wrong.push_back(std::string{what} + " failed, and the filter has changed");
         return outcome;
     }
 
-    std::uint64_t universe_;
-    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
-    bool faulty_ = false, ever_faulty_ = false, in_doubt_ = false;
-    std::set<std::uint64_t> members_, orphans_;
+    bool ever_faulty_ = false, in_doubt_ = false;
 };
 
 // The first key of 0, 1, … whose insert, after all before it, needs new hash functions, and the seed of the filter.

@@ -1,61 +1,31 @@
 // paper_world: a broom_paper filter, both halves of its R (records and index) and the truth, driven one operation at a time.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
-// 0 .. universe-1; keys beyond are strangers. R may fail (set_faults): then the filter must be byte for byte as it was, unless it
-// took new hash functions on the way, and the operation is tried again or given up. An erase that R has committed and the filter
-// has not leaves an orphan: answered "maybe", in the index, no member.
+// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was, unless it took new hash functions on the
+// way. An orphan is in the index.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "genista/filters/broom_paper.hpp"
-#include "genista/format/sink.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/indexed.hpp"
-#include "genista/remote/memory_map.hpp"
-#include "support/splitmix.hpp"
+#include "support/driven_world.hpp"
 
 namespace genista::test {
 
-class paper_world {
+class paper_world : public driven_world<broom_paper_filter> {
   public:
-    using bytes = std::vector<std::byte>;
-
     // `options.repeatable` is the seed of everything.
     explicit paper_world(const broom_paper_options& options, std::uint64_t universe = 0)
-        : faulty{plain, {.sleep = [](std::chrono::nanoseconds) {}}},
-          faulty_index{plain_index, {.sleep = [](std::chrono::nanoseconds) {}}},
-          filter{*broom_paper_filter::make(with_hash(options))},
-          chance{options.repeatable.value_or(1) ^ 0x70617065},
-          universe_{universe != 0 ? universe : options.capacity + options.capacity / 4 + 2} {}
-    paper_world(const paper_world&) = delete;
-    paper_world& operator=(const paper_world&) = delete;
-    ~paper_world() = default;
+        : driven_world{*broom_paper_filter::make(with_hash(options)), options.repeatable.value_or(1) ^ 0x70617065,
+                       universe, options.capacity} {}
 
-    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    // Of both halves.
     void set_faults(double share) {
-        for (faulty_map<memory_map>* each : {&faulty, &faulty_index}) {
-            fault_plan plan;
-            plan.seed = chance();
-            plan.random_record_below = 8;
-            for (const fault_kind kind : all_fault_kinds) {
-                if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
-            }
-            expect(each->set_plan(plan).has_value(), "the plan of faults is no plan");
-        }
+        for (faulty_records* each : {&faulty, &faulty_index}) set_faults_of(*each, share, 8);
         faulty_ = share > 0;
     }
-
-    [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
-    [[nodiscard]] const std::set<std::uint64_t>& orphans() const noexcept { return orphans_; }
-    [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
 
     // ---- operations -------------------------------------------------------------------------------------------------
 
@@ -99,7 +69,7 @@ class paper_world {
                 members_.erase(key);
                 return;
             }
-            if (was_member && !*plain.contains(filter.hash()(key), integer_key{key}.view())) orphan(key);
+            if (was_member && !is_stored(key)) orphan(key);
             if (chance.below(2) == 0) return;
         }
     }
@@ -152,14 +122,6 @@ class paper_world {
         }
     }
 
-    // The next stranger, among `most` at the most, whom the filter lets through.
-    std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
-        for (std::uint64_t asked = 0; asked < most; ++asked) {
-            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
-        }
-        return std::nullopt;
-    }
-
     bool rebuild() {
         const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
         if (outcome) expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
@@ -204,45 +166,12 @@ class paper_world {
     // The order and reverse records of the index, as it is.
     [[nodiscard]] std::uint64_t index_records() const { return plain_index.size(); }
 
-    [[nodiscard]] bytes saved() const {
-        vector_sink out;
-        return filter.save(out) ? std::move(out).take() : bytes{};
-    }
-    void expect(bool holds, const char* what) {
-        if (!holds && wrong.size() < 4) wrong.emplace_back(what);
-    }
-    [[nodiscard]] std::string text() const {
-        std::string all;
-        for (const std::string& each : wrong) all += each + "; ";
-        return all;
-    }
-
-    void put(std::uint64_t key) {
-        expect(plain.put(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot put");
-    }
-    void take_out(std::uint64_t key) {
-        expect(plain.erase(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot erase");
-    }
-
-    memory_map plain, plain_index;  // the truth as R has it, and the filter's index
-    faulty_map<memory_map> faulty, faulty_index;
+    memory_map plain_index;
+    faulty_records faulty_index{plain_index, {.sleep = [](std::chrono::nanoseconds) {}}};
     with_index<memory_map, memory_map> truth{plain, plain_index};
-    with_index<faulty_map<memory_map>, faulty_map<memory_map>> remote{faulty,
-                                                                      faulty_index};  // what the filter is given
-    broom_paper_filter filter;
-    splitmix chance;
-    std::vector<std::string> wrong;
-    std::uint64_t failures = 0, fixed = 0;
+    with_index<faulty_records, faulty_records> remote{faulty, faulty_index};  // what the filter is given
 
   private:
-    static broom_paper_options with_hash(broom_paper_options options) {
-        if (!options.hash) options.hash = hasher{hash_key::from_seed(options.repeatable.value_or(1))};
-        return options;
-    }
-    void orphan(std::uint64_t key) {
-        members_.erase(key);
-        orphans_.insert(key);
-    }
     // An error is for faults only, and leaves the filter as it was. New hash functions lay members only: orphans are gone.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
@@ -252,20 +181,11 @@ class paper_world {
         const bool rebuilt = filter.details().rebuilds != rebuilds;
         if (rebuilt) orphans_.clear();
         if (outcome) return outcome;
-        ++failures;
-        if (!faulty_) {
-            wrong.push_back(std::string{what} +
-                            " failed although R did not: " + std::string{outcome.error().message()});
-        } else if (!rebuilt && saved() != before) {
+        note_failure(what, outcome.error());
+        if (faulty_ && !rebuilt && saved() != before)
             wrong.push_back(std::string{what} + " failed, and the filter has changed");
-        }
         return outcome;
     }
-
-    std::uint64_t universe_;
-    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
-    bool faulty_ = false;
-    std::set<std::uint64_t> members_, orphans_;
 };
 
 }  // namespace genista::test

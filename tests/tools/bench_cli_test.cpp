@@ -192,6 +192,42 @@ TEST(bench_cli, cleary_at_other_loads_is_measured_when_named) {
     }
 }
 
+TEST(bench_cli, daisy_filters_are_measured_when_named_with_what_an_oracle_takes) {
+    const tool_run run =
+        run_tool(small_bench({"--filters", "bloom,daisy_bloom,daisy_bloom_blocked,daisy_fingerprint"}));
+    ASSERT_EQ(run.status, 0) << run.err;
+    const nlohmann::json filters = only_size(run).at("filters");
+    ASSERT_EQ(filters.size(), 4u);
+    for (const nlohmann::json& filter : filters) {
+        const bool daisy = filter.at("name") != "bloom";
+        EXPECT_EQ(filter.at("oracle_ns").is_number_float(), daisy) << filter["name"];
+        EXPECT_TRUE(filter.at("erase_ns").is_null()) << filter["name"];
+        EXPECT_TRUE(filter.at("positive_batch_ns").is_number_float()) << filter["name"];
+        // Tuned to ε = 1/256 over the world's queries. 20 % over it would be 20 standard deviations of 2.56 million.
+        EXPECT_LT(filter.at("fpr").get<double>(), 1.2 / 256) << filter["name"];
+        if (daisy) {
+            EXPECT_LT(filter.at("size_bytes"), filters[0].at("size_bytes")) << "keys likely to be stored take few bits";
+        }
+    }
+}
+
+TEST(bench_cli, filters_that_learn_and_do_not_erase_are_measured_when_named) {
+    const tool_run run =
+        run_tool(small_bench({"--filters", "adaptive_bloom,whitelist", "--mix", "90/10", "--churn", "1"}));
+    ASSERT_EQ(run.status, 0) << run.err;
+    const nlohmann::json filters = only_size(run).at("filters");
+    ASSERT_EQ(filters.size(), 2u) << "no twins: whoever cannot erase cannot be churned";
+    EXPECT_EQ(filters[0].at("name"), "adaptive_bloom");
+    EXPECT_EQ(filters[1].at("name"), "whitelist");
+    for (const nlohmann::json& filter : filters) {
+        for (const char* name : {"insert_ns", "negative_ns", "positive_batch_ns", "adapt_ns"}) {
+            EXPECT_TRUE(filter.at(name).is_number_float()) << filter["name"] << " " << name;
+        }
+        for (const char* name : {"erase_ns", "mix_ns"}) EXPECT_TRUE(filter.at(name).is_null()) << filter["name"];
+        EXPECT_LT(filter.at("fpr").get<double>(), 1.2 / 256) << filter["name"];
+    }
+}
+
 TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
     const scratch_folder scratch;
     const std::string path = scratch / "bench.json";

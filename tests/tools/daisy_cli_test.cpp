@@ -98,11 +98,10 @@ TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
         const tool_run inspected = run_tool({"inspect", scratch / "hosts.model", "--json"});
         ASSERT_EQ(inspected.status, 0) << inspected.err;
         EXPECT_EQ(inspected.json()["kind"], "oracle_model");
-        const auto facts = inspected.json()["oracle"];
-        EXPECT_EQ(facts["name"], oracle + "_oracle");
-        EXPECT_EQ(facts["insert_draws"], 600);
+        EXPECT_EQ(inspected.json()["oracle"]["name"], oracle + "_oracle");
+        EXPECT_EQ(inspected.json()["model"]["insert_draws"], 600);
         const tool_run table = run_tool({"inspect", scratch / "hosts.model"});
-        EXPECT_NE(table.out.find("oracle.bytes"), std::string::npos) << table.out;
+        EXPECT_NE(table.out.find("oracle.memory_bytes"), std::string::npos) << table.out;
         EXPECT_EQ(table.out.find("does not know"), std::string::npos) << table.out;
     }
 }

@@ -1,6 +1,8 @@
 // genista inspect: good snapshots of every kind, and files that are damaged, foreign, missing or no files at all.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <initializer_list>
 #include <iomanip>
 #include <sstream>
 
@@ -25,6 +27,8 @@
 #include "genista/oracles/oracle_model.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
+#include "run_tool.hpp"
+#include "support/daisy_broom_snapshot_exercise.hpp"
 #include "trained_hosts.hpp"
 
 namespace genista::test {
@@ -152,6 +156,115 @@ TEST(inspect_cli, knows_the_filter_that_is_only_built) {
     EXPECT_EQ(document.at("section_bytes").size(), 3u);
 }
 
+// Both ways: the document, and the table, which is said to be of one page's width.
+nlohmann::json inspected(const std::string& path, std::initializer_list<const char*> words) {
+    const tool_run run = run_tool({"inspect", path, "--json"}), table = run_tool({"inspect", path});
+    EXPECT_EQ(run.status, 0) << path << run.err;
+    EXPECT_EQ(table.status, 0) << path << table.err;
+    for (const char* word : words) EXPECT_NE(table.out.find(word), std::string::npos) << word << "\n" << table.out;
+    EXPECT_EQ(table.out.find("does not know"), std::string::npos) << table.out;
+    std::istringstream lines{table.out};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 120u) << line;
+    return run.status == 0 ? run.json() : nlohmann::json{};
+}
+
+std::string golden(const char* name) {
+    return std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + name;
+}
+
+TEST(inspect_cli, shows_what_an_oracle_knows) {
+    const auto exact = inspected(golden("exact_oracle-v1-keyed.snapshot"), {"oracle.keys", "oracle.unknown_key.asked"});
+    EXPECT_EQ(exact.at("kind"), "exact_oracle");
+    EXPECT_EQ(exact.at("oracle").at("name"), "exact_oracle");
+    EXPECT_EQ(exact.at("oracle").at("keys"), 60);
+    EXPECT_GE(exact.at("oracle").at("memory_bytes"), 60 * 24);
+    EXPECT_GT(exact.at("oracle").at("unknown_key").at("stored"), 0.0);
+    EXPECT_TRUE(exact.at("stats").is_null()) << "no filter";
+    for (const std::string name : {"count_min_oracle", "count_sketch_oracle"}) {
+        const auto sketch = inspected(golden((name + "-v1-keyed.snapshot").c_str()),
+                                      {"oracle.inserts.width", "oracle.queries.total", "oracle.unseen_key.stored"});
+        EXPECT_EQ(sketch.at("oracle").at("name"), name);
+        EXPECT_EQ(sketch.at("hash"), "keyed");
+        EXPECT_EQ(sketch.at("oracle").at("inserts").at("depth"), 3);
+        EXPECT_EQ(sketch.at("oracle").at("queries").at("depth"), 4);
+        EXPECT_EQ(sketch.at("oracle").at("queries").at("width"), 20);
+        EXPECT_EQ(sketch.at("oracle").at("inserts").at("total"), sketch.at("oracle").at("queries").at("total"));
+        EXPECT_GT(sketch.at("oracle").at("queries").at("noise"), 0.0);
+        EXPECT_EQ(sketch.at("oracle").contains("conservative"), name == "count_min_oracle");
+    }
+    const auto score = inspected(golden("score_oracle-v1.snapshot"), {"oracle.divergence_bits", "none"});
+    EXPECT_EQ(score.at("hash"), "none");
+    EXPECT_EQ(score.at("oracle").at("weights"), 1000);
+    EXPECT_GE(score.at("oracle").at("bins"), 2);
+    EXPECT_GT(score.at("oracle").at("divergence_bits"), 0.0);
+}
+
+TEST(inspect_cli, shows_the_oracle_and_the_profile_of_a_model) {
+    const auto model = inspected(golden("oracle_model-v1-score.snapshot"),
+                                 {"model.insert_draws", "profile.entries", "oracle.name", "score_oracle"});
+    EXPECT_EQ(model.at("model").at("insert_draws"), 2000);
+    EXPECT_EQ(model.at("model").at("query_draws"), 2000);
+    EXPECT_EQ(model.at("model").at("held_out"), true);
+    EXPECT_GE(model.at("profile").at("entries"), 2);
+    EXPECT_GT(model.at("profile").at("stored_draws"), 0);
+    EXPECT_EQ(model.at("oracle").at("name"), "score_oracle");
+}
+
+TEST(inspect_cli, shows_the_plan_of_a_daisy_filter_and_whether_the_world_has_drifted) {
+    const auto bloom = inspected(golden("daisy_bloom-v1-octet.snapshot"), {"stats.keys", "plan.parameter", "octet"});
+    EXPECT_EQ(bloom.at("filter"), "daisy_bloom");
+    EXPECT_EQ(bloom.at("plan").at("draws"), 300.0);
+    EXPECT_EQ(bloom.at("plan").at("largest_class"), 8);
+    EXPECT_EQ(bloom.at("drift").at("draws"), 300);
+    EXPECT_EQ(bloom.at("drift").at("verdict"), "fuller_than_planned") << "its keys came from all classes";
+    const auto prints =
+        inspected(golden("daisy_fingerprint-v1-keyed.snapshot"), {"tables[0]", "remainder_bits", "drift.extra_tables"});
+    EXPECT_EQ(prints.at("filter"), "daisy_fingerprint");
+    EXPECT_EQ(prints.at("drift").at("verdict"), "fuller_than_planned") << "1,500 draws of 600";
+    EXPECT_GT(prints.at("drift").at("extra_tables"), 0);
+    std::uint64_t values = 0;
+    for (const auto& table : prints.at("tables")) values += table.at("values").get<std::uint64_t>();
+    EXPECT_EQ(values, prints.at("stats").at("keys"));
+}
+
+TEST(inspect_cli, shows_a_daisy_broom_filter_without_its_oracle) {
+    const scratch_folder scratch;
+    daisy_broom_options options;
+    options.hash = hasher{secret};
+    options.repeatable = 1;
+    auto filter = *daisy_broom_filter<scripted_oracle>::make(options, daisy_world_plan(500), daisy_world_oracle(500));
+    memory_map remote;
+    for (std::uint64_t key = 0; key < 400; ++key) {
+        ASSERT_TRUE(remote.put(filter.hash()(key), integer_key{key}.view()));
+        ASSERT_TRUE(filter.insert(key, remote));
+    }
+    ASSERT_TRUE(save_file(scratch / "daisy_broom", [&](sink& out) { return filter.save(out); }));
+    const auto document = inspected(scratch / "daisy_broom", {"bands[0]", "exceptions.buckets", "oracle_identity"});
+    EXPECT_EQ(document.at("kind"), "daisy_broom");
+    EXPECT_EQ(document.at("filter"), "daisy_broom");
+    EXPECT_EQ(document.at("stats").at("keys"), 400);
+    EXPECT_EQ(document.at("stats").at("capacity"), 500);
+    ASSERT_EQ(document.at("bands").size(), filter.bands().all().size());
+    std::uint64_t kept = 0;
+    for (const auto& band : document.at("bands")) kept += band.at("keys").get<std::uint64_t>();
+    EXPECT_EQ(kept, 280) << "of three digits in ten nothing is kept";
+    EXPECT_EQ(document.at("oracle_identity").get<std::string>().size(), 32u);
+    EXPECT_EQ(document.at("plan").at("draws"), 500.0);
+    EXPECT_EQ(document.at("drift").at("notable"), false);
+}
+
+TEST(inspect_cli, an_oracle_a_model_and_a_daisy_filter_around_nonsense_are_refused) {
+    const scratch_folder scratch;
+    const std::array<std::byte, 8> nonsense{};
+    const std::span<const std::byte> sections[] = {nonsense};
+    for (const int kind : {20, 21, 22, 23, 24, 25, 27, 28}) {
+        const snapshot_info info{.kind = static_cast<snapshot_kind>(kind), .kind_version = 1, .hash_id = 1};
+        const std::string path = scratch / std::to_string(kind);
+        ASSERT_TRUE(save_file(path, [&](sink& out) { return write_snapshot(out, info, nonsense, sections); }));
+        expect_refused({"inspect", path}, path, "");
+    }
+}
+
 TEST(inspect_cli, tells_the_filters_over_slots_and_over_an_index_apart) {
     const scratch_folder scratch;
     save_cuckoo<cuckoo_filter>(scratch / "cuckoo");
@@ -173,31 +286,6 @@ TEST(inspect_cli, tells_the_filters_over_slots_and_over_an_index_apart) {
         EXPECT_EQ(table.status, 0);
         EXPECT_NE(table.out.find(name), std::string::npos) << table.out;
     }
-}
-
-TEST(inspect_cli, knows_a_daisy_broom_filter_without_its_oracle) {
-    const scratch_folder scratch;
-    write_logs(scratch, 300);
-    ASSERT_EQ(run_tool(train_line(scratch, {"--bytes", "64"})).status, 0);
-    const auto file = read_file(scratch / "hosts.model", 1 << 20);
-    ASSERT_TRUE(file);
-    const auto model = oracle_model::load(file->bytes());
-    ASSERT_TRUE(model);
-    const auto plan = model->profile().plan({.draws = 1000, .rate = 0x1p-10});
-    ASSERT_TRUE(plan);
-    auto filter = daisy_broom_filter<any_oracle>::make({.hash = hasher{secret}}, *plan, model->oracle());
-    ASSERT_TRUE(filter) << filter.error().message();
-    memory_map remote;
-    for (int i = 0; i < 500; ++i) {
-        const std::string key = "host" + std::to_string(i);
-        ASSERT_TRUE(remote.put(filter->hash()(key), key));
-        ASSERT_TRUE(filter->insert(key, remote));
-    }
-    ASSERT_TRUE(save_file(scratch / "daisy_broom", [&](sink& out) { return filter->save(out); }));
-    const tool_run run = run_tool({"inspect", scratch / "daisy_broom", "--json"});
-    ASSERT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(run.json().at("filter"), "daisy_broom");
-    EXPECT_EQ(run.json().at("stats").at("keys"), 500);
 }
 
 TEST(inspect_cli, a_cyclic_snapshot_with_impossible_parameters_is_refused) {
@@ -281,13 +369,12 @@ TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
     EXPECT_NE(table.out.find("does not know the kind"), std::string::npos) << table.out;
 }
 
-TEST(inspect_cli, tells_the_bands_of_a_daisy_broom_filter_without_its_oracle) {
-    const tool_run run =
-        run_tool({"inspect", std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v2-late.snapshot", "--json"});
-    ASSERT_EQ(run.status, 0) << run.err;
-    EXPECT_EQ(run.json().at("filter"), "daisy_broom");
-    EXPECT_EQ(run.json().at("details"),
-              "classes 1 to 9 at 2^-9, classes 10 to 64 at 2^-12, class 0 at 2^-8 in 2 of 3 ranges, 80 exceptions");
+TEST(inspect_cli, tells_how_much_of_class_0_a_daisy_broom_filter_keeps) {
+    const auto document = inspected(std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v2-late.snapshot",
+                                    {"class_0.laid", "exceptions.cells"});
+    EXPECT_EQ(document.at("bands").size(), 2u);
+    EXPECT_EQ(document.at("class_0"), nlohmann::json({{"kept", true}, {"rate_bits", 8}, {"ranges", 3}, {"laid", 2}}));
+    EXPECT_EQ(document.at("exceptions").at("cells"), 80);
 }
 
 }  // namespace

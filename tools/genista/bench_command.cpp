@@ -62,9 +62,11 @@ key while it lasts.
 --compare: medians of this run over those of an older one, where size, filter, threads and operation agree, and the same
 after each was divided by the floor of its own run.
 cleary50, cleary80, cleary90, cleary97: cleary (95) with so many of 100 cells taken; measured when named.
-daisy_bloom, daisy_bloom_blocked: measured when named, in a world of four groups of keys (stored .60 .30 .09 .01, asked
-.01 .09 .30 .60), tuned to the rate over its queries; classes are known beforehand, and oracle_ns is what an exact
-oracle takes a key.
+daisy_bloom, daisy_bloom_blocked, daisy_fingerprint: measured when named, in a world of four groups of keys (stored .60
+.30 .09 .01, asked .01 .09 .30 .60), tuned to the rate over its queries; classes are known beforehand, and oracle_ns is
+what an exact oracle takes a key.
+adaptive_bloom, whitelist: measured when named; they learn and do not erase. An adapt of adaptive_bloom and of cascade
+has the renewal of all keys in it that is due after N look-ups.
 fpr_interval: Clopper-Pearson, 99.9 %. floor: one random cache line a look-up in an array as large as the smallest
 filter. Exit status 1 if a filter loses a key or refuses one below capacity, or batches answer unlike single calls.
 Example:

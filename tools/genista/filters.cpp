@@ -1,8 +1,6 @@
 // The registry: one line a filter. See filters.hpp.
 #include "filters.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -25,7 +23,6 @@
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
 #include "genista/filters/daisy_bloom.hpp"
-#include "genista/filters/daisy_broom/core.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/multiset.hpp"
@@ -39,90 +36,56 @@
 namespace genista::tool {
 namespace {
 
-template <local_filter Filter>
-result<std::unique_ptr<bench::subject>> make_subject(const filter_options& options) {
-    auto made = std::make_unique<bench::filter_subject<Filter>>(options);
+using made_subject = result<std::unique_ptr<bench::subject>>;
+
+// A subject with its first, empty filter.
+template <class Subject, class... From>
+made_subject make_ready(const From&... from) {
+    auto made = std::make_unique<Subject>(from...);
     if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
     return std::unique_ptr<bench::subject>{std::move(made)};
 }
 
-result<std::unique_ptr<bench::subject>> make_broom_subject(const filter_options& options) {
-    auto made = std::make_unique<bench::adaptive_subject<broom_filter, broom_options>>(
+template <local_filter Filter>
+made_subject make_subject(const filter_options& options) {
+    return make_ready<bench::filter_subject<Filter>>(options);
+}
+
+made_subject make_broom_subject(const filter_options& options) {
+    return make_ready<bench::adaptive_subject<broom_filter, broom_options>>(
         broom_options{.capacity = options.capacity,
                       .false_positive_rate = options.false_positive_rate,
                       .hash = options.hash,
                       .key_is_new = true,
                       .grows = false});
-    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
-    return std::unique_ptr<bench::subject>{std::move(made)};
 }
 
-// The filters of the papers, over records and an index.
+// Filters that learn, whose chance comes from the run's seed, by way of its hash key, if they have any.
 template <class Filter, class Options>
-result<std::unique_ptr<bench::subject>> make_indexed_subject(const filter_options& options) {
+made_subject make_learning_subject(const filter_options& options) {
     Options with;
     with.capacity = options.capacity;
     with.false_positive_rate = options.false_positive_rate;
     with.hash = options.hash;
-    if (options.hash) with.repeatable = options.hash->key().id();
-    auto made = std::make_unique<bench::adaptive_subject<Filter, Options>>(with);
-    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
-    return std::unique_ptr<bench::subject>{std::move(made)};
+    if constexpr (requires { with.repeatable; }) {
+        if (options.hash) with.repeatable = options.hash->key().id();
+    }
+    constexpr bool learns = !std::is_same_v<Filter, cuckoo_filter>;
+    return make_ready<bench::adaptive_subject<Filter, Options, learns>>(with);
 }
 
 // Without values: as a set, beside the others.
-result<std::unique_ptr<bench::subject>> make_bloomier_subject(const filter_options& options) {
-    auto made = std::make_unique<bench::built_subject<bloomier_filter, bloomier_options>>(
+made_subject make_bloomier_subject(const filter_options& options) {
+    return make_ready<bench::built_subject<bloomier_filter, bloomier_options>>(
         bloomier_options{.false_positive_rate = options.false_positive_rate, .value_bits = 0, .hash = options.hash},
         options.capacity);
-    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
-    return std::unique_ptr<bench::subject>{std::move(made)};
-}
-
-// In a world of its own: bench/daisy_subject.hpp.
-template <bool Blocked>
-result<std::unique_ptr<bench::subject>> make_daisy_subject(const filter_options& options) {
-    auto made = std::make_unique<bench::daisy_subject<Blocked>>(options);
-    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
-    return std::unique_ptr<bench::subject>{std::move(made)};
-}
-
-// Chance comes from the run's seed, by way of its hash key.
-template <class Filter>
-result<std::unique_ptr<bench::subject>> make_cuckoo_subject(const filter_options& options) {
-    cuckoo_options with;
-    with.capacity = options.capacity;
-    with.false_positive_rate = options.false_positive_rate;
-    with.hash = options.hash;
-    if (options.hash) with.repeatable = options.hash->key().id();
-    constexpr bool learns = !std::is_same_v<Filter, cuckoo_filter>;
-    auto made = std::make_unique<bench::adaptive_subject<Filter, cuckoo_options, learns>>(with);
-    if (const result<void> emptied = made->empty(); !emptied) return emptied.error();
-    return std::unique_ptr<bench::subject>{std::move(made)};
 }
 
 template <class Filter>
 result<saved_filter> load_filter(std::span<const std::byte> snapshot) {
     const result<Filter> loaded = Filter::load(snapshot);
     if (!loaded) return loaded.error();
-    return saved_filter{Filter::name, loaded->stats(), {}};
-}
-
-// Without its oracle nobody can ask it, and what it holds can be told all the same.
-result<saved_filter> load_daisy_broom(std::span<const std::byte> snapshot) {
-    const auto loaded = daisy_broom_core::load(snapshot);
-    if (!loaded) return loaded.error();
-    saved_filter found{"daisy_broom", loaded->core->stats(0), {}};
-    for (const daisy_band& each : loaded->core->bands().all()) {
-        found.details += fmt::format("{}classes {} to {} at 2^-{}", found.details.empty() ? "" : ", ", each.first_class,
-                                     each.last_class, each.rate_bits);
-    }
-    if (const late_band* const late = loaded->core->late(); late != nullptr)
-        found.details += fmt::format(", class 0 at 2^-8 in {} of {} ranges", late->laid(), late->ranges());
-    else
-        found.details += ", class 0 not kept";
-    found.details += fmt::format(", {} exceptions", loaded->core->cells().size());
-    return found;
+    return saved_filter{Filter::name, loaded->stats()};
 }
 
 result<saved_filter> load_cyclic(std::span<const std::byte> snapshot) {
@@ -137,10 +100,18 @@ template <local_filter Filter>
 constexpr filter_entry entry(snapshot_kind kind) {
     return {Filter::name, kind, &make_subject<Filter>, &load_filter<Filter>};
 }
-template <class Filter>
-constexpr filter_entry cuckoo_entry(snapshot_kind kind) {
-    return {Filter::name, kind, &make_cuckoo_subject<Filter>,
+template <class Filter, class Options = cuckoo_options>
+constexpr filter_entry learning_entry(snapshot_kind kind) {
+    return {Filter::name, kind, &make_learning_subject<Filter, Options>,
             kind == snapshot_kind::cyclic ? &load_cyclic : &load_filter<Filter>};
+}
+// In a world of its own: bench/daisy_subject.hpp.
+template <class Which>
+constexpr filter_entry daisy_entry(snapshot_kind kind) {
+    constexpr auto make = [](const filter_options& options) {
+        return make_ready<bench::daisy_subject<Which>>(options);
+    };
+    return {Which::name, kind, make, &load_filter<typename Which::filter>};
 }
 
 constexpr filter_entry entries[] = {
@@ -148,49 +119,45 @@ constexpr filter_entry entries[] = {
     entry<blocked_bloom_filter>(snapshot_kind::blocked_bloom),
     entry<cuckoo_partial_filter>(snapshot_kind::cuckoo_partial),
     entry<cleary_filter>(snapshot_kind::cleary),
-    cuckoo_entry<cuckoo_filter>(snapshot_kind::cuckoo),
-    cuckoo_entry<cuckooing_filter>(snapshot_kind::cuckooing),
-    cuckoo_entry<cyclic_filter<1>>(snapshot_kind::cyclic),
-    cuckoo_entry<cyclic_filter<2>>(snapshot_kind::cyclic),
-    cuckoo_entry<cyclic_filter<3>>(snapshot_kind::cyclic),
-    cuckoo_entry<swapping_filter>(snapshot_kind::swapping),
+    learning_entry<cuckoo_filter>(snapshot_kind::cuckoo),
+    learning_entry<cuckooing_filter>(snapshot_kind::cuckooing),
+    learning_entry<cyclic_filter<1>>(snapshot_kind::cyclic),
+    learning_entry<cyclic_filter<2>>(snapshot_kind::cyclic),
+    learning_entry<cyclic_filter<3>>(snapshot_kind::cyclic),
+    learning_entry<swapping_filter>(snapshot_kind::swapping),
     {broom_filter::name, snapshot_kind::broom, &make_broom_subject, &load_filter<broom_filter>},
-    {broom_paper_filter::name, snapshot_kind::broom_paper,
-     &make_indexed_subject<broom_paper_filter, broom_paper_options>, &load_filter<broom_paper_filter>},
-    {cascade_filter::name, snapshot_kind::cascade, &make_indexed_subject<cascade_filter, cascade_options>,
-     &load_filter<cascade_filter>},
+    learning_entry<broom_paper_filter, broom_paper_options>(snapshot_kind::broom_paper),
+    learning_entry<cascade_filter, cascade_options>(snapshot_kind::cascade),
     entry<optimal_filter>(snapshot_kind::optimal),
     entry<spectral_filter>(snapshot_kind::spectral),
     {bloomier_filter::name, snapshot_kind::bloomier, &make_bloomier_subject, &load_filter<bloomier_filter>},
 };
 
-// Measured when they are named: one filter at other settings, or one that asks for more than keys.
+// Measured when they are named: one filter at other settings, one that asks for more than keys, or one that is there to be understood.
 constexpr filter_entry variants[] = {
     entry<bench::cleary_at<50>>(snapshot_kind::cleary),
     entry<bench::cleary_at<80>>(snapshot_kind::cleary),
     entry<bench::cleary_at<90>>(snapshot_kind::cleary),
     entry<bench::cleary_at<97>>(snapshot_kind::cleary),
-    {"daisy_bloom", snapshot_kind::daisy_bloom, &make_daisy_subject<false>, &load_filter<daisy_bloom_filter>},
-    {"daisy_bloom_blocked", snapshot_kind::daisy_bloom, &make_daisy_subject<true>, &load_filter<daisy_bloom_filter>},
+    daisy_entry<bench::daisy_bloom_at<false>>(snapshot_kind::daisy_bloom),
+    daisy_entry<bench::daisy_bloom_at<true>>(snapshot_kind::daisy_bloom),
+    daisy_entry<bench::daisy_fingerprint_at>(snapshot_kind::daisy_fingerprint),
+    learning_entry<adaptive_bloom_filter, adaptive_bloom_options>(snapshot_kind::adaptive_bloom),
+    learning_entry<whitelist_filter, whitelist_options>(snapshot_kind::whitelist),
 };
 
-// There to be understood, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.
+// Controls, or no filters of keys: `inspect` knows their snapshots, `bench` does not measure them.
 constexpr filter_entry not_measured[] = {
-    {whitelist_filter::name, snapshot_kind::whitelist, nullptr, &load_filter<whitelist_filter>},
-    {adaptive_bloom_filter::name, snapshot_kind::adaptive_bloom, nullptr, &load_filter<adaptive_bloom_filter>},
     {succinct_set::name, snapshot_kind::succinct, nullptr, &load_filter<succinct_set>},
     {succinct_multiset::name, snapshot_kind::multiset, nullptr, &load_filter<succinct_multiset>},
     {lossy_filter::name, snapshot_kind::lossy, nullptr, &load_filter<lossy_filter>},
-    {daisy_fingerprint_filter::name, snapshot_kind::daisy_fingerprint, nullptr, &load_filter<daisy_fingerprint_filter>},
-    {daisy_bloom_filter::name, snapshot_kind::daisy_bloom, nullptr, &load_filter<daisy_bloom_filter>},
-    {"daisy_broom", snapshot_kind::daisy_broom, nullptr, &load_daisy_broom},
     {weighted_bloom_filter::name, snapshot_kind::weighted_bloom, nullptr, &load_filter<weighted_bloom_filter>},
 };
 
 template <class Member, class Value>
-const filter_entry* find_by(Member member, const Value& value) noexcept {
-    const auto found = std::ranges::find(entries, value, member);
-    return found == std::end(entries) ? nullptr : found;
+const filter_entry* find_in(std::span<const filter_entry> some, Member member, const Value& value) noexcept {
+    const auto found = std::ranges::find(some, value, member);
+    return found == some.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -200,15 +167,16 @@ std::span<const filter_entry> all_filters() noexcept {
 }
 
 const filter_entry* find_filter(std::string_view name) noexcept {
-    if (const filter_entry* const found = find_by(&filter_entry::name, name); found != nullptr) return found;
-    const auto* const variant = std::ranges::find(variants, name, &filter_entry::name);
-    return variant == std::end(variants) ? nullptr : variant;
+    const filter_entry* const found = find_in(entries, &filter_entry::name, name);
+    return found != nullptr ? found : find_in(variants, &filter_entry::name, name);
 }
 
 const filter_entry* find_filter(snapshot_kind kind) noexcept {
-    if (const filter_entry* const found = find_by(&filter_entry::kind, kind); found != nullptr) return found;
-    const auto other = std::ranges::find(not_measured, kind, &filter_entry::kind);
-    return other == std::end(not_measured) ? nullptr : other;
+    using some = std::span<const filter_entry>;
+    for (const some& each : {some{entries}, some{variants}, some{not_measured}}) {
+        if (const filter_entry* const found = find_in(each, &filter_entry::kind, kind); found != nullptr) return found;
+    }
+    return nullptr;
 }
 
 std::vector<std::string> filter_names() {

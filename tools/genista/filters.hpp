@@ -22,7 +22,6 @@ namespace genista::tool {
 struct saved_filter {
     std::string_view name;
     filter_stats stats;
-    std::string details;  // what else there is to say; mostly nothing
 };
 
 struct filter_entry {

@@ -1,4 +1,4 @@
-// genista inspect: what a snapshot file holds. Everything is verified first; the secret hash key is never shown.
+// genista inspect: what a snapshot file holds, filter, oracle or model. Everything is verified first; the secret hash key is never shown.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/snapshot.hpp"
 #include "genista/hash/hasher.hpp"
-#include "genista/oracles/oracle_model.hpp"
+#include "inspect_details.hpp"
 #include "json_target.hpp"
 #include "table.hpp"
 
@@ -22,8 +22,10 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-std::string hash_name(std::uint16_t id) {
-    switch (static_cast<hash_kind>(id)) {
+std::string hash_name(const snapshot_info& info) {
+    // They look at the key's bytes, or have a whole snapshot inside that says it (docs/format.md).
+    if (info.kind == snapshot_kind::score_oracle || info.kind == snapshot_kind::oracle_model) return "none";
+    switch (static_cast<hash_kind>(info.hash_id)) {
         case hash_kind::custom:
             return "custom";
         case hash_kind::keyed:
@@ -49,7 +51,7 @@ json envelope_json(const snapshot_view& view, std::uint64_t file_bytes) {
             {"kind_id", static_cast<unsigned>(info.kind)},
             {"kind_version", info.kind_version},
             {"format_version", snapshot_format_version},
-            {"hash", hash_name(info.hash_id)},
+            {"hash", hash_name(info)},
             {"hash_id", info.hash_id},
             {"key_id", fmt::format("{:016x}", info.key_id)},
             {"store_identity", hex(info.store.identity)},
@@ -60,62 +62,39 @@ json envelope_json(const snapshot_view& view, std::uint64_t file_bytes) {
             {"checksums", "ok"}};  // or open_snapshot would have refused
 }
 
-json stats_json(const filter_stats& stats) {
-    return {{"keys", stats.keys},
-            {"capacity", stats.capacity},
-            {"false_positive_rate", stats.false_positive_rate},
-            {"local_bytes", stats.local_bytes},
-            {"adaptive_bytes", stats.adaptive_bytes},
-            {"adapts", stats.adapts},
-            {"renewals", stats.renewals},
-            {"remote_reads", stats.remote_reads}};
+std::string cell(const json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    return value.is_number_unsigned() ? grouped(value.get<std::uint64_t>()) : value.dump();
 }
 
-bool is_oracle(snapshot_kind kind) noexcept {
-    return kind >= snapshot_kind::exact_oracle && kind <= snapshot_kind::score_oracle;
-}
-
-json oracle_json(const any_oracle& oracle) {
-    return {{"name", oracle.name()}, {"bytes", oracle.memory_bytes()}};
-}
-
-// What an oracle or a model says of itself. Null for other kinds.
-result<json> oracle_facts(snapshot_kind kind, std::span<const std::byte> bytes) {
-    if (is_oracle(kind)) {
-        const auto oracle = any_oracle::load(bytes);
-        if (!oracle) return oracle.error();
-        return oracle_json(*oracle);
+// Objects become rows of their own, "stats.keys"; each object of a list becomes one row.
+void add_rows(table& page, const std::string& name, const json& value) {
+    if (value.is_object()) {
+        for (const auto& [part, of] : value.items()) add_rows(page, fmt::format("{}.{}", name, part), of);
+    } else if (value.is_array() && !value.empty() && value.front().is_object()) {
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            std::string all;
+            for (const auto& [part, of] : value[i].items()) {
+                all += fmt::format("{}{} {}", all.empty() ? "" : ", ", part, cell(of));
+            }
+            page.add_row({fmt::format("{}[{}]", name, i), all});
+        }
+    } else {
+        page.add_row({name, cell(value)});
     }
-    if (kind != snapshot_kind::oracle_model) return json(nullptr);
-    const auto model = oracle_model::load(bytes);
-    if (!model) return model.error();
-    json facts = oracle_json(*model->oracle());
-    facts["insert_draws"] = model->origin().insert_draws;
-    facts["query_draws"] = model->origin().query_draws;
-    facts["held_out"] = model->origin().is_held_out;
-    return facts;
 }
 
-std::string to_text(const json& document) {
+std::string to_text(const json& document, bool is_known) {
     table page{{{"field"}, {"value", align::left, 90}}};
     for (const auto& [name, value] : document.items()) {
-        if (name == "stats" || value.is_null()) continue;
-        if (value.is_object()) {
-            for (const auto& [inner, fact] : value.items())
-                page.add_row({name + "." + inner, fact.is_string() ? fact.get<std::string>() : fact.dump()});
-            continue;
-        }
-        page.add_row({name, value.is_string() ? value.get<std::string>() : value.dump()});
+        if (value.is_null()) continue;
+        // Numbers of the envelope as they are in the file: they name things.
+        if (value.is_number())
+            page.add_row({name, value.dump()});
+        else
+            add_rows(page, name, value);
     }
-    if (document["stats"].is_null()) {
-        if (!document.contains("oracle"))  // which has none
-            page.add_row({"stats", "unknown: this version of genista does not know the kind"});
-        return page.text();
-    }
-    for (const auto& [name, value] : document["stats"].items()) {
-        page.add_row(
-            {"stats." + name, value.is_number_unsigned() ? grouped(value.get<std::uint64_t>()) : value.dump()});
-    }
+    if (!is_known) page.add_row({"stats", "unknown: this version of genista does not know the kind"});
     return page.text();
 }
 
@@ -134,18 +113,18 @@ exit_status inspect(const std::string& path, bool as_json) {
     json document = envelope_json(*view, file->bytes().size());
     document["filter"] = nullptr;
     document["stats"] = nullptr;
-    result<json> oracle = oracle_facts(view->info.kind, file->bytes());
-    if (!oracle) return refuse(oracle.error());
-    if (!oracle->is_null()) document["oracle"] = *std::move(oracle);
-    if (const filter_entry* known = find_filter(view->info.kind); known != nullptr) {
+    const result<json> details = inspect_details(view->info.kind, file->bytes());
+    if (!details) return refuse(details.error());
+    document.update(*details);
+    const filter_entry* const known = details->empty() ? find_filter(view->info.kind) : nullptr;
+    if (known != nullptr) {
         const result<saved_filter> saved = known->load(file->bytes());
         if (!saved) return refuse(saved.error());
         document["filter"] = saved->name;
-        if (!saved->details.empty()) document["details"] = saved->details;
         document["stats"] = stats_json(saved->stats);
     }
     if (!as_json) {
-        fmt::print("{}", to_text(document));
+        fmt::print("{}", to_text(document, known != nullptr || !details->empty()));
         return exit_status::ok;
     }
     const result<void> written = write_json("-", document);
@@ -165,7 +144,7 @@ command add_inspect_command(CLI::App& root) {
         "The file is only read. The hash key itself is never printed, only its id.\n"
         "Exit status: 0 a valid snapshot, 2 unreadable or damaged.\n"
         "Example:\n  genista inspect users.snapshot --json");
-    app.add_option("SNAPSHOT", asked->path, "file that a filter's save() or genista daisy train wrote")->required();
+    app.add_option("SNAPSHOT", asked->path, "file that save() wrote, of a filter, an oracle or a model")->required();
     app.add_flag("--json", asked->as_json, "print JSON instead of a table");
     return {&app, [asked] { return inspect(asked->path, asked->as_json); }};
 }

@@ -5,12 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "filters/snapshot_fields.hpp"
 #include "filters/succinct/counted.hpp"
 #include "filters/succinct/sets.hpp"
 #include "genista/format/fields.hpp"
+#include "genista/format/snapshot.hpp"
 
 namespace genista::succinct {
 
@@ -52,6 +56,42 @@ namespace genista::succinct {
     auto digits = read_sets(fields, counted::symbols, section);
     if (!digits) return digits.error();
     return counted::from_digits(*std::move(digits));
+}
+
+// ---- a dictionary that is a file of its own: the hash key and the sets, nothing else ----------------------------------------------
+
+inline constexpr std::uint16_t dictionary_version = 1;
+
+[[nodiscard]] inline result<void> save_dictionary(sink& out, snapshot_kind kind, const hasher& hash, const sets& all) {
+    const auto info = describe(kind, dictionary_version, hash);
+    if (!info) return info.error();
+    field_writer fields;
+    fields.bytes(std::as_bytes(std::span{hash.key().bytes}));
+    std::vector<std::uint64_t> words;
+    const std::array sections = {write_sets(fields, all, words)};
+    return write_snapshot(out, *info, fields.view(), sections);
+}
+
+template <class All>
+struct loaded_dictionary {
+    hasher hash;
+    All all;
+};
+
+// read(fields, section) -> result<All>: read_sets or read_counted.
+template <class All, class Read>
+[[nodiscard]] result<loaded_dictionary<All>> load_dictionary(std::span<const std::byte> bytes, snapshot_kind kind,
+                                                             const Read& read) {
+    const auto view = open_snapshot_as(kind, dictionary_version, 1, bytes);
+    if (!view) return view.error();
+    field_reader fields{view->parameters};
+    const auto hash = read_hash(fields, view->info);
+    if (!hash) return hash.error();
+    result<All> all = read(fields, view->sections[0]);
+    if (!all) return all.error();
+    if (!fields.finished())
+        return error::make(error_code::corrupt, "%s snapshot: parameters of another length", to_string(kind).data());
+    return loaded_dictionary<All>{*hash, *std::move(all)};
 }
 
 }  // namespace genista::succinct

@@ -1,40 +1,33 @@
 // adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in RAM, with slots beside it
-// if the filter needs them (subject_remote.hpp); what is spent inside R is taken off the clock (clocked_map.hpp).
+// if the filter needs them (subject_remote.hpp); what is spent inside R is taken off the clock (clocked_map.hpp). A filter without an
+// erase has neither that figure nor a mix; one that lays all keys anew after n queries pays for that in "adapt", for the look-ups before
+// it were more.
 #pragma once
 
 #include <cassert>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "bench/filter_subject.hpp"
 #include "bench/subject_remote.hpp"
+#include "genista/filters/adaptive_bloom.hpp"
 
 namespace genista::tool::bench {
 
 // Learns: false for a filter that asks R and yet learns nothing from mistakes.
 template <class Filter, class Options, bool Learns = true>
-class adaptive_subject final : public subject {
+class adaptive_subject final : public subject_of<Filter> {
   public:
     explicit adaptive_subject(const Options& options) : options_{options} {}
-
-    [[nodiscard]] std::uint64_t count_each(std::span<const std::uint64_t> keys) const override {
-        return count_each_in(*filter_, keys);
-    }
-    [[nodiscard]] std::uint64_t count_batch(std::span<const std::uint64_t> keys) const override {
-        return count_batch_in(*filter_, keys);
-    }
-    [[nodiscard]] std::string_view name() const noexcept override { return Filter::name; }
-    [[nodiscard]] filter_stats stats() const override { return filter_->stats(); }
 
     void announce(const std::shared_ptr<const flat_records>& records) override {
         remote_.reset();
         if (records != nullptr) remote_.emplace(records);
     }
     result<void> empty() override {
-        result<Filter> made = Filter::make(options_);
-        if (!made) return made.error();
-        filter_.emplace(*std::move(made));
+        if (auto made = this->take(Filter::make(options_)); !made) return made;
         if (remote_) remote_->store().clear();
         if constexpr (needs_index<Filter>) {
             if (remote_) remote_->clear_index();
@@ -70,7 +63,7 @@ class adaptive_subject final : public subject {
         return erased;
     }
 
-    [[nodiscard]] bool can_erase() const noexcept override { return true; }
+    [[nodiscard]] bool can_erase() const noexcept override { return erases; }
     [[nodiscard]] std::uint64_t erase(std::span<const std::uint64_t> keys) override {
         std::uint64_t erased = 0;
         for (const std::uint64_t key : keys) erased += erase_one(key) ? 1u : 0u;
@@ -95,6 +88,15 @@ class adaptive_subject final : public subject {
         constexpr std::uint64_t bytes_a_slot = 9;  // a key and a bit
         if constexpr (needs_slots<Filter>) return bytes_a_slot * filter_->shape().slots();
         return 0;
+    }
+
+    // The index in R, which is nobody's array: about 36 bytes a record (memory_map.hpp).
+    [[nodiscard]] std::uint64_t building_bytes() const override {
+        std::uint64_t records = needs_index<Filter> ? options_.capacity : 0;
+        if constexpr (std::is_same_v<Filter, adaptive_bloom_filter>) {
+            records *= filter_->details().levels.front().functions;  // one for each cell that a key uses
+        }
+        return 36 * records;
     }
 
     [[nodiscard]] bool can_adapt() const noexcept override { return Learns; }
@@ -126,11 +128,15 @@ class adaptive_subject final : public subject {
     }
 
   private:
+    using subject_of<Filter>::filter_;
     using remote_type = std::remove_reference_t<decltype(std::declval<remote_for<Filter>&>().remote())>;
     static constexpr bool takes_batches =
         requires(Filter & filter, std::span<const std::uint64_t> keys, remote_type& remote) {
         filter.insert(keys, remote);
         filter.erase(keys, remote, vouched);
+    };
+    static constexpr bool erases = requires(Filter & filter, std::uint64_t key, remote_type& remote) {
+        filter.erase(key, remote);
     };
 
     // Of what update(part) says it has done.
@@ -148,19 +154,21 @@ class adaptive_subject final : public subject {
         const auto outcome = filter_->insert(key, remote_->remote());
         return outcome && *outcome != insert_outcome::full;
     }
-    [[nodiscard]] bool erase_one(std::uint64_t key) {
+    [[nodiscard]] bool erase_one([[maybe_unused]] std::uint64_t key) {
+        assert(can_erase());  // or a caller's bug
         // As the local filters' erase does where the filter can be told: whoever erases knows that the key was stored.
-        const auto outcome = [&] {
+        const auto outcome = [&]() -> result<erase_outcome> {
             if constexpr (takes_batches)
                 return filter_->erase(key, remote_->remote(), vouched);
-            else
+            else if constexpr (erases)
                 return filter_->erase(key, remote_->remote());
+            else
+                return erase_outcome::absent;
         }();
         return outcome && *outcome == erase_outcome::erased;
     }
 
     Options options_;
-    std::optional<Filter> filter_;              // engaged after the first empty(), which the registry calls
     std::optional<remote_for<Filter>> remote_;  // engaged by announce()
 };
 

@@ -1,4 +1,4 @@
-// daisy_bloom_filter under the clock, in a world that is not uniform: four groups of keys, each with its share of the stored and of the asked.
+// The daisy filters under the clock, in a world that is not uniform: four groups of keys, each with its share of the stored and of the asked.
 //
 //     group     0      1      2      3          2^40 keys each, alike within it
 //     stored    0.60   0.30   0.09   0.01
@@ -23,6 +23,7 @@
 
 #include "bench/filter_subject.hpp"
 #include "genista/filters/daisy_bloom.hpp"
+#include "genista/filters/daisy_fingerprint.hpp"
 
 namespace genista::tool::bench {
 
@@ -34,21 +35,36 @@ inline constexpr std::array<odds_group, 4> daisy_groups = {{
     {{0.01 / daisy_group_keys, 0.60 / daisy_group_keys}, daisy_group_keys},
 }};
 
+// Which one: its name in tables, its type, and how a plan becomes one.
 template <bool Blocked>
+struct daisy_bloom_at {
+    static constexpr std::string_view name = Blocked ? "daisy_bloom_blocked" : "daisy_bloom";
+    using filter = daisy_bloom_filter;
+    static result<filter> make(const daisy_plan& plan, const std::optional<hasher>& hash) {
+        return filter::make({.plan = plan, .hash = hash, .blocked = Blocked});
+    }
+};
+struct daisy_fingerprint_at {
+    static constexpr std::string_view name = daisy_fingerprint_filter::name;
+    using filter = daisy_fingerprint_filter;
+    static result<filter> make(const daisy_plan& plan, const std::optional<hasher>& hash) {
+        return filter::make({.plan = plan, .hash = hash});
+    }
+};
+
+template <class Which>
 class daisy_subject final : public subject {
   public:
     explicit daisy_subject(const filter_options& options) : options_{options} {}
 
-    [[nodiscard]] std::string_view name() const noexcept override {
-        return Blocked ? "daisy_bloom_blocked" : "daisy_bloom";
-    }
+    [[nodiscard]] std::string_view name() const noexcept override { return Which::name; }
     [[nodiscard]] filter_stats stats() const override { return filter_->stats(); }
 
     result<void> empty() override {
         const daisy_terms terms{static_cast<double>(options_.capacity), options_.false_positive_rate};
         const auto plan = plan_tuned(terms, [](const daisy_terms& at) { return plan_for_groups(at, daisy_groups); });
         if (!plan) return plan.error();
-        auto made = daisy_bloom_filter::make({.plan = *plan, .hash = options_.hash, .blocked = Blocked});
+        auto made = Which::make(*plan, options_.hash);
         if (!made) return made.error();
         filter_.emplace(*std::move(made));
         return {};
@@ -57,8 +73,11 @@ class daisy_subject final : public subject {
     void before_insert(std::span<const std::uint64_t> keys) override { before_lookups(keys, true); }
     [[nodiscard]] std::uint64_t insert(std::span<const std::uint64_t> keys) override {
         const std::span<const std::uint8_t> classes = classes_of(keys);
-        for (std::size_t i = 0; i < keys.size(); ++i) (void)filter_->insert(keys[i], classes[i]);
-        return 0;
+        std::uint64_t refused = 0;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            refused += filter_->insert(keys[i], classes[i]) == insert_outcome::full ? 1u : 0u;
+        }
+        return refused;
     }
 
     void before_lookups(std::span<const std::uint64_t> keys, bool stored) const override {
@@ -86,16 +105,13 @@ class daisy_subject final : public subject {
         return count_batch_in(with_classes{*filter_, keys, classes_of(keys)}, keys);
     }
 
-    [[nodiscard]] bool can_erase() const noexcept override { return false; }
-    [[nodiscard]] std::uint64_t erase(std::span<const std::uint64_t>) override { return 0; }
-    [[nodiscard]] update_counts mixed(const mixed_work&) override { return {}; }
-
   private:
+    using filter_type = typename Which::filter;
     static constexpr std::size_t least_timed = 10'000;
 
     // What count_batch_in asks: batches of `keys`, whose classes lie beside them.
     struct with_classes {
-        const daisy_bloom_filter& filter;
+        const filter_type& filter;
         std::span<const std::uint64_t> all;
         std::span<const std::uint8_t> classes;
         void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const {
@@ -119,7 +135,7 @@ class daisy_subject final : public subject {
     }
 
     filter_options options_;
-    std::optional<daisy_bloom_filter> filter_;  // engaged after the first empty(), which the registry calls
+    std::optional<filter_type> filter_;  // engaged after the first empty(), which the registry calls
     mutable std::vector<std::uint8_t> classes_;
     mutable const std::uint64_t* first_key_ = nullptr;
     mutable std::optional<double> oracle_ns_;

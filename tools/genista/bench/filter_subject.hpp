@@ -64,27 +64,36 @@ update_counts run_mixed(const mixed_work& work, const Lookup& lookup, const Inse
     return counts;
 }
 
-template <local_filter Filter>
-class filter_subject final : public subject {
+// What all subjects begin with: the filter, and its look-ups.
+template <class Filter>
+class subject_of : public subject {
   public:
-    explicit filter_subject(const filter_options& options) : options_{options} {}
-
     [[nodiscard]] std::uint64_t count_each(std::span<const std::uint64_t> keys) const override {
         return count_each_in(*filter_, keys);
     }
     [[nodiscard]] std::uint64_t count_batch(std::span<const std::uint64_t> keys) const override {
         return count_batch_in(*filter_, keys);
     }
-
     [[nodiscard]] std::string_view name() const noexcept override { return Filter::name; }
     [[nodiscard]] filter_stats stats() const override { return filter_->stats(); }
 
-    result<void> empty() override {
-        result<Filter> made = Filter::make(options_);
+  protected:
+    // On failure the old one stays.
+    [[nodiscard]] result<void> take(result<Filter> made) {
         if (!made) return made.error();
-        filter_.emplace(std::move(*made));
+        filter_.emplace(*std::move(made));
         return {};
     }
+
+    std::optional<Filter> filter_;  // engaged after the first empty(), which the registry calls
+};
+
+template <local_filter Filter>
+class filter_subject final : public subject_of<Filter> {
+  public:
+    explicit filter_subject(const filter_options& options) : options_{options} {}
+
+    result<void> empty() override { return this->take(Filter::make(options_)); }
 
     [[nodiscard]] std::uint64_t insert(std::span<const std::uint64_t> keys) override {
         std::uint64_t refused = 0;
@@ -116,8 +125,8 @@ class filter_subject final : public subject {
     }
 
   private:
+    using subject_of<Filter>::filter_;
     filter_options options_;
-    std::optional<Filter> filter_;  // engaged after the first empty(), which the registry calls
 };
 
 }  // namespace genista::tool::bench

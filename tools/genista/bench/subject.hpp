@@ -93,14 +93,14 @@ class subject : public reader {
     [[nodiscard]] virtual std::uint64_t insert_batch(std::span<const std::uint64_t>) { return 0; }
     [[nodiscard]] virtual std::uint64_t erase_batch(std::span<const std::uint64_t>) { return 0; }
 
-    [[nodiscard]] virtual bool can_erase() const noexcept = 0;
+    [[nodiscard]] virtual bool can_erase() const noexcept { return false; }
     // How many of the keys were erased. Only if can_erase().
-    [[nodiscard]] virtual std::uint64_t erase(std::span<const std::uint64_t> keys) = 0;
+    [[nodiscard]] virtual std::uint64_t erase(std::span<const std::uint64_t>) { return 0; }
 
     // May several threads insert and erase at once? Look-ups always may.
     [[nodiscard]] virtual bool many_writers() const noexcept { return false; }
     // Only if can_erase(), and on several threads at once only if many_writers().
-    [[nodiscard]] virtual update_counts mixed(const mixed_work& work) = 0;
+    [[nodiscard]] virtual update_counts mixed(const mixed_work&) { return {}; }
 
     // Does it work beside a remote map? Then so much memory is needed there for slots.
     [[nodiscard]] virtual bool asks_remote() const noexcept { return false; }

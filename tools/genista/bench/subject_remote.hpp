@@ -2,6 +2,8 @@
 // for such, and all of it on R's clock.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -71,11 +73,16 @@ class indexed_remote {
     both remote_;
 };
 
+// Asked of adapt alone: not every filter that learns can erase.
+template <class Filter, class R>
+concept adapts_over = requires(Filter& filter, std::uint64_t key, R& remote) {
+    { filter.adapt(key, remote) } -> std::same_as<result<adapt_outcome>>;
+};
 template <class Filter>
 inline constexpr bool needs_index =
-    adaptive_filter<Filter, indexed_remote::both> && !adaptive_filter<Filter, clocked_map<flat_map>>;
+    adapts_over<Filter, indexed_remote::both> && !adapts_over<Filter, clocked_map<flat_map>>;
 template <class Filter>
-inline constexpr bool needs_slots = !needs_index<Filter> && !adaptive_filter<Filter, clocked_map<flat_map>>;
+inline constexpr bool needs_slots = !needs_index<Filter> && !adapts_over<Filter, clocked_map<flat_map>>;
 
 template <class Filter>
 using remote_for = std::conditional_t<needs_index<Filter>, indexed_remote,

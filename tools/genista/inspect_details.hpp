@@ -1,0 +1,22 @@
+// What `genista inspect` says of a snapshot beyond the statistics that all filters share: of oracles and models, which are no filters,
+// and of the plan that a daisy filter was made by.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "genista/base/result.hpp"
+#include "genista/filters/filter.hpp"
+#include "genista/format/snapshot.hpp"
+
+namespace genista::tool {
+
+// Objects by name ("oracle", "model", "plan", …) for the kinds that have any, "stats" among them where only this file can load the kind; an
+// empty object for all others. An error: the bytes are no sound snapshot of their kind.
+[[nodiscard]] result<nlohmann::ordered_json> inspect_details(snapshot_kind kind, std::span<const std::byte> bytes);
+
+// The statistics of any filter.
+[[nodiscard]] nlohmann::ordered_json stats_json(const filter_stats& stats);
+
+}  // namespace genista::tool
