@@ -25,6 +25,8 @@ struct saved_parameters {
     std::array<std::uint8_t, max_daisy_class + 1> tables{};  // by chain
 };
 
+constexpr std::uint64_t most_inserts = std::uint64_t{1} << 56;  // of a class; all classes together can be added up
+
 // Everything that the parameter block says, and whether it says it of a filter that could be.
 result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     field_reader fields{view.parameters};
@@ -36,10 +38,16 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     read.options.hash = common->options.hash;
     read.options.plan = read_plan(fields, common->options.false_positive_rate);
     const std::uint32_t unknown_size = fields.u32();
-    for (std::uint64_t& each : read.inserts) each = fields.u64();
+    bool countable = true;  // else a count that goes on from there would begin again at zero
+    for (std::uint64_t& each : read.inserts) {
+        each = fields.u64();
+        countable = countable && each <= most_inserts;
+    }
     for (std::uint8_t& each : read.tables) each = fields.u8();
     if (!fields.finished() || unknown_size > 1)
         return error::make(error_code::corrupt, "daisy_fingerprint snapshot: parameters of another size");
+    if (!countable)
+        return error::make(error_code::corrupt, "daisy_fingerprint snapshot: more than 2^56 inserts of a class");
     read.options.unknown_size = unknown_size == 1;
     const daisy_plan& plan = read.options.plan;
     const auto fine = check_plan(daisy_fingerprint_filter::name, plan);
@@ -78,10 +86,7 @@ result<wanted_tables> wanted_by(const fingerprint_layout& layout, const saved_pa
 // The values of a chain came by inserts of its classes.
 std::uint64_t inserts_into(const fingerprint_layout& layout, const saved_parameters& read, unsigned chain) noexcept {
     std::uint64_t sum = 0;
-    for (unsigned j = chain; j > 0 && (j == chain || !layout.is_chain(j)); --j) {
-        const std::uint64_t more = sum + read.inserts[j];
-        sum = more < sum ? ~std::uint64_t{0} : more;
-    }
+    for (unsigned j = chain; j > 0 && (j == chain || !layout.is_chain(j)); --j) sum += read.inserts[j];
     return sum;
 }
 
@@ -106,7 +111,8 @@ result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
         write_common(fields, now, hash_);
         write_plan(fields, plan());
         fields.u32(unknown_size_ ? 1 : 0);
-        for (unsigned j = 0; j <= max_daisy_class; ++j) fields.u64(j <= largest_ ? classes_[j].inserts : 0);
+        for (unsigned j = 0; j <= max_daisy_class; ++j)
+            fields.u64(j <= largest_ ? std::min(classes_[j].inserts, most_inserts) : 0);
         vector_sink used, extra;
         for (unsigned chain = 0; chain <= max_daisy_class; ++chain) {
             const bool is_one = chain <= largest_ && is_chain(chain);

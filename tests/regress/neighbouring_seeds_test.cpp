@@ -14,7 +14,8 @@ TEST(neighbouring_seeds, share_no_number) {
     std::unordered_set<std::uint64_t> seen;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         genista::lab::random_stream chance{seed};
-        for (int i = 0; i < 1'000; ++i) EXPECT_TRUE(seen.insert(chance()).second) << "seed " << seed << ", number " << i;
+        for (int i = 0; i < 1'000; ++i)
+            EXPECT_TRUE(seen.insert(chance()).second) << "seed " << seed << ", number " << i;
     }
 }
 

@@ -88,7 +88,8 @@ result<void> daisy_broom_core::open_late(const late_size& size, std::uint64_t fo
         const std::lock_guard only_one{opening_};
         if (late_owner_ != nullptr) return {};
         daisy_band band = bands_.late();
-        band.capacity = size.capacity;
+        // Keys may have come since: somebody looked into R meanwhile.
+        band.capacity = std::max(size.capacity, size_late(0).capacity);
         if (found > too_many) {
             const std::uint64_t bins = broom::bins_for(size.capacity);
             band.capacity = found > max_capacity / bins ? max_capacity : std::max(found * bins, size.capacity);

@@ -75,6 +75,7 @@ class daisy_broom_core {
         return late();
     }
     [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
+    [[nodiscard]] bool bands_grow() const noexcept { return how_.grows; }
     // How large it would be now, and where to look into R whether it holds as many keys as we were told.
     struct late_size {
         std::uint64_t capacity = 0;

@@ -64,9 +64,17 @@ template <remote_map View>
 }
 
 // One range read, and two while the broom filter parts it. An error leaves it unlaid.
+//
+// A band that opened while many more keys came than it was made for has too few bins for what R holds, and a broom filter does not grow for keys that it
+// does not have yet. Nobody can bring that about at will; it grows for R then, which reads all of it, once.
 template <remote_map View>
 [[nodiscard]] result<void> lay(daisy_broom_core& core, late_band& band, std::uint64_t range, View& view) noexcept {
-    if (const auto laid = band.broom().lay(band.range(range), view); !laid) return laid;
+    auto laid = band.broom().lay(band.range(range), view);
+    if (!laid && laid.error().code() == error_code::unsupported && core.bands_grow()) {
+        if (const auto grown = band.broom().grow(view); !grown) return grown;
+        laid = band.broom().lay(band.range(range), view);
+    }
+    if (!laid) return laid;
     if (band.have_laid(range)) core.cells().release();
     return {};
 }
