@@ -75,7 +75,7 @@ TEST_F(guard_daisy_cli, the_table_has_their_rows_and_an_attack_tells_them_apart)
     const arguments attacked{"--filters",
                              "daisy_bloom,daisy_broom",
                              "--bits-per-key",
-                             "20",
+                             "32",
                              "--attack",
                              "--pool",
                              "100",
