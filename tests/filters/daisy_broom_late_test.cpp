@@ -328,5 +328,44 @@ TEST(daisy_broom_late, a_list_takes_memory_as_mistakes_come) {
     EXPECT_FALSE(again.excludes(position));
 }
 
+// A store into which others write while it is read: after the first range was visited, `more` keys are there that nobody has told the filter of.
+struct filling_up {
+    memory_map& store;
+    hasher hash;
+    std::uint64_t first = 0, more = 0;
+
+    result<bool> put(const digest& where, key_view key) { return store.put(where, key); }
+    result<bool> erase(const digest& where, key_view key) { return store.erase(where, key); }
+    result<bool> contains(const digest& where, key_view key) { return store.contains(where, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t from, std::uint64_t to, Visit&& visit) {
+        const result<void> done = store.for_each(from, to, visit);
+        for (; more != 0; --more) {
+            const std::uint64_t key = first++;
+            if (const auto put = store.put(hash(key), integer_key{key}.view()); !put) return put.error();
+        }
+        return done;
+    }
+};
+
+// Between the look into R and the opening ten times as many keys come: no bin could hold them, and the broom filter does not grow for keys that it does not have.
+TEST(daisy_broom_late, a_band_that_opened_too_small_grows_for_what_r_holds) {
+    memory_map store;
+    filter f =
+        *filter::make(options_with(0), plan_of({200, 0x1p-12}, {{0, {0.9, 0}}, {12, {0.1, 1}}}), all_of_class_0());
+    filling_up remote{store, f.hash(), 0, 2'000};
+    const auto adapted = f.adapt(strangers, remote);
+    ASSERT_TRUE(adapted) << adapted.error().message();
+    EXPECT_FALSE(f.may_contain(strangers));
+    ASSERT_NE(f.late(), nullptr);
+    EXPECT_GT(f.late()->laid(), 0u);
+    for (std::uint64_t key = 0; key < 2'000; ++key) {
+        EXPECT_TRUE(f.may_contain(key)) << key;
+        ASSERT_TRUE(f.insert(key, remote));
+        EXPECT_TRUE(f.may_contain(key)) << key;
+    }
+    EXPECT_TRUE(f.audit(remote));
+}
+
 }  // namespace
 }  // namespace genista
