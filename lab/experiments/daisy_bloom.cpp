@@ -24,7 +24,6 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
@@ -34,6 +33,7 @@
 #include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
 
@@ -72,8 +72,6 @@ struct measured_row {
     }
 };
 
-using key_set = std::unordered_set<std::uint64_t>;
-
 // What is drawn for one use must not be drawn again for another.
 enum class chance_of : std::uint64_t { input = 1, hash, queries, control_hash, control_queries };
 std::uint64_t seed_for(std::uint64_t seed, chance_of use) {
@@ -91,8 +89,8 @@ std::uint64_t tables_for(double kept_draws, bool quick) {
 
 // Queries from Q that are absent and pass; passes(key, another key never stored, whose digest stands for this key's).
 template <class Passes>
-std::uint64_t count_errors(const daisy_input& input, const key_set& stored, std::uint64_t queries, std::uint64_t seed,
-                           const Passes& passes) {
+std::uint64_t count_errors(const daisy_input& input, const number_set& stored, std::uint64_t queries,
+                           std::uint64_t seed, const Passes& passes) {
     constexpr std::uint64_t first_stranger = std::uint64_t{1} << 50;  // beyond every universe
     const auto next = input.asked_draws(seed);
     std::uint64_t errors = 0;
@@ -103,7 +101,7 @@ std::uint64_t count_errors(const daisy_input& input, const key_set& stored, std:
     return errors;
 }
 
-void run_control(const daisy_input& input, const key_set& stored, std::uint64_t queries, std::uint64_t seed,
+void run_control(const daisy_input& input, const number_set& stored, std::uint64_t queries, std::uint64_t seed,
                  measured_row& row) {
     const double possible = bloom_filter::fpr_for(stored.size(), row.bits);
     if (possible > max_false_positive_rate) {  // there is no such filter
@@ -114,7 +112,7 @@ void run_control(const daisy_input& input, const key_set& stored, std::uint64_t 
         must(bloom_filter::make({.capacity = stored.size(),
                                  .false_positive_rate = possible,
                                  .hash = hasher{hash_key::from_seed(seed_for(seed, chance_of::control_hash))}}));
-    for (const std::uint64_t key : stored) (void)standard.insert(key);
+    stored.for_each([&](std::uint64_t key) { (void)standard.insert(key); });
     row.control_errors += static_cast<double>(
         count_errors(input, stored, queries, seed_for(seed, chance_of::control_queries),
                      [&](std::uint64_t, std::uint64_t fresh) { return standard.may_contain(fresh); }));
@@ -124,22 +122,25 @@ void run_control(const daisy_input& input, const key_set& stored, std::uint64_t 
 struct drawn {
     std::vector<std::uint64_t>
         kept;  // draws of which some row keeps anything: few in a world where most keys are never asked for
-    key_set stored;
+    number_set stored;
 
     drawn(const daisy_input& input, const std::vector<measured_row>& rows, std::uint64_t seed) {
-        const std::vector<std::uint64_t> draws = input.stored(seed_for(seed, chance_of::input));
-        for (const std::uint64_t key : draws) {
+        const auto next = input.stored_draws(seed_for(seed, chance_of::input));
+        const auto draws = static_cast<std::uint64_t>(input.terms.draws);
+        stored.reserve(draws);
+        for (std::uint64_t i = 0; i < draws; ++i) {
+            const std::uint64_t key = next();
             const key_odds odds = input.odds(key);
             const auto keeps = [&](const measured_row& row) { return daisy_class(odds, row.plan.terms) > 0; };
             if (std::ranges::any_of(rows, keeps)) kept.push_back(key);
+            stored.insert(key);
         }
-        stored.insert(draws.begin(), draws.end());
     }
 };
 
 // One table more.
 void measure_table(const daisy_input& input, const drawn& from, std::uint64_t seed, measured_row& row) {
-    const key_set& stored = from.stored;
+    const number_set& stored = from.stored;
     auto filter = must(daisy_bloom_filter::make({.plan = row.plan,
                                                  .hash = hasher{hash_key::from_seed(seed_for(seed, chance_of::hash))},
                                                  .blocked = row.blocked}));

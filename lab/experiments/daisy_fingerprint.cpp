@@ -97,7 +97,7 @@ void run_control(point& p, const drawn_world& input) {
         (needs > p.bits ? low : high) = middle;
     }
     auto filter = must(bloom_filter::make({p.distinct, high, hasher{hash_key::from_seed(p.seed)}}));
-    for (const std::uint64_t key : input.stored) (void)filter.insert(key);
+    input.stored.for_each([&](std::uint64_t key) { (void)filter.insert(key); });
     rate_seen seen;
     p.control_rate = ordinary_rate(filter, input, trials_for(p.promised()), seen, p.seed + 3);
     p.control_kept = seen.keeps(p.promised());
@@ -185,7 +185,8 @@ void count_instructions(timed& t, std::uint64_t lookups, std::uint64_t seed) {
     const drawn_world input{odds_world::zipf_stored(daisy_worlds(t.draws, t.rate)[0].universe(), 1.0), terms, seed};
     auto filter = must(daisy_fingerprint_filter::make({input.plan(), hasher{hash_key::from_seed(seed)}}));
     insert_all(filter, input);
-    std::vector<std::uint64_t> sorted(input.stored.begin(), input.stored.end());
+    std::vector<std::uint64_t> sorted;
+    input.stored.for_each([&](std::uint64_t key) { sorted.push_back(key); });
     std::sort(sorted.begin(), sorted.end());
     instruction_counter counter;
     volatile bool sink = false;

@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/cleary.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/odds_world.hpp"
 
 namespace genista::lab {
@@ -64,7 +64,7 @@ bound_seen measure_one(const odds_world& world, double n, double rate, std::uint
     auto stored = world.stored_draws(seed);
     for (std::uint64_t i = 0; i < samples; ++i)
         seen.sampled += daisy_bits(world.odds(stored()), terms) / static_cast<double>(samples);
-    std::unordered_set<std::uint64_t> distinct;
+    number_set distinct;
     for (double i = 0; i < n; ++i) distinct.insert(stored());
     seen.distinct = static_cast<double>(distinct.size()) / n;
     double absent = 0;

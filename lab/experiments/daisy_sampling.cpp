@@ -90,7 +90,7 @@ sampled live(point& p, const drawn_world& input) {
     const auto look_for_all = [&](std::uint64_t up_to) {
         for (std::uint64_t i = 0; i < up_to; ++i) p.lost += filter.may_contain(input.draws[i]) ? 0u : 1u;
     };
-    std::unordered_set<std::uint64_t> so_far;
+    number_set so_far;
     for (std::uint64_t i = 0; i < input.draws.size(); ++i) {
         const bool was_sampling = filter.is_sampling();
         if (filter.insert(input.draws[i]) == insert_outcome::full)
@@ -103,7 +103,7 @@ sampled live(point& p, const drawn_world& input) {
             p.let_in += found && !so_far.contains(key) ? 1u : 0u;
             // Rarely, for what is asked here counts as a query, too.
             if (i == 10'000) {
-                for (const std::uint64_t member : so_far) p.lost += filter.may_contain(member) ? 0u : 1u;
+                so_far.for_each([&](std::uint64_t member) { p.lost += filter.may_contain(member) ? 0u : 1u; });
             }
         } else {
             p.handed_over_at = i + 1;

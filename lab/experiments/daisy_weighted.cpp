@@ -15,7 +15,6 @@
 #include <array>
 #include <cmath>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
@@ -24,6 +23,7 @@
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/daisy_input.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
 
@@ -95,17 +95,17 @@ void measure_point(point& p) {
     const auto side = [&](std::uint64_t key) { return key < world.rare ? std::size_t{0} : std::size_t{1}; };
 
     random_stream chance{p.seed};
-    std::unordered_set<std::uint64_t> stored;
+    number_set stored;
     for (double i = 0; i < p.terms.draws; ++i) {
         const std::uint64_t key = world.draw(chance, world.stored_share);
         stored.insert(key);
         (void)daisy.insert(key, classes[side(key)]);
         (void)weighted.insert(key, odds[side(key)]);
     }
-    for (const std::uint64_t key : stored) {
+    stored.for_each([&](std::uint64_t key) {
         p.false_negatives += daisy.may_contain(key, classes[side(key)]) ? 0u : 1u;
         p.false_negatives += weighted.may_contain(key, odds[side(key)]) ? 0u : 1u;
-    }
+    });
     p.queries = trials_for(proved_rates * p.terms.rate);
     for (std::uint64_t i = 0; i < p.queries; ++i) {
         const std::uint64_t key = world.draw(chance, world.asked_share);

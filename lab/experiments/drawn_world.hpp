@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "genista/filters/filter.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 #include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/number_set.hpp"
 #include "lab/workloads/odds_world.hpp"
 #include "lab/workloads/random.hpp"
 
@@ -24,7 +24,7 @@ struct drawn_world {
     daisy_terms terms;
     std::vector<odds_group> groups;
     std::vector<std::uint64_t> draws{};  // with repetitions, in their order
-    std::unordered_set<std::uint64_t> stored{};
+    number_set stored{};
 
     drawn_world(odds_world from, const daisy_terms& asked, std::uint64_t seed);
     [[nodiscard]] daisy_plan plan() const { return must(plan_for_groups(terms, groups)); }
@@ -83,9 +83,9 @@ void insert_all(Filter& filter, const drawn_world& input) {
 template <class Filter>
 [[nodiscard]] std::uint64_t false_negatives(const Filter& filter, const drawn_world& input) {
     std::uint64_t lost = 0;
-    for (const std::uint64_t key : input.stored) {
+    input.stored.for_each([&](std::uint64_t key) {
         lost += filter.may_contain(key, daisy_class(input.world.odds(key), filter.terms())) ? 0u : 1u;
-    }
+    });
     return lost;
 }
 

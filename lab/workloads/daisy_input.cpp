@@ -52,13 +52,6 @@ daisy_input::draws uniform_draws(std::uint64_t universe, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<std::uint64_t> daisy_input::stored(std::uint64_t seed) const {
-    const draws next = stored_draws(seed);
-    std::vector<std::uint64_t> drawn(static_cast<std::size_t>(terms.draws));
-    for (std::uint64_t& key : drawn) key = next();
-    return drawn;
-}
-
 std::uint64_t universe_for(const daisy_terms& terms) {
     return static_cast<std::uint64_t>(std::ceil(2 * terms.draws / terms.rate));
 }

@@ -25,8 +25,6 @@ struct daisy_input {
     std::function<key_odds(std::uint64_t)> odds{};
     std::vector<odds_group> groups{};
     std::function<draws(std::uint64_t seed)> stored_draws{}, asked_draws{};
-
-    [[nodiscard]] std::vector<std::uint64_t> stored(std::uint64_t seed) const;
 };
 
 [[nodiscard]] std::uint64_t universe_for(const daisy_terms& terms);
