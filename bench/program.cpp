@@ -9,10 +9,10 @@
 #include <fstream>
 #include <string_view>
 
-#include "bench/machine.hpp"
 #include "exit_status.hpp"
 #include "genista/filters/broom.hpp"
 #include "json_target.hpp"
+#include "machine.hpp"
 #include "options.hpp"
 #include "table.hpp"
 
@@ -78,7 +78,7 @@ void check_broom_rate(double rate) {
 }
 
 nlohmann::ordered_json machine_json() {
-    const tool::bench::machine_facts facts = tool::bench::this_machine();
+    const tool::machine_facts facts = tool::this_machine();
     return {{"cpu", facts.cpu},           {"cores", facts.cores},   {"isa", facts.isa},
             {"compiler", facts.compiler}, {"caches", facts.caches}, {"huge_pages", facts.huge_pages}};
 }

@@ -6,13 +6,13 @@ set(report_browser_sources ${CMAKE_CURRENT_LIST_DIR}/browser_test.cpp)
 list(REMOVE_ITEM report_test_sources ${report_browser_sources})
 
 add_executable(report_tests ${report_test_sources})
-target_link_libraries(report_tests PRIVATE genista_test_support genista_lab)
+target_link_libraries(report_tests PRIVATE genista_test_support genista_experiments)
 genista_house_options(report_tests)
 target_compile_options(report_tests PRIVATE ${light_optimisation})
 gtest_discover_tests(report_tests TEST_PREFIX report. NO_PRETTY_TYPES DISCOVERY_MODE PRE_TEST PROPERTIES LABELS report)
 
 add_executable(report_browser_tests ${report_browser_sources})
-target_link_libraries(report_browser_tests PRIVATE genista_test_support genista_lab)
+target_link_libraries(report_browser_tests PRIVATE genista_test_support genista_experiments)
 genista_house_options(report_browser_tests)
 target_compile_options(report_browser_tests PRIVATE ${light_optimisation})
 gtest_discover_tests(report_browser_tests TEST_PREFIX report. NO_PRETTY_TYPES DISCOVERY_MODE PRE_TEST

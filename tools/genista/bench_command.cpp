@@ -11,12 +11,12 @@
 
 #include "bench/compare.hpp"
 #include "bench/keys.hpp"
-#include "bench/machine.hpp"
 #include "bench/report.hpp"
 #include "bench/size_run.hpp"
-#include "command.hpp"
+#include "commands.hpp"
 #include "filters.hpp"
 #include "json_target.hpp"
+#include "machine.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -138,7 +138,7 @@ double effort(const bench::plan& what) {
 }
 
 result<bench::report> measure_all(const request& asked, const std::vector<bench::plan>& plans) {
-    bench::report run{.asked = plans.back(), .machine = bench::this_machine()};
+    bench::report run{.asked = plans.back(), .machine = this_machine()};
     progress bar{"bench"};
     double done = 0, all = 0;
     for (const bench::plan& each : plans) all += effort(each);

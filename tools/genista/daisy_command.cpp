@@ -1,6 +1,8 @@
 // genista daisy: oracles for the daisy filters. `train` makes a model of a log of inserts and a log of queries, `size` says what filters
 // over that model take. docs/daisy.md walks through both.
-#include "command.hpp"
+#include <CLI/CLI.hpp>
+
+#include "commands.hpp"
 #include "daisy/commands.hpp"
 
 namespace genista::tool {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "command.hpp"
+#include "commands.hpp"
 #include "daisy/commands.hpp"
 #include "genista/filters/broom.hpp"
 #include "guard/attack.hpp"

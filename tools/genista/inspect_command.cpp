@@ -1,20 +1,21 @@
 // genista inspect: what a snapshot file holds, filter, oracle or model. Everything is verified first; the secret hash key is never shown.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bench/machine.hpp"
-#include "command.hpp"
+#include "commands.hpp"
 #include "filters.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/snapshot.hpp"
 #include "genista/hash/hasher.hpp"
 #include "inspect_details.hpp"
 #include "json_target.hpp"
+#include "machine.hpp"
 #include "table.hpp"
 
 namespace genista::tool {
@@ -105,7 +106,7 @@ exit_status inspect(const std::string& path, bool as_json) {
                         message.find(path) == std::string::npos ? fmt::format("'{}': {}", path, message) : message);
     };
     // A copy, not a mapping: whoever cuts the file short meanwhile must not end this process (mapped_file.hpp).
-    const std::uint64_t memory = bench::physical_memory_bytes();
+    const std::uint64_t memory = physical_memory_bytes();
     const result<buffer> file = read_file(path, memory == 0 ? UINT64_MAX : memory);
     if (!file) return refuse(file.error());
     const result<snapshot_view> view = open_snapshot(file->bytes());

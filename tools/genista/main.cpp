@@ -1,114 +1,27 @@
-// genista: the command line of the library. It parses, calls one command, and maps whatever happened to an exit status.
+// genista: the command line of the library.
 //
 //     guard     the main job: filters before a store on disk, and what absent keys cost
 //     bench     how fast, how small and how wrong each filter is, measured in one interleaved run
 //     inspect   what a snapshot file holds
 //     daisy     oracles for the daisy filters: trained from logs, and what filters over them take
-//     lab       the papers' promises as experiments
+//     lab       the papers' promises as experiments: a program of its own (lab_call.hpp)
 //
 // Start at command.hpp to add a command; bench/subject.hpp to add a filter to the bench.
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "command.hpp"
-#include "exit_status.hpp"
-#include "names.hpp"
-
-namespace genista::tool {
-namespace {
-
-const CLI::App& deepest(const CLI::App& app) {
-    const CLI::App* at = &app;
-    for (auto chosen = at->get_subcommands(); !chosen.empty(); chosen = at->get_subcommands()) at = chosen.back();
-    return *at;
-}
-
-std::string full_name(const CLI::App& app) {
-    return app.get_parent() == nullptr ? "genista" : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
-// bench, inspect, lab; nothing if the command has no commands below it.
-std::vector<std::string> command_names(const CLI::App& app) {
-    std::vector<std::string> names;
-    for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; }))
-        names.push_back(below->get_name());
-    return names;
-}
-
-// "; did you mean --keys?" for the first word that nobody expected, if something is near.
-std::string guess(const CLI::App& at) {
-    const std::vector<std::string> left = at.remaining();
-    if (left.empty()) return {};
-    const std::string word = left.front().substr(0, left.front().find('='));
-    std::vector<std::string> known = command_names(at);
-    if (word.starts_with("-")) {
-        known.clear();
-        for (const CLI::Option* each : at.get_options())
-            for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
-    }
-    const std::string near = nearest_name(word, known);
-    return near.empty() ? near : "; did you mean " + near + "?";
-}
-
-// CLI11 has an exit code for every way to be wrong; the tool has one for all of them.
-exit_status explain(const CLI::App& root, const CLI::ParseError& problem) {
-    if (problem.get_exit_code() == 0) return root.exit(problem) == 0 ? exit_status::ok : exit_status::failed;
-    const CLI::App& at = deepest(root);
-    std::string message = problem.what();
-    const std::string guessed = guess(at);
-    message += guessed;
-    if (const auto names = command_names(at); !names.empty())
-        message += fmt::format("{} commands are {}", guessed.empty() ? "; the" : " The", fmt::join(names, ", "));
-    message += " (see " + full_name(at) + " --help)";
-    for (char& c : message) c = c == '\n' ? ' ' : c;
-    return complain(exit_status::bad_input, message);
-}
-
-exit_status run(int argument_count, char** arguments) {
-    CLI::App root{"genista: membership filters that learn from their mistakes", "genista"};
-    root.set_version_flag("--version", "genista " GENISTA_VERSION, "print the version and exit");
-    root.set_help_flag("-h,--help", "print this help and exit");
-    root.require_subcommand(0, 1);
-    root.footer(
-        "Exit status: 0 done, 1 a broken claim or failed work, 2 bad input.\n"
-        "Example:\n  genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html");
-    std::vector<command> commands{add_guard_command(root), add_bench_command(root), add_inspect_command(root)};
-    for (command& each : add_daisy_commands(root)) commands.push_back(std::move(each));
-    for (command& each : add_lab_commands(root)) commands.push_back(std::move(each));
-    try {
-        root.parse(argument_count, arguments);
-    } catch (const CLI::ParseError& problem) {
-        return explain(root, problem);
-    }
-    for (const command& each : commands) {
-        if (each.app->parsed()) return each.run();
-    }
-    std::fputs(root.help().c_str(), stderr);
-    return exit_status::bad_input;
-}
-
-}  // namespace
-}  // namespace genista::tool
+#include "commands.hpp"
+#include "lab_call.hpp"
 
 int main(int argument_count, char** arguments) {
-    using genista::tool::complain;
-    using genista::tool::exit_status;
-    exit_status status = exit_status::failed;
-    try {
-        status = genista::tool::run(argument_count, arguments);
-    } catch (const std::exception& problem) {
-        // No memory for a query array, a full disk under stdout: the world, not the command line.
-        status = complain(exit_status::failed, problem.what());
-    }
-    // Help comes by way of std::cout, which flushes by itself and keeps quiet about it.
-    if ((std::fflush(stdout) != 0 || std::ferror(stdout) != 0) && status == exit_status::ok) {
-        status = complain(exit_status::failed, "stdout cannot be written");
-    }
-    return static_cast<int>(status);
+    using namespace genista::tool;
+    // Before anything is parsed: only the other program knows the options of its commands.
+    if (argument_count > 1 && std::string_view{arguments[1]} == lab_command_name) return call_lab(arguments);
+    return run_program(argument_count, arguments, [](CLI::App& root) {
+        std::vector<command> commands{add_guard_command(root), add_bench_command(root), add_inspect_command(root)};
+        for (command& each : add_daisy_commands(root)) commands.push_back(std::move(each));
+        announce_lab(root);
+        return commands;
+    });
 }

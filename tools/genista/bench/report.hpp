@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/figures.hpp"
-#include "bench/machine.hpp"
 #include "bench/plan.hpp"
+#include "machine.hpp"
 
 namespace genista::tool::bench {
 

@@ -10,8 +10,8 @@
 
 #include "bench/churn.hpp"
 #include "bench/floor.hpp"
-#include "bench/machine.hpp"
 #include "bench/rates.hpp"
+#include "machine.hpp"
 
 namespace genista::tool::bench {
 namespace {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/machine.hpp"
 #include "daisy/commands.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "json_target.hpp"
 #include "lab/workloads/daisy_sizes.hpp"
+#include "machine.hpp"
 #include "options.hpp"
 #include "table.hpp"
 
@@ -181,7 +181,7 @@ result<oracle_model> load_model(const std::string& path) {
         if (message.find(path) != std::string::npos) return why;
         return error::make(why.code(), "'%.120s': %s", path.c_str(), message.c_str());
     };
-    const std::uint64_t memory = bench::physical_memory_bytes();
+    const std::uint64_t memory = physical_memory_bytes();
     const auto file = read_file(path, memory == 0 ? UINT64_MAX : memory);
     if (!file) return named(file.error());
     auto model = oracle_model::load(file->bytes());

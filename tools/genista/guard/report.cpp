@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/machine.hpp"
 #include "lab/report/guard_run.hpp"
 #include "lab/report/guard_words.hpp"
+#include "machine.hpp"
 #include "table.hpp"
 
 namespace genista::tool::guard {
@@ -95,7 +95,7 @@ json row_json(const figures& row) {
 }
 
 json run_json(const outcome& run) {
-    const bench::machine_facts machine = bench::this_machine();
+    const machine_facts machine = this_machine();
     return {{"keys", run.keys},
             {"layout", rocks::to_string(run.asked.layout)},
             {"bits_per_key", run.sizes.bits_per_key},

@@ -1,5 +1,5 @@
 // Facts from /proc and /sys; what is missing there is "unknown", never an error. See machine.hpp.
-#include "bench/machine.hpp"
+#include "machine.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 
 #include "genista/base/cpu.hpp"
 
-namespace genista::tool::bench {
+namespace genista::tool {
 namespace {
 
 std::string first_line(const std::string& path) {
@@ -85,4 +85,4 @@ std::uint64_t physical_memory_bytes() {
     return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes);
 }
 
-}  // namespace genista::tool::bench
+}  // namespace genista::tool

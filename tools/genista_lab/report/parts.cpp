@@ -1,5 +1,5 @@
 // Files, stamps and checks. See parts.hpp.
-#include "lab_report/parts.hpp"
+#include "report/parts.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

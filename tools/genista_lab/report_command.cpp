@@ -1,4 +1,4 @@
-// genista lab report: every experiment and the attack matrix, on one page. What is finished stays finished (lab_report/parts.hpp):
+// genista lab report: every experiment and the attack matrix, on one page. What is finished stays finished (report/parts.hpp):
 // after an interrupt the same command goes on where it was.
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "commands.hpp"
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiments/estimates.hpp"
@@ -18,12 +19,11 @@
 #include "lab/report/figure_json.hpp"
 #include "lab/report/numbers.hpp"
 #include "lab/workloads/data.hpp"
-#include "lab_report/commands.hpp"
-#include "lab_report/parts.hpp"
-#include "lab_report/workers.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "report/parts.hpp"
+#include "report/workers.hpp"
 #include "table.hpp"
 
 namespace genista::tool {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace genista::tool::bench {
+namespace genista::tool {
 
 struct machine_facts {
     std::string cpu;                  // as the kernel calls it
@@ -21,4 +21,4 @@ struct machine_facts {
 // Bytes of RAM, 0 if the system does not say.
 [[nodiscard]] std::uint64_t physical_memory_bytes();
 
-}  // namespace genista::tool::bench
+}  // namespace genista::tool

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "bench/machine.hpp"
+#include "commands.hpp"
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/attack_matrix.hpp"
 #include "lab/games/contenders.hpp"
 #include "lab/report/matrix_figure.hpp"
-#include "lab_report/commands.hpp"
-#include "lab_report/parts.hpp"
+#include "machine.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"
+#include "report/parts.hpp"
 #include "table.hpp"
 
 namespace genista::tool {
@@ -124,7 +124,7 @@ exit_status play(const matrix_request& asked) {
 }  // namespace
 
 lab::report::run_facts facts_of_this_run(std::string command_line, std::string build, std::uint64_t seed, bool quick) {
-    const bench::machine_facts machine = bench::this_machine();
+    const machine_facts machine = this_machine();
     return {.command = std::move(command_line),
             .version = GENISTA_VERSION,
             .build = std::move(build),

@@ -10,7 +10,6 @@
 #include "lab/workloads/csv.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/lines.hpp"
-#include "lab_trace.hpp"
 #include "options.hpp"
 #include "table.hpp"
 

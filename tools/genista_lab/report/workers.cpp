@@ -1,5 +1,5 @@
 // fork, pipes and waitpid. See workers.hpp.
-#include "lab_report/workers.hpp"
+#include "report/workers.hpp"
 
 #include <poll.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // genista lab: the papers' promises as experiments. `list` names them, `run` measures them and judges.
-// `matrix` (lab_matrix_command.cpp) plays every adversary against every filter, `report` (lab_report_command.cpp) makes one page
-// of everything, `trace` (lab_trace_command.cpp) shows what a trace holds.
+// `matrix` (matrix_command.cpp) plays every adversary against every filter, `report` (report_command.cpp) makes one page
+// of everything, `trace` (trace_command.cpp) shows what a trace holds.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "command.hpp"
+#include "commands.hpp"
 #include "json_target.hpp"
 #include "lab/claims.hpp"
 #include "lab/experiment.hpp"
 #include "lab/report/lab_page.hpp"
-#include "lab_report/commands.hpp"
-#include "lab_trace.hpp"
 #include "names.hpp"
 #include "options.hpp"
 #include "progress.hpp"

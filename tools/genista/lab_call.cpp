@@ -1,0 +1,30 @@
+// Handing over to genista-lab. See lab_call.hpp.
+#include "lab_call.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace genista::tool {
+
+int call_lab(char** arguments) {
+    std::error_code failure;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", failure);
+    const std::string program = (self.parent_path() / "genista-lab").string();
+    if (!failure) ::execv(program.c_str(), arguments);
+    const std::string why = failure           ? "this program cannot find itself: " + failure.message()
+                            : errno == ENOENT ? program + " is not there; ./run lab builds it"
+                                              : program + " cannot be run: " + std::strerror(errno);
+    return static_cast<int>(complain(exit_status::failed, "lab: " + why));
+}
+
+void announce_lab(CLI::App& root) {
+    root.add_subcommand(std::string{lab_command_name}, std::string{lab_command_help});
+}
+
+}  // namespace genista::tool
