@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "commands.hpp"
 #include "json_target.hpp"
 #include "lab/workloads/csv.hpp"
 #include "lab/workloads/data.hpp"
