@@ -25,7 +25,7 @@ constexpr std::array all{
     known{"ppr-cleary", {7.3, 0.8}},       known{"ppr-spectral", {4, 4}},
     known{"ppr-bloomier", {9, 2}},         known{"ppr-lossy", {2.5, 3}},
     known{"daisy-k", {0.1, 0.1}},          known{"daisy-lb", {2, 0.2}},
-    known{"daisy-bloom", {30, 25}},        known{"daisy-fingerprint", {16, 3}},
+    known{"daisy-bloom", {30, 10}},        known{"daisy-fingerprint", {16, 3}},
     known{"daisy-sampling", {5, 1}},       known{"daisy-robust", {15, 5}},
     known{"daisy-weighted", {4, 1}},       known{"acf-support", {5, 4}},
     known{"acf-not-support", {30, 5}},     known{"acf-figures", {17, 8}},

@@ -29,6 +29,27 @@ TEST(lab_cli, list_names_every_promise_once) {
     EXPECT_TRUE(ids.contains("ppr-reduction"));
 }
 
+// genista lab is a program beside genista (tools/genista/lab_call.hpp): wherever genista is called from, and by whatever name.
+TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_missed_by_name) {
+    const scratch_folder folder;
+    std::filesystem::create_symlink(built_tool, folder.path() / "g");
+    const tool_run linked = run_tool({"lab", "run", "--help"}, folder / "g");
+    EXPECT_EQ(linked.status, 0) << linked.err;
+    EXPECT_NE(linked.out.find("Usage: genista lab run"), std::string::npos) << linked.out;
+
+    std::filesystem::copy_file(built_tool, folder.path() / "genista");
+    const tool_run alone = run_tool({"lab", "list"}, folder / "genista");
+    EXPECT_EQ(alone.status, 1);
+    EXPECT_EQ(alone.out, "");
+    EXPECT_NE(alone.err.find(folder / "genista-lab" + " is not there; ./run lab builds it"), std::string::npos)
+        << alone.err;
+
+    put_contents(folder / "genista-lab", "no program");
+    const tool_run broken = run_tool({"lab", "list"}, folder / "genista");
+    EXPECT_EQ(broken.status, 1);
+    EXPECT_NE(broken.err.find("genista-lab cannot be run: Permission denied"), std::string::npos) << broken.err;
+}
+
 TEST(lab_cli, run_prints_json_of_the_promised_shape_and_the_same_for_the_same_seed) {
     const tool_run run =
         run_tool({"lab", "run", "broom-words", "broom-words", "--quick", "--seed", "3", "--json", "-"});

@@ -57,10 +57,12 @@ struct tool_run {
     [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-[[nodiscard]] inline tool_run run_tool(std::vector<std::string> arguments) {
+inline constexpr const char* built_tool = GENISTA_BINARY_DIR "/bin/genista";
+
+[[nodiscard]] inline tool_run run_tool(std::vector<std::string> arguments, const std::string& tool = built_tool) {
     const scratch_folder scratch;
     const std::string out = scratch / "out", err = scratch / "err";
-    arguments.insert(arguments.begin(), GENISTA_BINARY_DIR "/bin/genista");
+    arguments.insert(arguments.begin(), tool);
     std::vector<char*> raw;
     for (std::string& each : arguments) raw.push_back(each.data());
     raw.push_back(nullptr);

@@ -1,0 +1,56 @@
+// number_set against std::set: the same members whatever is drawn, 0 and neighbours among them, before and after it grew.
+#include "lab/workloads/number_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+
+#include "lab/workloads/random.hpp"
+
+namespace genista::lab {
+namespace {
+
+void expect_equal(const number_set& set, const std::set<std::uint64_t>& model) {
+    ASSERT_EQ(set.size(), model.size());
+    std::multiset<std::uint64_t> visited;
+    set.for_each([&](std::uint64_t number) { visited.insert(number); });
+    EXPECT_EQ(visited, std::multiset<std::uint64_t>(model.begin(), model.end()));
+    for (const std::uint64_t each : model) {
+        EXPECT_TRUE(set.contains(each)) << each;
+        for (const std::uint64_t near : {each - 1, each + 1, each << 32, each >> 32})
+            EXPECT_EQ(set.contains(near), model.contains(near)) << near;
+    }
+}
+
+TEST(number_set, holds_what_was_drawn_and_nothing_else) {
+    for (const std::uint64_t range : {std::uint64_t{10}, std::uint64_t{5'000}, std::uint64_t{1} << 60}) {
+        for (const std::size_t reserved : {0, 100, 4'000}) {
+            number_set set;
+            set.reserve(reserved);
+            std::set<std::uint64_t> model;
+            random_stream chance{range + reserved};
+            expect_equal(set, model);
+            for (int i = 0; i < 3'000; ++i) {
+                const std::uint64_t number = chance.below(range);
+                set.insert(number);
+                model.insert(number);
+            }
+            expect_equal(set, model);
+        }
+    }
+}
+
+TEST(number_set, takes_the_smallest_and_the_largest_number) {
+    number_set set;
+    EXPECT_FALSE(set.contains(0));
+    EXPECT_FALSE(set.contains(~std::uint64_t{0}));
+    for (int twice = 0; twice < 2; ++twice) {
+        set.insert(0);
+        set.insert(~std::uint64_t{0});
+    }
+    expect_equal(set, {0, ~std::uint64_t{0}});
+}
+
+}  // namespace
+}  // namespace genista::lab
