@@ -312,8 +312,7 @@ struct summary {
     }
 };
 
-outcome measure(const run_options& options) {
-    const std::vector<trace> traces = must(traces_for(options));
+outcome measure(const run_options& options, const std::vector<trace>& traces) {
     const std::vector<job> jobs = jobs_of(options, traces);
     std::vector<std::vector<measured_row>> of_job(jobs.size());
     parallel(
@@ -362,7 +361,9 @@ result<outcome> run_daisy_bloom(const run_options& options) {
     if (!options.filter.empty() && options.filter != daisy_bloom_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: daisy-bloom knows daisy_bloom",
                            options.filter.c_str());
-    return run_experiment("daisy-bloom", options, [&] { return measure(options); });
+    const auto traces = traces_for(options);
+    if (!traces) return traces.error();
+    return run_experiment("daisy-bloom", options, [&] { return measure(options, *traces); });
 }
 
 }  // namespace genista::lab

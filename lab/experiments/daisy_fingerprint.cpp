@@ -325,9 +325,11 @@ outcome measure(const run_options& options) {
                    std::to_string(queries) + " queries; at most " + shown(worst_bits, 3) + " of the bits allowed (" +
                    shown(constant_needed, 4) + " bytes of the constant), at the largest n and 2^-8 at most 1.05 LB + " +
                    shown(most_beyond, 3) + " n₊, everything counted; where classes are long daisy_bloom has at least " +
-                   shown(least_gain, 3) + " times as many; look-ups of " + shown(times.front().lookup, 3) + " to " +
-                   shown(times.back().lookup, 3) + " instructions (" + shown(lookups, 3) + "×); " +
-                   std::to_string(extra) + " extra tables; " + std::to_string(lost) + " false negatives." + broken;
+                   shown(least_gain, 3) + " times as many; look-ups of " +
+                   shown(std::ranges::min(times, {}, &timed::lookup).lookup, 3) + " to " +
+                   shown(std::ranges::max(times, {}, &timed::lookup).lookup, 3) + " instructions (" +
+                   shown(lookups, 3) + "× at most over n or ε); " + std::to_string(extra) + " extra tables; " +
+                   std::to_string(lost) + " false negatives." + broken;
     out.kept = kept && control_failed && search_grows;
     out.control = {
         {"what", "a Bloom filter of the same bits for all distinct keys must break the rate; binary search must grow"},

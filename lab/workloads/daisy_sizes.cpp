@@ -2,7 +2,6 @@
 #include "lab/workloads/daisy_sizes.hpp"
 
 #include <cmath>
-#include <utility>
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
@@ -13,37 +12,32 @@
 namespace genista::lab {
 namespace {
 
-template <class Filter>
-result<void> add_daisy(std::vector<filter_size>& to, const daisy_plan& plan) {
-    const auto bits = Filter::bits_for(plan);
-    if (!bits) return bits.error();
-    to.push_back({Filter::name, plan.terms.rate, plan.expected_rate(), *bits, true});
-    return {};
+filter_size row(std::string_view filter, double parameter, double rate, const result<std::uint64_t>& bits,
+                bool uses_oracle) {
+    filter_size made{filter, parameter, rate, bits ? *bits : 0, uses_oracle};
+    if (!bits) made.why_not = bits.error().message();
+    return made;
 }
 
 template <class Filter>
-result<void> add_plain(std::vector<filter_size>& to, const daisy_terms& terms) {
-    const auto bits = Filter::bits_for(static_cast<std::uint64_t>(std::ceil(terms.draws)), terms.rate);
-    if (!bits) return bits.error();
-    to.push_back({Filter::name, terms.rate, terms.rate, *bits, false});
-    return {};
+filter_size daisy_row(const daisy_plan& plan) {
+    return row(Filter::name, plan.terms.rate, plan.expected_rate(), Filter::bits_for(plan), true);
+}
+
+template <class Filter>
+filter_size plain_row(const daisy_terms& terms) {
+    const auto keys = static_cast<std::uint64_t>(std::ceil(terms.draws));
+    return row(Filter::name, terms.rate, terms.rate, Filter::bits_for(keys, terms.rate), false);
 }
 
 }  // namespace
 
-result<std::vector<filter_size>> daisy_sizes(const daisy_plan& plan) {
-    std::vector<filter_size> rows;
-    if (const auto added = add_daisy<daisy_bloom_filter>(rows, plan); !added) return added.error();
-    if (const auto added = add_daisy<daisy_fingerprint_filter>(rows, plan); !added) return added.error();
-    return rows;
+std::vector<filter_size> daisy_sizes(const daisy_plan& plan) {
+    return {daisy_row<daisy_bloom_filter>(plan), daisy_row<daisy_fingerprint_filter>(plan)};
 }
 
-result<std::vector<filter_size>> plain_sizes(const daisy_terms& terms) {
-    std::vector<filter_size> rows;
-    if (const auto added = add_plain<bloom_filter>(rows, terms); !added) return added.error();
-    if (const auto added = add_plain<cuckoo_partial_filter>(rows, terms); !added) return added.error();
-    if (const auto added = add_plain<broom_filter>(rows, terms); !added) return added.error();
-    return rows;
+std::vector<filter_size> plain_sizes(const daisy_terms& terms) {
+    return {plain_row<bloom_filter>(terms), plain_row<cuckoo_partial_filter>(terms), plain_row<broom_filter>(terms)};
 }
 
 }  // namespace genista::lab

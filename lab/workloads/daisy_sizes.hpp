@@ -16,13 +16,14 @@ struct filter_size {
     double rate = 0;       // of false positives over the queries, as expected by the plan
     std::uint64_t bits = 0;
     bool uses_oracle = false;
+    std::string why_not{};  // there is no such filter: bits are 0, and this says why
 
     [[nodiscard]] double bits_a_key(double keys) const noexcept { return static_cast<double>(bits) / keys; }
 };
 
 // daisy_bloom and daisy_fingerprint by this plan.
-[[nodiscard]] result<std::vector<filter_size>> daisy_sizes(const daisy_plan& plan);
+[[nodiscard]] std::vector<filter_size> daisy_sizes(const daisy_plan& plan);
 // bloom, cuckoo_partial and broom for as many keys as the terms have draws, at the terms' rate.
-[[nodiscard]] result<std::vector<filter_size>> plain_sizes(const daisy_terms& terms);
+[[nodiscard]] std::vector<filter_size> plain_sizes(const daisy_terms& terms);
 
 }  // namespace genista::lab

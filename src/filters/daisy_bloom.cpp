@@ -36,8 +36,8 @@ std::uint64_t count_ones(std::span<const std::byte> table) noexcept {
 result<void> check_blocked(const daisy_plan& plan) noexcept {
     if (plan.largest_class() <= daisy_bloom_filter::most_blocked_class) return {};
     return error::make(error_code::invalid_argument,
-                       "daisy_bloom: a blocked filter has %u lanes a line, and the rate %g needs classes up to %u; "
-                       "allowed are rates from 2^-%u on, or a filter that is not blocked",
+                       "daisy_bloom: a blocked filter has %u lanes a line, and the parameter %.9g needs classes up to "
+                       "%u; allowed are parameters from 2^-%u on, or a filter that is not blocked",
                        daisy_bloom_filter::most_blocked_class, plan.terms.rate, plan.largest_class(),
                        daisy_bloom_filter::most_blocked_class);
 }

@@ -30,6 +30,11 @@ class descriptor {
     int number_;
 };
 
+error unusable(std::string_view path, const char* why) noexcept {
+    const auto shown = static_cast<int>(std::min<std::size_t>(path.size(), 150));
+    return error::make(error_code::io, "'%.*s' %s", shown, path.data(), why);
+}
+
 struct open_file {
     descriptor file;
     std::size_t size_bytes;  // at least 1
@@ -46,9 +51,9 @@ result<open_file> open_regular(std::string_view path) noexcept {
     if (::fstat(file.number(), &status) != 0) return os_error("cannot look at", path);
     if (!S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode)) return os_error("cannot read", path, EISDIR);
-        return os_error("not a regular file:", path, EINVAL);
+        return unusable(path, "is not a regular file");
     }
-    if (status.st_size <= 0) return os_error("empty file:", path, ENODATA);
+    if (status.st_size <= 0) return unusable(path, "is an empty file");
     if (static_cast<std::uint64_t>(status.st_size) > std::numeric_limits<std::size_t>::max()) {
         return os_error("cannot address", path, EFBIG);
     }

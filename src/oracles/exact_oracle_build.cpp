@@ -51,8 +51,8 @@ result<void> check_keys(std::span<const Entry> entries, std::span<const placed> 
             return same_position(entries[order[i - 1].index].key, key);
         if (!repeats) {
             return error::make(error_code::invalid_argument,
-                               "exact_oracle: the key '%s' is listed twice, as %zu and %zu", key_text{key}.c_str(),
-                               order[i - 1].index, order[i].index);
+                               "exact_oracle: the key '%s' is listed twice, as entries %zu and %zu",
+                               key_text{key}.c_str(), order[i - 1].index + 1, order[i].index + 1);
         }
     }
     return {};
@@ -74,9 +74,9 @@ result<void> check_all_in(std::span<const weighted_key> entries, std::span<const
         if (find(others, positions[i])) continue;
         return error::make(
             error_code::invalid_argument,
-            "exact_oracle: the key '%s', %zu of the list of probabilities of being %s, is not in that of "
+            "exact_oracle: the key '%s', entry %zu of the list of probabilities of being %s, is not in that of "
             "being %s",
-            key_text{entries[i].key}.c_str(), i, list, other);
+            key_text{entries[i].key}.c_str(), i + 1, list, other);
     }
     return {};
 }

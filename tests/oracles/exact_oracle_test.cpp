@@ -67,9 +67,9 @@ TEST(exact_oracle, refuses_bad_lists_and_names_the_value) {
     EXPECT_EQ(message_of({{"a", {0.5, 1}}, {"b", {0.4, 0}}}),
               "daisy: the probabilities of being stored sum to 0.9, which is not within 1% of one");
     EXPECT_EQ(message_of({{"a", {0.5, 0.5}}, {"b", {0.25, 0.25}}, {"a", {0.25, 0.25}}}),
-              "exact_oracle: the key 'a' is listed twice, as 0 and 2");
+              "exact_oracle: the key 'a' is listed twice, as entries 1 and 3");
     EXPECT_EQ(message_of({{integer_key{5}.view(), {0.5, 0.5}}, {integer_key{5}.view(), {0.5, 0.5}}}),
-              "exact_oracle: the key '0x0500000000000000' is listed twice, as 0 and 1");
+              "exact_oracle: the key '0x0500000000000000' is listed twice, as entries 1 and 2");
 }
 
 TEST(exact_oracle, refuses_keys_that_its_hash_function_cannot_tell_apart) {
@@ -91,12 +91,12 @@ TEST(exact_oracle, names_the_first_key_that_one_column_lacks) {
         return std::string{exact_oracle::from_columns(p, q, {fixed}).error().message()};
     };
     const std::vector<weighted_key> fewer{{"ada", 1.0}}, others{{"ada", 0.5}, {"eve", 0.2}, {"bob", 0.2}, {"zoe", 0.1}};
-    EXPECT_EQ(
-        message(stored, fewer),
-        "exact_oracle: the key 'bob', 1 of the list of probabilities of being stored, is not in that of being asked");
-    EXPECT_EQ(
-        message(stored, others),
-        "exact_oracle: the key 'zoe', 3 of the list of probabilities of being asked, is not in that of being stored");
+    EXPECT_EQ(message(stored, fewer),
+              "exact_oracle: the key 'bob', entry 2 of the list of probabilities of being stored, is not in that of "
+              "being asked");
+    EXPECT_EQ(message(stored, others),
+              "exact_oracle: the key 'zoe', entry 4 of the list of probabilities of being asked, is not in that of "
+              "being stored");
     const std::vector<weighted_key> nobody{};
     EXPECT_EQ(message(nobody, nobody), "exact_oracle: the list has no keys");
 }

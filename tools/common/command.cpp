@@ -62,14 +62,13 @@ exit_status explain(const CLI::App& root, const CLI::ParseError& problem) {
 }
 
 exit_status run(int argument_count, char** arguments,
-                const std::function<std::vector<command>(CLI::App& root)>& add_commands) {
+                const std::function<std::vector<command>(CLI::App& root)>& add_commands, const char* example) {
     CLI::App root{"genista: membership filters that learn from their mistakes", "genista"};
     root.set_version_flag("--version", "genista " GENISTA_VERSION, "print the version and exit");
     root.set_help_flag("-h,--help", "print this help and exit");
     root.require_subcommand(0, 1);
     root.footer(
-        "Exit status: 0 done, 1 a broken claim or failed work, 2 bad input.\n"
-        "Example:\n  genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html");
+        fmt::format("Exit status: 0 done, 1 a broken claim or failed work, 2 bad input.\nExample:\n  {}", example));
     const std::vector<command> commands = add_commands(root);
     try {
         root.parse(argument_count, arguments);
@@ -86,10 +85,10 @@ exit_status run(int argument_count, char** arguments,
 }  // namespace
 
 int run_program(int argument_count, char** arguments,
-                const std::function<std::vector<command>(CLI::App& root)>& add_commands) {
+                const std::function<std::vector<command>(CLI::App& root)>& add_commands, const char* example) {
     exit_status status = exit_status::failed;
     try {
-        status = run(argument_count, arguments, add_commands);
+        status = run(argument_count, arguments, add_commands, example);
     } catch (const std::exception& problem) {
         // No memory for a query array, a full disk under stdout: the world, not the command line.
         status = complain(exit_status::failed, problem.what());

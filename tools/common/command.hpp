@@ -25,6 +25,7 @@ struct command {
 
 // Parses, calls one command, and maps whatever happened to main's status. A line that names no command gets the help.
 [[nodiscard]] int run_program(int argument_count, char** arguments,
-                              const std::function<std::vector<command>(CLI::App& root)>& add_commands);
+                              const std::function<std::vector<command>(CLI::App& root)>& add_commands,
+                              const char* example);
 
 }  // namespace genista::tool

@@ -71,7 +71,8 @@ std::string dump(const Json& document) {
 std::optional<std::filesystem::path> whole_name(const std::string& path) {
     std::error_code failure;
     if (path.empty() || path == "-" || is_passage(path)) return std::nullopt;
-    auto name = std::filesystem::weakly_canonical(path, failure);
+    // Made absolute first: where nothing is there yet, a relative name would stay one.
+    auto name = std::filesystem::weakly_canonical(std::filesystem::absolute(path, failure), failure);
     if (failure) return std::nullopt;
     return name;
 }

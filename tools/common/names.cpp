@@ -51,4 +51,8 @@ std::string unknown_name(std::string_view word, std::string_view kind, const std
                        near.empty() ? "t" : "did you mean " + near + "? T", fmt::join(known, ", "));
 }
 
+std::string named_twice(std::string_view name) {
+    return fmt::format("'{}' is named twice; once is enough", name);
+}
+
 }  // namespace genista::tool

@@ -15,4 +15,7 @@ namespace genista::tool {
 [[nodiscard]] std::string unknown_name(std::string_view word, std::string_view kind,
                                        const std::vector<std::string>& known);
 
+// "'broom' is named twice; once is enough"
+[[nodiscard]] std::string named_twice(std::string_view name);
+
 }  // namespace genista::tool

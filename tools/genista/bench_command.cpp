@@ -80,6 +80,8 @@ std::vector<const filter_entry*> named_filters(const std::vector<std::string>& n
         if (found == nullptr) {
             throw CLI::ValidationError{"--filters", unknown_name(name, "filter", filter_names())};
         }
+        if (std::ranges::find(chosen, found) != chosen.end())
+            throw CLI::ValidationError{"--filters", named_twice(name)};
         chosen.push_back(found);
     }
     return chosen;
@@ -157,6 +159,8 @@ result<bench::report> measure_all(const request& asked, const std::vector<bench:
 }
 
 exit_status run_bench(const request& asked) {
+    if (const auto apart = check_apart({{"--compare", asked.old_path}}, {{"--json", asked.json}}); !apart)
+        return complain_of(apart.error());
     const std::vector<bench::plan> plans = asked.plans();
     // A size that does not fit is refused before the others have taken their time.
     for (const bench::plan& each : plans) {

@@ -39,10 +39,10 @@ Phases: replay (the queries of the file) or, without a file, zipf, uniform (abse
 --attack also replay attack: an adversary collects --pool questions that cost a read (it gives up after 134217728, with no
 arguments after 33554432), and asks them again and again.
 Filters: none; rocksdb_bloom and rocksdb_ribbon are RocksDB's own, inside its files; bloom and broom stand before it;
-broom_static is broom that must not learn; daisy_bloom and daisy_broom (clustered layout only) spend bits as --oracle says,
-a model of genista daisy train, whose bytes are part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits) and
-swapping are the adaptive cuckoo filters, cuckoo is one that does not learn; which key lies in which of their slots is kept
-in a database beside the store.
+broom_static is broom that must not learn; daisy_bloom and, in the clustered layout only, daisy_broom spend bits as --oracle
+says, a model of genista daisy train, whose bytes are part of their memory. cuckooing, cyclic1 to cyclic3 (selector bits)
+and swapping are the adaptive cuckoo filters, cuckoo is one that does not learn; which key lies in which of their slots is
+kept in a database beside the store.
 All have the same memory: what the broom filter needs for --error-rate, or --bits-per-key; whole bits for the cuckoo filters.
 With --attack the others also get what learning will take.
 Columns: bits a key, all local state; wasted: queries for absent keys that the filter let through; repeated: for a key that
@@ -73,8 +73,7 @@ std::vector<filter_kind> named_kinds(const std::vector<std::string>& names) {
         const auto* const found = std::find_if(std::begin(filter_names), std::end(filter_names),
                                                [&](const filter_name& each) { return each.name == name; });
         if (found == std::end(filter_names)) refuse("--filters", unknown_name(name, "filter", all_filter_names()));
-        if (std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end())
-            refuse("--filters", fmt::format("'{}' is named twice; once is enough", name));
+        if (std::find(kinds.begin(), kinds.end(), found->kind) != kinds.end()) refuse("--filters", named_twice(name));
         kinds.push_back(found->kind);
     }
     return kinds;
@@ -83,8 +82,8 @@ std::vector<filter_kind> named_kinds(const std::vector<std::string>& names) {
 double parse_bits(const std::string& text) {
     double bits = 0;
     const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bits);
-    if (status != std::errc{} || end != text.data() + text.size() || !(bits >= 1 && bits <= 100))
-        refuse("--bits-per-key", fmt::format("'{:.40}' is not a number from 1 to 100", text));
+    if (status != std::errc{} || end != text.data() + text.size() || !(bits >= 1 && bits <= most_bits_per_key))
+        refuse("--bits-per-key", fmt::format("'{:.40}' is not a number from 1 to {:g}", text, most_bits_per_key));
     return bits;
 }
 
@@ -302,7 +301,7 @@ void add_filters(CLI::App& app, request& asked) {
                           fmt::format("of the broom filter; all others get its memory. As {}", rate_syntax));
     app.add_option_function<std::string>(
            "--bits-per-key", [&asked](const std::string& text) { asked.bits_per_key = parse_bits(text); },
-           "memory of every filter, instead of --error-rate")
+           fmt::format("memory of every filter, 1..{:g}, instead of --error-rate", most_bits_per_key))
         ->type_name("B")
         ->excludes(rate);
 }

@@ -18,10 +18,12 @@ int main(int argument_count, char** arguments) {
     using namespace genista::tool;
     // Before anything is parsed: only the other program knows the options of its commands.
     if (argument_count > 1 && std::string_view{arguments[1]} == lab_command_name) return call_lab(arguments);
-    return run_program(argument_count, arguments, [](CLI::App& root) {
+    const auto add_commands = [](CLI::App& root) {
         std::vector<command> commands{add_guard_command(root), add_bench_command(root), add_inspect_command(root)};
         for (command& each : add_daisy_commands(root)) commands.push_back(std::move(each));
         announce_lab(root);
         return commands;
-    });
+    };
+    return run_program(argument_count, arguments, add_commands,
+                       "genista guard --keys users.txt.gz --queries access.txt.gz --attack --report guard.html");
 }

@@ -3,5 +3,6 @@
 #include "commands.hpp"
 
 int main(int argument_count, char** arguments) {
-    return genista::tool::run_program(argument_count, arguments, genista::tool::add_lab_commands);
+    return genista::tool::run_program(argument_count, arguments, genista::tool::add_lab_commands,
+                                      "genista lab run broom-words --quick");
 }

@@ -35,11 +35,12 @@ std::vector<std::string> adversary_names() {
 }
 
 // Empty if all are known, else the complaint.
-std::string first_unknown(const std::vector<std::string>& asked, const std::vector<std::string>& known,
-                          std::string_view kind) {
+std::string first_wrong(const std::vector<std::string>& asked, const std::vector<std::string>& known,
+                        std::string_view kind) {
     for (const std::string& name : asked) {
         if (std::ranges::find(known, name) == known.end())
             return unknown_name(name, fmt::format("{} of the matrix", kind), known);
+        if (std::ranges::count(asked, name) > 1) return named_twice(name);
     }
     return {};
 }
@@ -90,8 +91,8 @@ lab::report::page page_of(const matrix_request& asked, const std::vector<lab::ma
 }
 
 exit_status play(const matrix_request& asked) {
-    for (const std::string& problem : {first_unknown(asked.options.adversaries, adversary_names(), "adversary"),
-                                       first_unknown(asked.options.filters, lab::all_contenders(), "filter")}) {
+    for (const std::string& problem : {first_wrong(asked.options.adversaries, adversary_names(), "adversary"),
+                                       first_wrong(asked.options.filters, lab::all_contenders(), "filter")}) {
         if (!problem.empty()) return complain(exit_status::bad_input, problem);
     }
     if (const auto apart = check_apart({}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)

@@ -338,7 +338,8 @@ exit_status make_report(const report_request& asked) {
     // Not by a worker, an hour later.
     if (const auto folder = lab::find_data_folder(asked.options.data_directory); !folder)
         return complain(exit_status::bad_input, folder.error().message());
-    if (const auto apart = check_apart({}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)
+    const named_path parts{"the finished parts", asked.html_path + ".parts"};
+    if (const auto apart = check_apart({parts}, {{"--json", asked.json_path}, {"--html", asked.html_path}}); !apart)
         return complain(exit_status::bad_input, apart.error().message());
     return report_run{asked}.go();
 }

@@ -11,6 +11,7 @@
 // and a share is what it is among the draws.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -31,7 +32,7 @@ struct daisy_plan {
     [[nodiscard]] double lower_bound_bits() const noexcept { return terms.draws * mean_bits; }
     // [daisy Thm 6]: that many bits every filter needs on average, or none if this is negative.
     [[nodiscard]] double proved_bound_bits() const noexcept { return lower_bound_bits() - 1 - 6 * terms.draws; }
-    [[nodiscard]] double kept_draws() const noexcept { return terms.draws * (1 - stored_share[0]); }  // n₊
+    [[nodiscard]] double kept_draws() const noexcept { return terms.draws * std::max(0.0, 1 - stored_share[0]); }  // n₊
     // n Σ p_x ⌈k_x⌉: what LB becomes when bits are whole.
     [[nodiscard]] double whole_bits() const noexcept;
     [[nodiscard]] unsigned largest_class() const noexcept;  // ⌈log(1/ε)⌉

@@ -65,7 +65,11 @@ class daisy_subject final : public subject {
         const auto plan = plan_tuned(terms, [](const daisy_terms& at) { return plan_for_groups(at, daisy_groups); });
         if (!plan) return plan.error();
         auto made = Which::make(*plan, options_.hash);
-        if (!made) return made.error();
+        if (!made) {
+            return error::make(made.error().code(), "%.*s at the rate %.9g: %s", static_cast<int>(Which::name.size()),
+                               Which::name.data(), options_.false_positive_rate,
+                               std::string{made.error().message()}.c_str());
+        }
         filter_.emplace(*std::move(made));
         return {};
     }

@@ -39,21 +39,15 @@ result<sizes> sizes_of(const oracle_model& model, const daisy_terms& terms) {
     auto plan = model.profile().plan(terms);
     if (!plan) return plan.error();
     made.plan = *plan;
-    auto proved = lab::daisy_sizes(*plan);
-    if (!proved) return proved.error();
-    made.proved = *std::move(proved);
-    auto plain = lab::plain_sizes(terms);
-    if (!plain) return plain.error();
-    made.plain = *std::move(plain);
+    made.proved = lab::daisy_sizes(*plan);
+    made.plain = lab::plain_sizes(terms);
     const auto tuned = model.profile().plan_tuned(terms);
     if (!tuned) {
         made.why_not_tuned = tuned.error().message();
         return made;
     }
     made.tuned = *tuned;
-    auto rows = lab::daisy_sizes(*tuned);
-    if (!rows) return rows.error();
-    made.tuned_rows = *std::move(rows);
+    made.tuned_rows = lab::daisy_sizes(*tuned);
     return made;
 }
 
@@ -76,15 +70,21 @@ json plan_json(const daisy_plan& plan) {
 void add_rows(json& to, const std::vector<lab::filter_size>& rows, const char* how, double keys,
               std::uint64_t oracle_bytes) {
     for (const lab::filter_size& each : rows) {
-        const std::uint64_t bytes = (each.bits + 7) / 8;
-        to.push_back({{"filter", each.filter},
-                      {"made", how},
-                      {"parameter", each.parameter},
-                      {"expected_rate", each.rate},
-                      {"bits", each.bits},
-                      {"bits_a_key", each.bits_a_key(keys)},
-                      {"oracle_bytes", each.uses_oracle ? oracle_bytes : 0},
-                      {"total_bytes", bytes + (each.uses_oracle ? oracle_bytes : 0)}});
+        json row = {{"filter", each.filter}, {"made", how}, {"parameter", each.parameter}};
+        const std::uint64_t beside = each.uses_oracle ? oracle_bytes : 0;
+        if (each.why_not.empty()) {
+            row["expected_rate"] = each.rate;
+            row["bits"] = each.bits;
+            row["bits_a_key"] = each.bits_a_key(keys);
+            row["oracle_bytes"] = beside;
+            row["total_bytes"] = (each.bits + 7) / 8 + beside;
+        } else {
+            for (const char* const figure : {"expected_rate", "bits", "bits_a_key"}) row[figure] = nullptr;
+            row["oracle_bytes"] = beside;
+            row["total_bytes"] = nullptr;
+            row["why_not"] = each.why_not;
+        }
+        to.push_back(std::move(row));
     }
 }
 
@@ -127,14 +127,26 @@ std::string filter_table(const json& rows) {
                    {"bits", align::right},
                    {"bits a key", align::right},
                    {"with oracle, bytes", align::right}}};
+    std::string without;
     for (const json& each : rows) {
+        if (each.contains("why_not")) {
+            filters.add_row({each["filter"].get<std::string>(), each["made"].get<std::string>(), "-", "-", "-", "-"});
+            without += fmt::format("-: {}\n", each["why_not"].get<std::string>());
+            continue;
+        }
         filters.add_row({each["filter"].get<std::string>(), each["made"].get<std::string>(),
                          fmt::format("{:.3g}", each["expected_rate"].get<double>()),
                          grouped(each["bits"].get<std::uint64_t>()),
                          fmt::format("{:.2f}", each["bits_a_key"].get<double>()),
                          grouped(each["total_bytes"].get<std::uint64_t>())});
     }
-    return filters.text();
+    return filters.text() + (without.empty() ? without : "\n" + without);
+}
+
+// Six digits of a parameter just below a power of two are those of the power, whose classes are others.
+std::string parameter_text(const daisy_plan& tuned, double rate) {
+    const std::string digits = fmt::format("{:.6g}", tuned.terms.rate);
+    return tuned.terms.rate < rate && digits == fmt::format("{:.6g}", rate) ? "just below " + digits : digits;
 }
 
 std::string to_text(const request& asked, const oracle_model& model, const sizes& of) {
@@ -151,10 +163,10 @@ std::string to_text(const request& asked, const oracle_model& model, const sizes
     facts.add_row({"n+", whole(plan.kept_draws()) + " keys", "of which anything is kept"});
     facts.add_row({"n sum pq", fmt::format("{:.2g}", plan.overlap),
                    plan.keeps_condition()
-                       ? "at most the rate: the theorems hold"
+                       ? "by the model; at most the rate: the theorems hold"
                        : "LARGER than the rate: the theorems promise nothing, but no false negatives"});
     facts.add_row(
-        {"tuned parameter", of.tuned ? fmt::format("{:.6g}", of.tuned->terms.rate) : "none",
+        {"tuned parameter", of.tuned ? parameter_text(*of.tuned, asked.rate) : "none",
          of.tuned ? "at which at most the rate is expected; the classes are those of this plan" : of.why_not_tuned});
     page += facts.text() + "\n" + class_table(of.tuned ? *of.tuned : plan) + "\n";
     return page + filter_table(filters_json(of, static_cast<double>(asked.keys), oracle_bytes));
@@ -195,10 +207,11 @@ command add_daisy_size_command(CLI::App& daisy_app) {
     app.footer(
         "as proved: the parameter is the rate; proved are 6 x rate (daisy_bloom) and 3 x rate (daisy_fingerprint) over "
         "queries\n"
-        "like those of the log. tuned: with a smaller parameter, so that the rate itself is expected. Classes: whole "
+        "like those of the log. tuned: with a smaller parameter, so that at most the rate is expected. Classes: whole "
         "bits a\n"
         "key; 0 is always let through. bloom, cuckoo_partial and broom know nothing of the queries.\n"
-        "Exit status: 0 done, 2 bad input: no model, a model of another version, numbers out of range.\n"
+        "Exit status: 0 done, 1 the JSON could not be written, 2 bad input: no model, a model of another version, "
+        "numbers out of range.\n"
         "Example:\n  genista daisy size --model hosts.model --keys 1e6 --fpr 1/256 --json -");
     app.add_option("--model", asked->model_path, "file that genista daisy train wrote")->type_name("MODEL")->required();
     add_count(app, "--keys", asked->keys, {1, max_capacity},

@@ -2,10 +2,14 @@
 // made from.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "daisy/commands.hpp"
@@ -29,22 +33,29 @@ struct request {
     bool are_odds = false;
     std::string model_path, json_path;
     training_options training;
-    score_choice chosen{};  // filled in by training
+    score_choice chosen{};          // filled in by training
+    double asked_for_inserted = 0;  // likewise: the share of the queries whose key is in the log of inserts
+
+    // Of the filter that the figures are for; 0: nobody knows, because probabilities do not say how often is drawn.
+    [[nodiscard]] std::uint64_t keys(const oracle_model& model) const {
+        return are_odds ? training.keys : model.origin().insert_draws;
+    }
 };
 
 constexpr std::array rates = {0x1p-6, 0x1p-8, 0x1p-10};
 
-// What a filter for the whole insert log would need, by the profile.
+// What a filter would need, by the profile.
 struct worth {
     double rate = 0;
     daisy_plan plan{};
     double tuned_parameter = 0;  // 0: none reaches the rate
 };
 
-result<std::vector<worth>> worth_of(const oracle_model& model) {
+result<std::vector<worth>> worth_of(const oracle_model& model, std::uint64_t keys) {
     std::vector<worth> rows;
+    if (keys == 0) return rows;
     for (const double rate : rates) {
-        const daisy_terms terms{static_cast<double>(model.origin().insert_draws), rate};
+        const daisy_terms terms{static_cast<double>(keys), rate};
         const auto plan = model.profile().plan(terms);
         if (!plan) return plan.error();
         const auto tuned = model.profile().plan_tuned(terms);
@@ -79,6 +90,7 @@ json to_json(const request& asked, const oracle_model& model, std::uint64_t file
                      {"insert_draws", model.origin().insert_draws},
                      {"query_draws", model.origin().query_draws},
                      {"held_out", model.origin().is_held_out},
+                     {"queries_for_inserted_keys", asked.are_odds ? json(nullptr) : json(asked.asked_for_inserted)},
                      {"profile_stored_draws", model.profile().stored_draws()},
                      {"profile_asked_draws", model.profile().asked_draws()},
                      {"seed", asked.training.seed}};
@@ -104,6 +116,16 @@ std::string settings_text(const request& asked, const score_oracle& score) {
                        asked.chosen.is_judged ? "chosen by other keys" : "the usual ones: too few keys to choose by");
 }
 
+// A model that never saw a key takes it for one of 2^64, so that its n sum pq is small whatever the logs are. They themselves tell.
+std::string overlap_text(const request& asked) {
+    if (asked.are_odds || asked.asked_for_inserted <= rates.back()) return {};
+    return fmt::format(
+        "\n{:.2g} % of the queries are for keys of the insert log. Where that is more than the rate, n sum pq is "
+        "larger "
+        "than the model says: the proofs do not hold there, and filters only promise no false negatives\n",
+        100 * asked.asked_for_inserted);
+}
+
 std::string to_text(const request& asked, const oracle_model& model, const std::vector<worth>& rows) {
     const model_origin& origin = model.origin();
     std::string page = fmt::format("{}: oracle {}, {} bytes beside a filter\n", asked.model_path,
@@ -111,9 +133,8 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
     const std::string stored = grouped(model.profile().stored_draws()),
                       queried = grouped(model.profile().asked_draws());
     if (asked.are_odds) {
-        page += fmt::format(
-            "probabilities of {} keys; the figures below are of {} and {} draws by them, for as many keys\n",
-            grouped(origin.insert_draws), stored, queried);
+        page += fmt::format("probabilities of {} keys; {} and {} draws by them are its profile\n",
+                            grouped(origin.insert_draws), stored, queried);
     } else {
         page +=
             fmt::format("logs: {} inserts, {} queries; the figures below are of {} and {} of them, {}\n",
@@ -122,7 +143,9 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
                                            : "the same that it was trained on: too few to hold any out, so too kind");
     }
     if (const auto* score = model.oracle()->as<score_oracle>(); score != nullptr) page += settings_text(asked, *score);
-    page += "\n";
+    if (rows.empty())
+        return page + "How many keys will be stored? --keys N here, or genista daisy size, shows what filters take.\n";
+    page += fmt::format("\nfilters of {} keys:\n", grouped(asked.keys(model)));
     table figures{{{"rate", align::right},
                    {"log(1/rate)", align::right},
                    {"LB a key", align::right},
@@ -149,7 +172,16 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
             "the proofs do not hold there, and filters only promise no false negatives\n",
             each.plan.overlap, 1 / each.rate);
     }
-    return page;
+    return page + overlap_text(asked);
+}
+
+double share_of_inserted(const std::vector<key_view>& inserts, const std::vector<key_view>& queries) {
+    const auto text = [](key_view key) { return std::string_view{reinterpret_cast<const char*>(key.data), key.size}; };
+    std::unordered_set<std::string_view> inserted;
+    inserted.reserve(inserts.size());
+    for (const key_view key : inserts) inserted.insert(text(key));
+    const auto met = std::ranges::count_if(queries, [&](key_view key) { return inserted.contains(text(key)); });
+    return static_cast<double>(met) / static_cast<double>(queries.size());
 }
 
 result<oracle_model> train_on_logs(request& asked, progress& bar) {
@@ -161,6 +193,7 @@ result<oracle_model> train_on_logs(request& asked, progress& bar) {
     with.progress = [&bar](double share) { bar.update(share, "training"); };
     with.chose = [&asked](const score_choice& chosen) { asked.chosen = chosen; };
     const std::vector<key_view> inserted = inserts->views(), queried = queries->views();
+    asked.asked_for_inserted = share_of_inserted(inserted, queried);
     return train_model(with, inserted, queried);
 }
 
@@ -192,7 +225,7 @@ exit_status run_train(request& asked) {
     const auto model = train(asked);
     // Whatever went wrong so far is in the files or in the options.
     if (!model) return complain(exit_status::bad_input, model.error().message());
-    const auto rows = worth_of(*model);
+    const auto rows = worth_of(*model, asked.keys(*model));
     if (!rows) return complain(status_of(rows.error().code()), rows.error().message());
     vector_sink bytes;
     auto written = model->save(bytes);
@@ -233,7 +266,7 @@ void add_model_target(CLI::App& app, std::string& target) {
 }
 
 // --inserts and --queries, or --stored-odds and --asked-odds.
-void add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
+CLI::Option* add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
     const auto add = [&app](const char* name, std::string& target, const char* help) {
         return app.add_option(name, target, help)->type_name("FILE");
     };
@@ -249,20 +282,26 @@ void add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
     queries->needs(inserts)->excludes(stored)->excludes(queried);
     stored->needs(queried);
     queried->needs(stored);
-    // Runs when the line has been read.
-    app.callback([asked, inserts, stored] {
-        if (asked->training.bytes == training_options::chosen_bytes && asked->training.kind != oracle_kind::score)
-            throw CLI::ValidationError{
-                "--bytes", fmt::format("'auto' is for --oracle score, not for {}", to_string(asked->training.kind))};
-        if (asked->training.keys != 0 && asked->training.bytes != training_options::chosen_bytes)
-            throw CLI::ValidationError{"--keys", "a size that is given is not chosen: only with --bytes auto"};
-        asked->are_odds = stored->count() > 0;
-        if (inserts->count() + stored->count() == 0)
-            throw CLI::RequiredError{"--inserts FILE and --queries FILE (or --stored-odds and --asked-odds)"};
-    });
+    return stored;
 }
 
-void add_oracle_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+// What no option can say by itself. Runs when the line has been read.
+void check_line(request& asked, bool has_logs, bool has_odds, bool has_bytes) {
+    const bool is_chosen = asked.training.bytes == training_options::chosen_bytes;
+    if (is_chosen && asked.training.kind != oracle_kind::score)
+        throw CLI::ValidationError{
+            "--bytes", fmt::format("'auto' is for --oracle score, not for {}", to_string(asked.training.kind))};
+    if (has_bytes && asked.training.kind == oracle_kind::exact)
+        throw CLI::ValidationError{"--bytes", "an exact table takes what it takes; leave it out"};
+    if (asked.training.keys != 0 && !is_chosen && !has_odds)
+        throw CLI::ValidationError{"--keys",
+                                   "logs say how many keys there are; only with --bytes auto, or with --stored-odds"};
+    asked.are_odds = has_odds;
+    if (!has_logs && !has_odds)
+        throw CLI::RequiredError{"--inserts FILE and --queries FILE (or --stored-odds and --asked-odds)"};
+}
+
+CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<request>& asked) {
     CLI::Option* const oracle =
         app.add_option_function<std::string>(
                "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
@@ -272,19 +311,20 @@ void add_oracle_options(CLI::App& app, const std::shared_ptr<request>& asked) {
     CLI::Option* const bytes =
         app.add_option_function<std::string>(
                "--bytes", [asked](const std::string& text) { asked->training.bytes = size_from(text); },
-               "size of the score model or of the sketches; an exact table takes what it takes; auto, for a score "
-               "model: "
-               "what makes model and filter smallest together")
+               fmt::format("of the score model's weights or of the sketches, {}..2^{}; an exact table takes what it "
+                           "takes; auto, for a score model: what makes model and filter smallest together",
+                           training_options::min_bytes, std::countr_zero(training_options::max_bytes)))
             ->type_name("N|auto")
             ->default_str(fmt::to_string(asked->training.bytes));
-    CLI::Option* const keys =
-        add_count(app, "--keys", asked->training.keys, {1, std::uint64_t{1} << 40},
-                  "with --bytes auto: keys of the filter, if they are not as many as the inserts");
-    keys->default_str("")->needs(bytes)->excludes(app.get_option("--stored-odds"));
+    add_count(app, "--keys", asked->training.keys, {1, std::uint64_t{1} << 40},
+              "keys of the filter: with --bytes auto, if they are not as many as the inserts; with --stored-odds, "
+              "where nothing else tells")
+        ->default_str("");
     for (const char* const odds : {"--stored-odds", "--asked-odds"}) {
         oracle->excludes(app.get_option(odds));
         bytes->excludes(app.get_option(odds));
     }
+    return bytes;
 }
 
 }  // namespace
@@ -300,13 +340,15 @@ command add_daisy_train_command(CLI::App& daisy_app) {
         "key.\n"
         "class 0: nothing is kept of such keys, and such queries are let through. expected rate: what a filter with "
         "the\n"
-        "parameter `rate` would let through of the queries; genista daisy size tunes it to 1 x rate.\n"
-        "Exit status: 0 done, 1 the model could not be written, 2 bad input.\n"
+        "parameter `rate` would let through of the queries; genista daisy size finds one that is at most 1 x rate.\n"
+        "Exit status: 0 done, 1 the model or the JSON could not be written, 2 bad input.\n"
         "Example:\n  genista daisy train --inserts blocked.txt.gz --queries asked.txt.gz --out hosts.model --bytes "
         "2^12");
-    add_sources(app, asked);
+    const CLI::Option* const stored_odds = add_sources(app, asked);
     add_model_target(app, asked->model_path);
-    add_oracle_options(app, asked);
+    const CLI::Option* const bytes = add_oracle_options(app, asked);
+    const CLI::Option* const inserts = app.get_option("--inserts");
+    app.callback([=] { check_line(*asked, inserts->count() > 0, stored_odds->count() > 0, bytes->count() > 0); });
     add_count(app, "--seed", asked->training.seed, {}, "all randomness comes from it");
     add_json_target(app, asked->json_path);
     return {&app, [asked] { return run_train(*asked); }};

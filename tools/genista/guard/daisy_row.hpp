@@ -17,18 +17,36 @@
 
 namespace genista::tool::guard {
 
-[[nodiscard]] inline error too_little_for(const char* filter, const setting& of, const budget& sizes) noexcept {
+// `least_bytes` is what the smallest of its kind takes.
+[[nodiscard]] inline error too_little_for(const char* filter, const setting& of, const budget& sizes,
+                                          std::uint64_t least_bytes) noexcept {
+    const double needed = 8.0 * static_cast<double>(least_bytes) / static_cast<double>(of.work.stored);
+    const bool can_be_had = needed + 1 <= most_bits_per_key;
+    return error::make(
+        error_code::invalid_argument,
+        "%.2f bits a key are too little for %s of %zu keys with an oracle of %llu bytes, which needs %.0f; %s",
+        sizes.bits_per_key, filter, of.work.stored, static_cast<unsigned long long>(of.model->oracle()->memory_bytes()),
+        std::ceil(needed), can_be_had ? "--bits-per-key gives more" : "it is for more keys than these");
+}
+
+[[nodiscard]] inline error unlike_the_model(const char* filter, const setting& of, std::uint64_t planned_bytes,
+                                            std::uint64_t bytes) noexcept {
+    const auto a_key = [&](std::uint64_t all) {
+        return 8.0 * static_cast<double>(all) / static_cast<double>(of.work.stored);
+    };
     return error::make(error_code::invalid_argument,
-                       "%.2f bits a key are too little for %s of %zu keys with an oracle of %llu bytes; "
-                       "--bits-per-key gives more",
-                       sizes.bits_per_key, filter, of.work.stored,
-                       static_cast<unsigned long long>(of.model->oracle()->memory_bytes()));
+                       "these keys are not like those that the model was trained on: a %s planned for %.2f bits a key "
+                       "comes to %.2f; train on such keys, or leave it out",
+                       filter, a_key(planned_bytes), a_key(bytes));
 }
 
 // In bytes: what a row may take. Less what an attack will teach it, if it learns.
 [[nodiscard]] inline std::uint64_t bytes_of_row(const setting& of, const budget& sizes, bool learns) {
     const double bits = sizes.bits_per_key - (learns ? bits_for_lessons(of) : 0);
     return static_cast<std::uint64_t>(std::max(0.0, bits) * static_cast<double>(of.work.stored) / 8);
+}
+[[nodiscard]] inline std::uint64_t lesson_bytes(const setting& of) {
+    return static_cast<std::uint64_t>(bits_for_lessons(of) * static_cast<double>(of.work.stored) / 8);
 }
 
 // What a broom filter takes beside its slots, some 16 KiB, and what a band does not use of its last bit.
@@ -90,6 +108,15 @@ struct daisy_broom_choice {
     return best;
 }
 
+// Without a late band, at the largest rate there is.
+[[nodiscard]] inline result<std::uint64_t> smallest_daisy_broom(const setting& of) {
+    const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), 0.5});
+    if (!plan) return plan.error();
+    const auto empty = daisy_broom_filter<any_oracle>::make({.late_band = false}, *plan, of.model->oracle());
+    if (!empty) return empty.error();
+    return empty->stats().local_bytes + exception_bytes;
+}
+
 // Under attack with a late band, if there is room for it when it opens. Else memory stays fixed: the list has a sixteenth, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
@@ -97,6 +124,7 @@ template <guarded_store Store, remote_map Records>
     using filter_type = daisy_broom_filter<any_oracle>;
     using row = guard_row<filter_type, Store>;
     const std::uint64_t bytes = bytes_of_row(of, sizes, true);
+    std::uint64_t comes_to = 0;  // the last filter that fitted until its keys came
     for (const bool late : {true, false}) {
         if (late && !of.asked.attack) continue;
         daisy_broom_options options;
@@ -118,10 +146,14 @@ template <guarded_store Store, remote_map Records>
                 return std::unique_ptr<contender>{std::make_unique<row>(filter_kind::daisy_broom, *std::move(made),
                                                                         std::move(store), guard_options{})};
             }
+            comes_to = takes;
             planned -= std::min(planned, takes - bytes + 512);
         }
     }
-    return too_little_for("daisy_broom", of, sizes);
+    if (comes_to != 0) return unlike_the_model("daisy_broom", of, bytes, comes_to);
+    const auto least = smallest_daisy_broom(of);
+    if (!least) return least.error();
+    return too_little_for("daisy_broom", of, sizes, *least + row::overhead_bytes() + lesson_bytes(of));
 }
 
 template <guarded_store Store, remote_map Records>
@@ -132,13 +164,15 @@ template <guarded_store Store, remote_map Records>
     constexpr int most_quarter_bits = 4 * 32;
     const std::uint64_t bytes = bytes_of_row(of, sizes, false);
     const std::uint64_t beside = row::overhead_bytes() + of.model->oracle()->memory_bytes() + sizeof(filter_type);
+    std::uint64_t least = beside;
     for (int quarters = most_quarter_bits; quarters >= 4; --quarters) {
         const daisy_terms terms{static_cast<double>(of.work.stored), std::exp2(-quarters / 4.0)};
         const auto plan = of.model->profile().plan(terms);
         if (!plan) return plan.error();
         const auto bits = daisy_bloom_filter::bits_for(*plan);
         if (!bits) return bits.error();
-        if (beside + *bits / 8 > bytes) continue;
+        least = beside + *bits / 8;
+        if (least > bytes) continue;
         auto made = daisy_bloom_filter::make({.plan = *plan, .hash = store->hash()});
         if (!made) return made.error();
         filter_type filter{*std::move(made), of.model->oracle()};
@@ -150,7 +184,7 @@ template <guarded_store Store, remote_map Records>
         return std::unique_ptr<contender>{
             std::make_unique<row>(filter_kind::daisy_bloom, std::move(filter), std::move(store), guard_options{})};
     }
-    return too_little_for("daisy_bloom", of, sizes);
+    return too_little_for("daisy_bloom", of, sizes, least);
 }
 
 }  // namespace genista::tool::guard

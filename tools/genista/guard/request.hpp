@@ -71,6 +71,8 @@ inline constexpr filter_name filter_names[] = {
            (is_of_cuckoo_family(kind) && kind != filter_kind::cuckoo);
 }
 
+inline constexpr double most_bits_per_key = 100;
+
 struct request {
     std::string keys_path;     // empty: keys of our own, or those of the store
     std::string queries_path;  // empty: queries of our own
