@@ -27,6 +27,7 @@
 #include "genista/filters/spectral.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
+#include "genista/filters/with_oracle.hpp"
 #include "genista/format/snapshot.hpp"
 #include "genista/oracles/oracle_model.hpp"
 #include "support/bloomier_snapshot_exercise.hpp"
@@ -103,6 +104,14 @@ bool exercise_model(std::span<const std::byte> bytes) {
     return true;
 }
 
+// The envelope; what is inside has been tried as a file of its own.
+bool exercise_marked(std::span<const std::byte> bytes) {
+    const auto read = read_marked(bytes);
+    if (!read) return false;
+    demand(static_cast<bool>(open_snapshot(read->filter)), "what is inside opens");
+    return true;
+}
+
 bool is_of_cuckoo_family(snapshot_kind kind) {
     return kind == snapshot_kind::cuckoo || kind == snapshot_kind::cuckooing || kind == snapshot_kind::cyclic ||
            kind == snapshot_kind::swapping;
@@ -128,7 +137,7 @@ void try_bytes(std::span<const std::byte> bytes) {
                        int{judged(test::exercise_learning_snapshot<broom_paper_filter>(bytes, test::paper_bound))} +
                        exercise_learning<adaptive_bloom_filter, cascade_filter, cuckoo_filter>(bytes) +
                        int{judged(test::exercise_fingerprint_snapshot(bytes))} +
-                       int{judged(test::exercise_daisy_broom_snapshot(bytes))};
+                       int{judged(test::exercise_daisy_broom_snapshot(bytes))} + int{exercise_marked(bytes)};
     // They open the same way: what is none of theirs need not be refused six times.
     const int siblings = view && is_of_cuckoo_family(view->info.kind)
                              ? exercise_learning<cuckooing_filter, cyclic_filter<1>, cyclic_filter<2>, cyclic_filter<3>,

@@ -34,11 +34,13 @@ rates scattered_rates(const daisy_plan& plan, double lines) noexcept {
         squares += plan.terms.draws * plan.stored_share[j] * static_cast<double>(j * j);
     const double by_draws = zeros * zeros * squares / (bits * bits),
                  by_places = zeros * (1 - (1 + load) * zeros) / bits;
-    const double relative = ones > 0 ? (by_draws + by_places) / (ones * ones) : 0;
     rates passes{};
-    for (std::size_t i = 0; i < passes.size(); ++i) {
+    passes[0] = 1;
+    for (std::size_t i = 1; i < passes.size(); ++i) {
         const double j = std::min(static_cast<double>(i), static_cast<double>(plan.largest_class()));
-        passes[i] = std::min(1.0, std::pow(ones, j) * (1 + j * (j - 1) / 2 * relative));
+        // Nothing is divided by the ones: there may be 10^-200 of them.
+        const double by_luck = j < 2 ? 0 : j * (j - 1) / 2 * std::pow(ones, j - 2) * (by_draws + by_places);
+        passes[i] = std::min(1.0, std::pow(ones, j) + by_luck);
     }
     return passes;
 }
@@ -108,9 +110,20 @@ error no_memory() noexcept {
 }  // namespace
 
 daisy_bloom_size scattered_size(const daisy_plan& plan) noexcept {
+    const auto is_enough = [&](double lines) {
+        return weigh(plan, scattered_rates(plan, lines)) <= plan.expected_rate();
+    };
     double lines = lines_for_bits(plan.whole_bits() / std::numbers::ln2);
-    while (weigh(plan, scattered_rates(plan, lines)) > plan.expected_rate()) lines += std::max(1.0, lines / 1024);
-    return {daisy_layout::scattered, static_cast<std::uint64_t>(std::ceil(lines))};
+    if (is_enough(lines)) return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
+    // What the luck of tables asks for beyond that: the fewest lines that are enough, between too few and twice as many.
+    double too_few = lines;
+    constexpr double most_lines = 0x1p54;  // as many bits as a size can say
+    for (lines *= 2; !is_enough(lines) && lines < most_lines; lines *= 2) too_few = lines;
+    while (lines - too_few > 1) {
+        const double middle = std::floor((too_few + lines) / 2);
+        (is_enough(middle) ? lines : too_few) = middle;
+    }
+    return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
 }
 
 result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept {

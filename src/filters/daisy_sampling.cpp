@@ -1,6 +1,7 @@
 // The dictionary and the counts of a sampled_filter. See daisy_sampling.hpp.
 #include "genista/filters/daisy_sampling.hpp"
 
+#include <bit>
 #include <cmath>
 #include <new>
 
@@ -27,6 +28,15 @@ result<hasher> check_sampled(const sampled_options& options) noexcept {
     return hasher_from({.hash = options.hash});
 }
 
+daisy_plan plan_in_full(const daisy_terms& terms) noexcept {
+    daisy_plan plan;
+    plan.terms = terms;
+    plan.stored_share[plan.largest_class()] = 1;
+    plan.asked_share[plan.largest_class()] = 1;
+    plan.mean_bits = plan.largest_class();
+    return plan;
+}
+
 result<std::unique_ptr<daisy_sampler>> daisy_sampler::make(std::uint64_t samples) noexcept {
     return without_throwing(own_name, [&]() -> result<std::unique_ptr<daisy_sampler>> {
         std::unique_ptr<daisy_sampler> made{new (std::nothrow) daisy_sampler};
@@ -38,23 +48,36 @@ result<std::unique_ptr<daisy_sampler>> daisy_sampler::make(std::uint64_t samples
     });
 }
 
-// Where the digest is in the index, or would be. Digests are as good as random: no mixing.
-std::size_t daisy_sampler::place_of(const digest& d) const noexcept {
+// Where a member with this digest, of which is() holds, is in the index, or would be. Digests are as good as random: no mixing.
+template <class Is>
+std::size_t daisy_sampler::place_of(const digest& d, Is is) const noexcept {
     const std::size_t mask = index_.size() - 1;
     std::size_t at = d.position & mask;
-    while (index_[at] != 0 && !(members_[index_[at] - 1].where == d)) at = (at + 1) & mask;
+    for (; index_[at] != 0; at = (at + 1) & mask) {
+        const member& there = members_[index_[at] - 1];
+        if (there.where == d && is(there)) break;
+    }
     return at;
 }
 
+// By the bits of the odds: what is no number equals itself, too.
+std::size_t daisy_sampler::place_of(const digest& d, const key_odds& odds) const noexcept {
+    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    return place_of(d, [&](const member& there) {
+        const key_odds& its = draws_[there.draw];
+        return bits(its.stored) == bits(odds.stored) && bits(its.asked) == bits(odds.asked);
+    });
+}
+
 bool daisy_sampler::contains(const digest& d) const noexcept {
-    return index_[place_of(d)] != 0;
+    return index_[place_of(d, [](const member&) { return true; })] != 0;
 }
 
 void daisy_sampler::grow_index() {
     std::vector<std::uint32_t> larger(2 * index_.size());
     index_.swap(larger);
     for (std::size_t i = 0; i < members_.size(); ++i)
-        index_[place_of(members_[i].where)] = static_cast<std::uint32_t>(i + 1);
+        index_[place_of(members_[i].where, draws_[members_[i].draw])] = static_cast<std::uint32_t>(i + 1);
 }
 
 // All memory first, then the changes.
@@ -63,13 +86,13 @@ result<bool> daisy_sampler::add(const digest& d, const key_odds& odds) noexcept 
         if (draws_.size() >= most_draws) return error::make(error_code::out_of_memory, "sampling: too many draws");
         // Twice as much each time; reserve() alone would be exact.
         if (draws_.size() == draws_.capacity()) draws_.reserve(std::max<std::size_t>(32, 2 * draws_.size()));
-        if (contains(d)) {
+        if (index_[place_of(d, odds)] != 0) {
             draws_.push_back(odds);
             return false;
         }
         if (members_.size() == members_.capacity()) members_.reserve(std::max<std::size_t>(32, 2 * members_.size()));
         if (2 * (members_.size() + 1) > index_.size()) grow_index();
-        const std::size_t at = place_of(d);
+        const std::size_t at = place_of(d, odds);
         members_.push_back({d, static_cast<std::uint32_t>(draws_.size())});
         draws_.push_back(odds);
         index_[at] = static_cast<std::uint32_t>(members_.size());

@@ -133,6 +133,8 @@ std::string_view to_string(snapshot_kind kind) noexcept {
             return "daisy_fingerprint";
         case snapshot_kind::daisy_broom:
             return "daisy_broom";
+        case snapshot_kind::with_oracle:
+            return "with_oracle";
         case snapshot_kind::cleary:
             return "cleary";
     }

@@ -35,6 +35,20 @@ oracle_identity identity_of_bytes(std::span<const std::byte> bytes) noexcept {
     return {detail::checksum128_of(bytes)};
 }
 
+result<void> check_marks(std::string_view filter, const oracle_marks& saved, const oracle_marks& given) noexcept {
+    const int length = static_cast<int>(filter.size());
+    if (saved.identity != given.identity) {
+        return error::make(error_code::mismatch, "%.*s: the snapshot was filled with another oracle than the one given",
+                           length, filter.data());
+    }
+    if (saved.probe != given.probe) {
+        return error::make(error_code::mismatch,
+                           "%.*s: the oracle computes other odds here than where the snapshot was made", length,
+                           filter.data());
+    }
+    return {};
+}
+
 namespace oracle_detail {
 
 std::uint64_t probe_integer(std::size_t number) noexcept {
@@ -60,12 +74,12 @@ oracle_identity mark_of(std::span<const key_odds> odds, const daisy_terms& terms
     for (const key_odds& each : odds) {
         add(sum, each.stored);
         add(sum, each.asked);
-        add(sum, daisy_bits(each, terms));
+        add(sum, daisy_class(each, terms));
     }
     constexpr std::uint64_t results = 1024;
     for (std::uint64_t i = 0; i < results; ++i) {
         const key_odds some{odds_number(mixed(2 * i)), odds_number(mixed(2 * i + 1))};
-        add(sum, daisy_bits(some, terms));
+        add(sum, daisy_class(some, terms));
     }
     return {sum.value()};
 }

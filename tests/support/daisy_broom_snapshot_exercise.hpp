@@ -70,7 +70,7 @@ inline exercise_outcome exercise_daisy_broom_snapshot(std::span<const std::byte>
     // The same with the marks of this oracle, which only a file of our own has.
     const auto oracle = daisy_world_oracle(loaded->core->plan().terms.draws);
     vector_sink marked;
-    const daisy_broom_core::marks ours{oracle->identity(), probe_of(*oracle, loaded->core->plan().terms)};
+    const oracle_marks ours{oracle->identity(), probe_of(*oracle, loaded->core->plan().terms)};
     if (!loaded->core->save(marked, ours, {})) return {.loaded = true, .broken = "what was loaded cannot be saved"};
     auto filter = daisy_broom_filter<scripted_oracle>::load(marked.bytes(), oracle);
     if (!filter) return {.loaded = true, .broken = "a saved filter does not load"};

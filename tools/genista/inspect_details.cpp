@@ -12,6 +12,7 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_broom/core.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
+#include "genista/filters/with_oracle.hpp"
 #include "genista/oracles/oracle_model.hpp"
 
 namespace genista::tool {
@@ -87,6 +88,12 @@ result<json> of_model(std::span<const std::byte> bytes) {
                   {"stored_draws", profile.stored_draws()},
                   {"asked_draws", profile.asked_draws()}}},
                 {"oracle", oracle_json(*model->oracle())}};
+}
+
+std::string hex_of(const oracle_identity& identity) {
+    std::string digits;
+    for (const std::byte b : identity.bytes) digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+    return digits;
 }
 
 json plan_json(const daisy_plan& plan) {
@@ -170,18 +177,26 @@ result<json> of_daisy_broom(std::span<const std::byte> bytes) {
                          {"capacity", band.capacity},
                          {"local_bytes", of.local_bytes}});
     }
-    std::string oracle;
-    for (const std::byte b : loaded->oracle.identity.bytes)
-        oracle += fmt::format("{:02x}", std::to_integer<unsigned>(b));
     const daisy_drift drift = core.drift();
     return json{{"filter", "daisy_broom"},
                 {"stats", stats_json(core.stats(0))},
                 {"plan", plan_json(core.plan())},
-                {"oracle_identity", oracle},
+                {"oracle_identity", hex_of(loaded->oracle.identity)},
                 {"bands", bands},
                 {"class_0", late_json(core.late())},
                 {"exceptions", {{"buckets", core.cells().buckets()}, {"cells", core.cells().size()}}},
                 {"drift", {{"stored", drift.stored}, {"mistakes", drift.mistakes}, {"notable", drift.is_notable()}}}};
+}
+
+result<json> of_with_oracle(std::span<const std::byte> bytes) {
+    const auto read = read_marked(bytes);
+    if (!read) return read.error();
+    const auto inside = open_snapshot(read->filter);
+    if (!inside) return inside.error();
+    auto details = inside->info.kind == snapshot_kind::daisy_fingerprint ? of_daisy_fingerprint(read->filter)
+                                                                         : of_daisy_bloom(read->filter);
+    if (details) (*details)["oracle_identity"] = hex_of(read->oracle.identity);
+    return details;
 }
 
 }  // namespace
@@ -212,6 +227,8 @@ result<json> inspect_details(snapshot_kind kind, std::span<const std::byte> byte
             return of_daisy_fingerprint(bytes);
         case snapshot_kind::daisy_broom:
             return of_daisy_broom(bytes);
+        case snapshot_kind::with_oracle:
+            return of_with_oracle(bytes);
         default:
             return json::object();
     }

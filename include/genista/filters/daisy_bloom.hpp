@@ -8,7 +8,8 @@
 //
 // A stranger of class j then passes with probability 2^-j. Proved: if n Σ p q ≤ ε (plan().keeps_condition()) and the input is drawn as
 // planned, at most 6 ε of the queries are false positives [daisy Lemma 15], in log e · LB + O(n) bits. Whoever wants ε itself makes the
-// plan with plan_tuned(). As ⌈k⌉ < k + 1, the table has less than 1.4427 (LB + n₊) bits and a line.
+// plan with plan_tuned(). As ⌈k⌉ < k + 1, m is less than 1.4427 (LB + n₊) bits and a line;
+// tables differ by luck, and a few lines more keep the rate in the mean of all of them.
 //
 // `blocked` puts all probes of a key into one line, as blocked_bloom_filter does: one cache miss a look-up.
 //

@@ -201,7 +201,7 @@ class daisy_broom_filter {
 
     // Without the oracle, which the caller keeps; unsupported if nobody says which one it is.
     [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept {
-        const auto oracle = marks_of(*oracle_, vouched_, core_->plan().terms);
+        const auto oracle = marks_of(name, *oracle_, vouched_, core_->plan().terms);
         if (!oracle) return oracle.error();
         return core_->save(out, *oracle, store);
     }
@@ -211,14 +211,9 @@ class daisy_broom_filter {
         const std::optional<oracle_identity>& vouched_identity = std::nullopt) noexcept {
         auto loaded = daisy_broom_core::load(bytes);
         if (!loaded) return loaded.error();
-        const auto marks = marks_of(*oracle, vouched_identity, loaded->core->plan().terms);
+        const auto marks = marks_of(name, *oracle, vouched_identity, loaded->core->plan().terms);
         if (!marks) return marks.error();
-        if (marks->identity != loaded->oracle.identity)
-            return error::make(error_code::mismatch,
-                               "daisy_broom: the snapshot was filled with another oracle than the one given");
-        if (marks->probe != loaded->oracle.probe)
-            return error::make(error_code::mismatch,
-                               "daisy_broom: the oracle computes other odds here than where the snapshot was made");
+        if (const auto same = check_marks(name, loaded->oracle, *marks); !same) return same.error();
         return daisy_broom_filter{std::move(loaded->core), std::move(oracle), vouched_identity};
     }
 
@@ -236,17 +231,6 @@ class daisy_broom_filter {
         auto core = daisy_broom_core::make(options, plan, *hash, counted);
         if (!core) return core.error();
         return daisy_broom_filter{*std::move(core), std::move(oracle), options.oracle};
-    }
-
-    [[nodiscard]] static result<daisy_broom_core::marks> marks_of(
-        const Oracle& oracle, const std::optional<oracle_identity>& vouched_identity,
-        const daisy_terms& terms) noexcept {
-        const auto own = identity_of(oracle);
-        if (!own) return own.error();
-        if (!own->has_value() && !vouched_identity)
-            return error::make(error_code::unsupported,
-                               "daisy_broom: this oracle cannot say which one it is, and no identity was given for it");
-        return daisy_broom_core::marks{own->has_value() ? **own : *vouched_identity, probe_of(oracle, terms)};
     }
 
     template <class R>

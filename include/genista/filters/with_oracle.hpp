@@ -5,6 +5,9 @@
 // however wrong the oracle is.
 //
 // A digest does not tell a class, so there is no look-up by digest alone; may_contain(key, digest) is there for callers who have both.
+//
+// save() writes the filter and the marks of the oracle (oracle_identity.hpp), not the oracle; load() refuses another one, with which members would be
+// looked for where they are not. What filter().save() writes has no such mark.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +16,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
 
 #include "genista/filters/filter.hpp"
+#include "genista/format/sink.hpp"
 #include "genista/oracles/daisy_plan.hpp"
+#include "genista/oracles/oracle_identity.hpp"
 
 namespace genista {
 
@@ -39,6 +45,15 @@ concept class_filter = requires(F& f, const F& constant, const digest& d, unsign
     { constant.stats() }
     noexcept->std::same_as<filter_stats>;
 };
+
+// The envelope of such a snapshot: the marks, and the filter's own snapshot inside.
+struct marked_snapshot {
+    oracle_marks oracle;
+    std::span<const std::byte> filter{};  // borrowed from the bytes that were read
+};
+[[nodiscard]] result<void> write_marked(sink& out, const hasher& hash, const oracle_marks& oracle,
+                                        std::span<const std::byte> filter) noexcept;
+[[nodiscard]] result<marked_snapshot> read_marked(std::span<const std::byte> bytes) noexcept;
 
 template <class_filter Filter, key_oracle Oracle>
 class with_oracle {
@@ -74,6 +89,29 @@ class with_oracle {
         now.local_bytes += oracle_->memory_bytes();
         return now;
     }
+    // `vouched_identity` as in marks_of(): for an oracle that cannot say which one it is.
+    [[nodiscard]] result<void> save(
+        sink& out, const std::optional<oracle_identity>& vouched_identity = std::nullopt) const noexcept {
+        const auto marks = marks_of(name, *oracle_, vouched_identity, filter_.terms());
+        if (!marks) return marks.error();
+        vector_sink own;
+        if (const auto saved = filter_.save(own); !saved) return saved.error();
+        return write_marked(out, hash(), *marks, own.bytes());
+    }
+    [[nodiscard]] static result<with_oracle> load(
+        std::span<const std::byte> bytes, std::shared_ptr<const Oracle> oracle,
+        const std::optional<oracle_identity>& vouched_identity = std::nullopt) noexcept {
+        assert(oracle != nullptr);
+        const auto read = read_marked(bytes);
+        if (!read) return read.error();
+        auto filter = Filter::load(read->filter);
+        if (!filter) return filter.error();
+        const auto marks = marks_of(name, *oracle, vouched_identity, filter->terms());
+        if (!marks) return marks.error();
+        if (const auto same = check_marks(name, read->oracle, *marks); !same) return same.error();
+        return with_oracle{*std::move(filter), std::move(oracle)};
+    }
+
     [[nodiscard]] const hasher& hash() const noexcept { return filter_.hash(); }
     [[nodiscard]] Filter& filter() noexcept { return filter_; }
     [[nodiscard]] const Filter& filter() const noexcept { return filter_; }

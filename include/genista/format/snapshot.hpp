@@ -74,6 +74,7 @@ enum class snapshot_kind : std::uint16_t {
     weighted_bloom = 26,
     daisy_fingerprint = 27,
     daisy_broom = 28,
+    with_oracle = 29,
 };
 
 // The name of the filter's header, or "unknown".

@@ -5,9 +5,12 @@
 //
 //   identity   of what the oracle knows: its own identity(), or the checksum of the bytes it saves, or what the caller vouches for. An
 //              oracle that offers none of these cannot stand behind a snapshot
-//   probe      of what it computes here: the odds of some fixed keys and k_x of some fixed odds, to the last bit. Odds and classes are
-//              floating-point numbers; another processor or mathematics library may round a logarithm the other way, and a key at the
-//              edge of two classes would change sides. Where the last bits of a thousand results agree, we believe they all do
+//   probe      of what it computes here: the odds of some fixed keys, to the last bit, and the classes of some fixed odds. Odds are
+//              floating-point numbers; another processor or mathematics library may round them the other way inside an oracle, and a key at
+//              the edge of two classes would change sides. Where the last bits of all these agree, we believe they do everywhere
+//
+// daisy_broom_filter and with_oracle save both. A daisy_bloom_filter or daisy_fingerprint_filter by itself takes classes and knows no oracle: whoever saves
+// that keeps the two together.
 #pragma once
 
 #include <array>
@@ -57,6 +60,16 @@ template <key_oracle Oracle>
     }
 }
 
+struct oracle_marks {
+    oracle_identity identity, probe;
+
+    friend bool operator==(const oracle_marks&, const oracle_marks&) = default;
+};
+
+// A mismatch unless the oracle given is the one that a snapshot was filled with.
+[[nodiscard]] result<void> check_marks(std::string_view filter, const oracle_marks& saved,
+                                       const oracle_marks& given) noexcept;
+
 namespace oracle_detail {
 inline constexpr std::size_t probes = 192;
 // The first few integers, integers of all sizes, and texts.
@@ -83,6 +96,21 @@ template <key_oracle Oracle>
         }
     }
     return oracle_detail::mark_of(odds, terms);
+}
+
+// Unsupported if the oracle cannot say which one it is, and nobody vouches for one.
+template <key_oracle Oracle>
+[[nodiscard]] result<oracle_marks> marks_of(std::string_view filter, const Oracle& oracle,
+                                            const std::optional<oracle_identity>& vouched_identity,
+                                            const daisy_terms& terms) noexcept {
+    const auto own = identity_of(oracle);
+    if (!own) return own.error();
+    if (!own->has_value() && !vouched_identity) {
+        return error::make(error_code::unsupported,
+                           "%.*s: this oracle cannot say which one it is, and no identity was given for it",
+                           static_cast<int>(filter.size()), filter.data());
+    }
+    return oracle_marks{own->has_value() ? **own : *vouched_identity, probe_of(oracle, terms)};
 }
 
 }  // namespace genista

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <new>
 
+#include "filters/daisy_plan_fields.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -38,7 +39,7 @@ std::uint64_t daisy_band::bits() const noexcept {
 }
 
 result<daisy_bands> daisy_bands::make(const daisy_plan& plan, const std::optional<class_counts>& counted) noexcept try {
-    if (const auto sane = check_terms(plan.terms); !sane) return sane.error();
+    if (const auto sane = check_plan("daisy_broom", plan); !sane) return sane.error();
     const unsigned largest = plan.largest_class();
     if (largest > most_rate_bits) {
         return error::make(error_code::invalid_argument,

@@ -72,28 +72,37 @@ broom_options daisy_broom_core::broom_of(const daisy_band& band) const noexcept 
     return of;
 }
 
-// As many keys as the plan expects, or as have come, whatever is more: as large as any band for its classes.
-daisy_broom_core::late_size daisy_broom_core::size_late(std::uint64_t position) const noexcept {
-    const std::uint64_t present = std::min(unkept_.load(std::memory_order_relaxed), max_capacity);
-    const std::uint64_t capacity = std::max(bands_.late().capacity, present);
-    const std::uint64_t bins = broom::bins_for(capacity);
-    return {.capacity = capacity, .sample = range_of_bin(scale(position, bins), bins)};
+std::uint64_t daisy_broom_core::late_told() const noexcept {
+    return std::max(bands_.late().capacity, std::min(unkept_.load(std::memory_order_relaxed), max_capacity));
+}
+std::uint64_t daisy_broom_core::planned_late_parts() const noexcept {
+    return broom::bins_for(bands_.late().capacity);
+}
+std::uint64_t daisy_broom_core::told_late_parts() const noexcept {
+    return broom::bins_for(late_told());
+}
+
+// As many keys as the plan expects, or as have come, whatever is more. But we are told of puts, and a key that is nearly certain to be stored may be put
+// a million times: they count only as far as R can hold so many.
+std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noexcept {
+    const auto parts = static_cast<double>(seen.parts), found = static_cast<double>(seen.found);
+    constexpr double surely = 4;  // deviations
+    const double most = parts * (found + surely * std::sqrt(found) + 2 * surely);
+    // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us of, and the bins would not hold them.
+    constexpr std::uint64_t too_many = 80;
+    const double least = seen.found > too_many ? parts * found : 0;
+    const double wanted = std::max(
+        {static_cast<double>(bands_.late().capacity), std::min(static_cast<double>(late_told()), most), least});
+    return static_cast<std::uint64_t>(std::min(std::ceil(wanted), static_cast<double>(max_capacity)));
 }
 
 // The band is published empty, and only then does anybody read R to lay a range of it [late_band.hpp].
-result<void> daisy_broom_core::open_late(const late_size& size, std::uint64_t found) noexcept {
-    // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us of, and the bins would not hold them.
-    constexpr std::uint64_t too_many = 80;
+result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
         const std::lock_guard only_one{opening_};
         if (late_owner_ != nullptr) return {};
         daisy_band band = bands_.late();
-        // Keys may have come since: somebody looked into R meanwhile.
-        band.capacity = std::max(size.capacity, size_late(0).capacity);
-        if (found > too_many) {
-            const std::uint64_t bins = broom::bins_for(size.capacity);
-            band.capacity = found > max_capacity / bins ? max_capacity : std::max(found * bins, size.capacity);
-        }
+        band.capacity = late_capacity(seen);
         broom_options of = broom_of(band);
         if (how_.repeatable) of.repeatable = *how_.repeatable + brooms_.size();
         auto broom = broom_filter::make(of);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
 #include "genista/filters/daisy_broom/core.hpp"
@@ -12,7 +13,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 2;
+constexpr std::uint16_t version = 3;
 constexpr std::size_t sections = 5;  // plan, bands, exceptions, laid ranges, late band
 constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
 constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;
@@ -38,19 +39,13 @@ std::array<std::byte, 8 * plan_numbers> plan_bytes(const daisy_plan& plan) noexc
 result<daisy_plan> read_plan(const daisy_terms& terms, std::span<const std::byte> bytes) noexcept {
     daisy_plan plan;
     plan.terms = terms;
-    if (const auto sane = check_terms(terms); !sane) return corrupt(sane.error().message().data());
     if (bytes.size() != 8 * plan_numbers) return corrupt("a plan of another length");
     field_reader fields{bytes};
-    bool sane = true;
-    const auto take = [&](double& into, double most) {
-        into = fields.f64();
-        sane = sane && into >= 0 && into <= most;
-    };
-    for (double& each : plan.stored_share) take(each, 1.01);
-    for (double& each : plan.asked_share) take(each, 1.01);
-    take(plan.mean_bits, max_daisy_class);
-    take(plan.overlap, 0x1p41);
-    if (!sane) return corrupt("a plan with numbers that are no probabilities");
+    for (double& each : plan.stored_share) each = fields.f64();
+    for (double& each : plan.asked_share) each = fields.f64();
+    plan.mean_bits = fields.f64();
+    plan.overlap = fields.f64();
+    if (const auto sane = check_plan("its plan", plan); !sane) return corrupt(sane.error().message().data());
     return plan;
 }
 
@@ -110,7 +105,7 @@ result<std::unique_ptr<late_band>> read_late(std::uint64_t ranges, std::span<con
 
 }  // namespace
 
-result<void> daisy_broom_core::save(sink& out, const marks& oracle, const store_mark& store) const noexcept {
+result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const store_mark& store) const noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
         auto info = describe(snapshot_kind::daisy_broom, version, hash_);
         if (!info) return info.error();
@@ -156,12 +151,13 @@ result<void> daisy_broom_core::save(sink& out, const marks& oracle, const store_
 
 result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<saved> {
-        // Version 1 knew no late band; nobody has such files but whoever tried what was never released.
+        // Version 1 knew no late band, the mark of version 2 hung on a logarithm; nobody has such files but whoever tried what was never released.
         if (const auto any = open_snapshot(bytes);
-            any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version == 1)
+            any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version < version)
             return error::make(
                 error_code::unsupported,
-                "daisy_broom snapshot of kind version 1; this library reads version 2: build() it from R");
+                "daisy_broom snapshot of kind version %u; this library reads version %u: build() it from R",
+                unsigned{any->info.kind_version}, unsigned{version});
         const auto view = open_snapshot_as(snapshot_kind::daisy_broom, version, sections, bytes);
         if (!view) return view.error();
         field_reader fields{view->parameters};
@@ -169,7 +165,7 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
         if (!common) return common.error();
         const hasher& hash = *common->options.hash;
         const double draws = fields.f64();
-        marks oracle;
+        oracle_marks oracle;
         fields.copy(oracle.identity.bytes);
         fields.copy(oracle.probe.bytes);
         const std::uint64_t buckets = fields.u64(), number = fields.u64();
@@ -186,8 +182,10 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
             bands[i].asked_share = fields.f64();
             bands[i].capacity = fields.u64();
             sizes[i] = fields.u64();
-            if (!(bands[i].stored_share >= 0 && bands[i].stored_share <= 1.01 && bands[i].asked_share >= 0 &&
-                  bands[i].asked_share <= 1.01 && bands[i].last_class <= max_daisy_class))
+            // A sum of the plan's, each of which may be as much too large.
+            constexpr double most = 1 + 2 * plan_sum_slack;
+            if (!(bands[i].stored_share >= 0 && bands[i].stored_share <= most && bands[i].asked_share >= 0 &&
+                  bands[i].asked_share <= most && bands[i].last_class <= max_daisy_class))
                 return corrupt("a band with shares that are no probabilities");
         }
         const std::uint32_t history = fields.u32(), grows = fields.u32(), opens = fields.u32(), zero = fields.u32();

@@ -76,14 +76,15 @@ class daisy_broom_core {
     }
     [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
     [[nodiscard]] bool bands_grow() const noexcept { return how_.grows; }
-    // How large it would be now, and where to look into R whether it holds as many keys as we were told.
-    struct late_size {
-        std::uint64_t capacity = 0;
-        position_range sample;
+    // One of so many equal ranges of R, and the keys of class 0 in it: what the size of the band goes by.
+    struct late_sample {
+        std::uint64_t parts = 1, found = 0;
     };
-    [[nodiscard]] late_size size_late(std::uint64_t position) const noexcept;
-    // Opens it, empty; `found` keys of class 0 are in the sample. Does nothing if it is open. An error: no memory.
-    [[nodiscard]] result<void> open_late(const late_size& size, std::uint64_t found) noexcept;
+    // As many as the band would have bins, by the plan; and if there are as many keys as we were told of, should these be more.
+    [[nodiscard]] std::uint64_t planned_late_parts() const noexcept;
+    [[nodiscard]] std::uint64_t told_late_parts() const noexcept;
+    // Opens it, empty. Does nothing if it is open. An error: no memory.
+    [[nodiscard]] result<void> open_late(const late_sample& seen) noexcept;
     [[nodiscard]] bool may_contain_unkept(const digest& d) const noexcept {
         const late_band* const band = late_.load(std::memory_order_acquire);
         if (band != nullptr && band->is_laid(d.position)) return band->broom().may_contain(d);
@@ -100,14 +101,10 @@ class daisy_broom_core {
     [[nodiscard]] daisy_drift drift() const noexcept;
 
     // The marks of the oracle, without which nobody asks this filter again.
-    struct marks {
-        oracle_identity identity, probe;
-        friend bool operator==(const marks&, const marks&) = default;
-    };
-    [[nodiscard]] result<void> save(sink& out, const marks& oracle, const store_mark& store) const noexcept;
+    [[nodiscard]] result<void> save(sink& out, const oracle_marks& oracle, const store_mark& store) const noexcept;
     struct saved {
         std::unique_ptr<daisy_broom_core> core;
-        marks oracle;
+        oracle_marks oracle;
     };
     [[nodiscard]] static result<saved> load(std::span<const std::byte> bytes) noexcept;
 
@@ -124,6 +121,8 @@ class daisy_broom_core {
         : hash_{hash}, plan_{plan}, bands_{std::move(bands)}, how_{how}, opens_{opens}, cells_{exception_bytes} {}
     [[nodiscard]] broom_options broom_of(const daisy_band& band) const noexcept;
     [[nodiscard]] double rate_of_class_0() const noexcept;
+    [[nodiscard]] std::uint64_t late_told() const noexcept;
+    [[nodiscard]] std::uint64_t late_capacity(const late_sample& seen) const noexcept;
 
     hasher hash_;
     daisy_plan plan_;

@@ -92,15 +92,22 @@ template <remote_map View>
     return adapt_outcome::fixed;
 }
 
-// An error: R fails, or there is no memory. One look into R, lest a band for the keys that we were told of be too small for those that are there.
+// An error: R fails, or there is no memory. Looks into R first, lest a band for the keys that we were told of be too small for those that are there. One look,
+// at as much as a bin holds, unless it finds next to nothing: then some of what we were told was the same key again, and the next look is wider.
 template <remote_map View>
 [[nodiscard]] result<void> open_band(daisy_broom_core& core, const digest& d, View& view) {
-    const auto size = core.size_late(d.position);
-    broom::population there;
-    broom::remote_source<View> source{view, core.hash()};
-    core.count_unkept_read();
-    if (const auto read = source.read(size.sample, there); !read) return read;
-    return core.open_late(size, there.members.size());
+    constexpr std::uint64_t enough = 16, wider = 8;  // a bin has 45 keys, and fewer than 16 once in ten million
+    const std::uint64_t least = core.planned_late_parts();
+    daisy_broom_core::late_sample seen{.parts = core.told_late_parts()};
+    for (;; seen.parts = std::max(least, seen.parts / wider)) {
+        broom::population there;
+        broom::remote_source<View> source{view, core.hash()};
+        core.count_unkept_read();
+        const position_range part = range_of_bin(scale(d.position, seen.parts), seen.parts);
+        if (const auto read = source.read(part, there); !read) return read;
+        seen.found = there.members.size();
+        if (seen.found >= enough || seen.parts <= least) return core.open_late(seen);
+    }
 }
 
 // absent_cells.hpp has the argument: the ticket first, R second, and void if anything changed in between.
