@@ -105,6 +105,17 @@ TEST(bench_compare_cli, nothing_in_common_and_other_conditions_are_said) {
     EXPECT_NE(run.out.find("the old hash is keyed, the new one trusted"), std::string::npos) << run.out;
 }
 
+TEST(bench_compare_cli, the_old_report_is_not_replaced_and_no_filter_is_measured_twice) {
+    const scratch_folder scratch;
+    put_contents(scratch / "old.json", a_report().dump());
+    const std::string before = contents(scratch / "old.json");
+    expect_refused(line_of({"--keys", "1000", "--compare", scratch / "old.json", "--json", scratch / "old.json"}),
+                   "old.json", "--compare");
+    EXPECT_EQ(contents(scratch / "old.json"), before);
+    expect_refused({"bench", "--filters", "bloom,broom,bloom"}, "'bloom'", "named twice");
+    expect_refused({"lab", "matrix", "--filters", "bloom,broom,bloom"}, "'bloom'", "named twice");
+}
+
 TEST(bench_compare_cli, files_that_are_no_reports_are_refused_before_the_work) {
     const scratch_folder scratch;
     const std::string path = scratch / "old.json";

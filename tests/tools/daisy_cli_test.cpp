@@ -106,6 +106,62 @@ TEST(daisy_cli, trains_every_oracle_and_gives_the_same_file_twice) {
     }
 }
 
+// A rate that one of them cannot be made for is no reason to say nothing of the others.
+TEST(daisy_cli, sizes_what_can_be_made_at_every_rate_and_says_what_cannot) {
+    const scratch_folder scratch;
+    write_logs(scratch, 1'000);
+    ASSERT_EQ(run_tool(train_line(scratch, {})).status, 0);
+    for (const auto& [rate, without] : std::vector<std::pair<std::string, std::string>>{
+             {"0.05", "broom"}, {"0.0001", "cuckoo_partial"}, {"2^-50", "daisy_fingerprint"}}) {
+        const std::vector<std::string> line = {"daisy", "size", "--model", scratch / "hosts.model", "--fpr", rate};
+        const tool_run page = run_tool(line);
+        ASSERT_EQ(page.status, 0) << page.err;
+        EXPECT_NE(page.out.find("-: " + without), std::string::npos) << page.out;
+        std::vector<std::string> as_json = line;
+        as_json.insert(as_json.end(), {"--json", "-"});
+        bool said = false;
+        const tool_run told = run_tool(as_json);
+        const nlohmann::json document = told.json();
+        for (const auto& row : document["filters"]) {
+            EXPECT_EQ(row["bits"].is_null(), row.contains("why_not"));
+            said = said || (row["filter"] == without && row.contains("why_not"));
+        }
+        EXPECT_TRUE(said) << told.out;
+    }
+}
+
+TEST(daisy_cli, says_when_queries_are_for_inserted_keys_whatever_the_oracle_makes_of_it) {
+    const scratch_folder scratch;
+    write_logs(scratch, 1'000);
+    const tool_run apart = run_tool(train_line(scratch, {}));
+    EXPECT_EQ(apart.out.find("of the insert log"), std::string::npos) << apart.out;
+    std::filesystem::copy_file(scratch / "inserts.txt", scratch / "queries.txt",
+                               std::filesystem::copy_options::overwrite_existing);
+    for (const char* oracle : {"score", "count_min"}) {
+        const tool_run same = run_tool(train_line(scratch, {"--oracle", oracle}));
+        ASSERT_EQ(same.status, 0) << same.err;
+        EXPECT_NE(same.out.find("100 % of the queries are for keys of the insert log"), std::string::npos) << same.out;
+    }
+}
+
+TEST(daisy_cli, an_exact_table_takes_no_size_and_probabilities_need_a_number_of_keys) {
+    const scratch_folder scratch;
+    write_logs(scratch, 600);
+    expect_refused(train_line(scratch, {"--oracle", "exact", "--bytes", "4096"}), "--bytes", "leave it out");
+    expect_refused(train_line(scratch, {"--keys", "1000"}), "--keys", "--bytes auto");
+    put_contents(scratch / "p", "a\t0.5\nb\t0.5\nc\t1e-400\n");
+    put_contents(scratch / "q", "a\t1e-320\nb\t0\nc\t1\n");
+    std::vector<std::string> line = {"daisy",        "train",       "--stored-odds", scratch / "p",
+                                     "--asked-odds", scratch / "q", "--out",         scratch / "m"};
+    const tool_run unsaid = run_tool(line);
+    ASSERT_EQ(unsaid.status, 0) << unsaid.err;
+    EXPECT_NE(unsaid.out.find("--keys N"), std::string::npos) << unsaid.out;
+    line.insert(line.end(), {"--keys", "1000"});
+    const tool_run said = run_tool(line);
+    ASSERT_EQ(said.status, 0) << said.err;
+    EXPECT_NE(said.out.find("filters of 1'000 keys"), std::string::npos) << said.out;
+}
+
 TEST(daisy_cli, says_when_stored_keys_are_asked_for_too_often) {
     const scratch_folder scratch;
     std::string log;

@@ -105,6 +105,13 @@ TEST_F(guard_daisy_cli, the_indexed_layout_has_daisy_bloom_only) {
     expect_refused(guard({"--filters", "daisy_broom", "--layout", "indexed"}), "daisy_broom", "clustered");
 }
 
+TEST_F(guard_daisy_cli, a_memory_too_small_and_keys_unlike_the_models_are_named) {
+    expect_refused(guard({"--filters", "daisy_broom", "--bits-per-key", "2"}), "2.00 bits a key", "which needs");
+    put_contents(scratch / "few", lines("host", 0, 500));
+    expect_refused({"guard", "--keys", scratch / "few", "--oracle", model(), "--filters", "daisy_broom"}, "500 keys",
+                   "it is for more keys than these");
+}
+
 TEST_F(guard_daisy_cli, oracle_and_filters_need_each_other) {
     const arguments keys{"guard", "--keys", scratch / "keys"};
     expect_refused(joined(keys, {"--filters", "bloom,daisy_bloom"}), "daisy_bloom", "--oracle MODEL");

@@ -69,6 +69,16 @@ TEST(lab_trace_cli, files_that_are_no_whole_trace_are_refused) {
     expect_refused({"lab", "trace", scratch / "cut.gz"}, scratch / "cut.gz", "end in the middle");
 }
 
+TEST(lab_trace_cli, every_experiment_that_replays_traces_refuses_a_bad_one) {
+    const scratch_folder scratch;
+    put_contents(scratch / "empty", "");
+    for (const char* id : {"daisy-bloom", "acf-figures"}) {
+        expect_refused({"lab", "run", id, "--quick", "--trace", scratch / "nowhere"}, "nowhere", "No such file");
+        expect_refused({"lab", "run", id, "--quick", "--trace", scratch / "empty"}, "empty", "one");
+        expect_refused({"lab", "run", id, "--quick", "--data", scratch / "nowhere"}, "nowhere", "");
+    }
+}
+
 TEST(lab_trace_cli, an_experiment_that_replays_no_trace_takes_none) {
     const scratch_folder scratch;
     put_contents(scratch / "own", "a\n");

@@ -95,6 +95,24 @@ TEST(output_cli, no_output_replaces_an_input_or_another_output) {
     EXPECT_FALSE(std::filesystem::exists(scratch / "new"));
 }
 
+// Where neither is there yet, nothing but the names can tell.
+TEST(output_cli, two_names_of_one_new_file_are_one_file) {
+    const scratch_folder scratch;
+    put_contents(scratch / "log", "a\nb\n");
+    const std::string here = "cd '" + scratch.path().string() + "' && $GENISTA ";
+    for (const char* line :
+         {"daisy train --inserts log --queries log --out new --json ./new",
+          "guard --number-of-keys 500 --filters none --json new --report ./new",
+          "lab run broom-words --quick --json new --report ./new", "lab matrix --quick --json ./new --html new",
+          "lab report --quick --json ./new --html new", "lab report --quick --json new.parts --html new"}) {
+        EXPECT_EQ(shell(here + line + " 2>err >out"), 2) << line;
+        EXPECT_NE(contents(scratch / "err").find("name another"), std::string::npos)
+            << line << contents(scratch / "err");
+        EXPECT_EQ(contents(scratch / "out"), "") << line;
+        EXPECT_FALSE(std::filesystem::exists(scratch / "new")) << line;
+    }
+}
+
 TEST(output_cli, a_reader_that_leaves_early_leaves_no_temporary_folder_behind) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
