@@ -25,7 +25,7 @@ void expect_equal(const number_set& set, const std::set<std::uint64_t>& model) {
 
 TEST(number_set, holds_what_was_drawn_and_nothing_else) {
     for (const std::uint64_t range : {std::uint64_t{10}, std::uint64_t{5'000}, std::uint64_t{1} << 60}) {
-        for (const std::size_t reserved : {0, 100, 4'000}) {
+        for (const std::size_t reserved : {std::size_t{0}, std::size_t{100}, std::size_t{4'000}}) {
             number_set set;
             set.reserve(reserved);
             std::set<std::uint64_t> model;
