@@ -120,7 +120,7 @@ std::string settings_text(const request& asked, const score_oracle& score) {
 std::string overlap_text(const request& asked) {
     if (asked.are_odds || asked.asked_for_inserted <= rates.back()) return {};
     return fmt::format(
-        "\n{:.2g} % of the queries are for keys of the insert log. Where that is more than the rate, n sum pq is "
+        "\n{:.3g} % of the queries are for keys of the insert log. Where that is more than the rate, n sum pq is "
         "larger "
         "than the model says: the proofs do not hold there, and filters only promise no false negatives\n",
         100 * asked.asked_for_inserted);
