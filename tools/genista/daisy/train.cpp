@@ -176,11 +176,10 @@ std::string to_text(const request& asked, const oracle_model& model, const std::
 }
 
 double share_of_inserted(const std::vector<key_view>& inserts, const std::vector<key_view>& queries) {
-    const auto text = [](key_view key) { return std::string_view{reinterpret_cast<const char*>(key.data), key.size}; };
     std::unordered_set<std::string_view> inserted;
     inserted.reserve(inserts.size());
-    for (const key_view key : inserts) inserted.insert(text(key));
-    const auto met = std::ranges::count_if(queries, [&](key_view key) { return inserted.contains(text(key)); });
+    for (const key_view key : inserts) inserted.insert(key.text());
+    const auto met = std::ranges::count_if(queries, [&](key_view key) { return inserted.contains(key.text()); });
     return static_cast<double>(met) / static_cast<double>(queries.size());
 }
 
