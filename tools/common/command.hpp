@@ -18,6 +18,9 @@ class App;
 
 namespace genista::tool {
 
+// Both programs name it in their help.
+inline constexpr const char *lab_command_name = "lab", *lab_command_help = "the papers' promises as experiments";
+
 struct command {
     CLI::App* app = nullptr;
     std::function<exit_status()> run;

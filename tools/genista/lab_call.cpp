@@ -24,7 +24,7 @@ int call_lab(char** arguments) {
 }
 
 void announce_lab(CLI::App& root) {
-    root.add_subcommand(std::string{lab_command_name}, std::string{lab_command_help});
+    root.add_subcommand(lab_command_name, lab_command_help);
 }
 
 }  // namespace genista::tool

@@ -4,13 +4,9 @@
 // have to wait for them. `./run lab` builds both.
 #pragma once
 
-#include <string_view>
-
 #include "command.hpp"
 
 namespace genista::tool {
-
-inline constexpr std::string_view lab_command_name = "lab", lab_command_help = "the papers' promises as experiments";
 
 // Comes back only if there is no such program, with main's status.
 [[nodiscard]] int call_lab(char** arguments);

@@ -219,7 +219,7 @@ command add_run(CLI::App& lab_app) {
 }  // namespace
 
 std::vector<command> add_lab_commands(CLI::App& root) {
-    CLI::App& app = *root.add_subcommand("lab", "the papers' promises as experiments");
+    CLI::App& app = *root.add_subcommand(lab_command_name, lab_command_help);
     app.require_subcommand(0, 1);
     app.footer("Example:\n  genista lab run broom-words --quick\n  genista lab report --quick --html lab.html");
     return {add_list(app), add_run(app), add_lab_matrix_command(app), add_lab_report_command(app),
