@@ -110,6 +110,10 @@ TEST_F(guard_daisy_cli, a_memory_too_small_and_keys_unlike_the_models_are_named)
     put_contents(scratch / "few", lines("host", 0, 500));
     expect_refused({"guard", "--keys", scratch / "few", "--oracle", model(), "--filters", "daisy_broom"}, "500 keys",
                    "it is for more keys than these");
+    // The model expects few keys that look like these, and plans little for them.
+    expect_refused({"guard", "--keys", scratch / "asked", "--oracle", model(), "--filters", "daisy_broom",
+                    "--value-bytes", "8", "--bits-per-key", "30"},
+                   "not like those that the model was trained on", "comes to");
 }
 
 TEST_F(guard_daisy_cli, oracle_and_filters_need_each_other) {

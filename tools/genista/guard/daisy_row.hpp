@@ -36,7 +36,7 @@ namespace genista::tool::guard {
     };
     return error::make(error_code::invalid_argument,
                        "these keys are not like those that the model was trained on: a %s planned for %.2f bits a key "
-                       "comes to %.2f; train on such keys, or leave it out",
+                       "comes to %.2f; train on such keys, or give more with --bits-per-key",
                        filter, a_key(planned_bytes), a_key(bytes));
 }
 
