@@ -26,6 +26,24 @@ function(genista_house_options target)
     endif()
 endfunction()
 
+# genista_unity(TARGET FILES): compiles TARGET so many files at a time. Most of a file's time is spent on the headers that its
+# neighbours read too: in a unity build the lab compiles in a third of the time. Files that hold kernels stay apart, each is
+# large enough by itself and compiled once for every instruction set.
+function(genista_unity target files)
+    if(NOT GENISTA_UNITY)
+        return()
+    endif()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS sources)
+        file(STRINGS ${source} kernels REGEX "#include \".*(foreach_isa\\.hpp|\\.inl)\"" LIMIT_COUNT 1)
+        if(kernels)
+            set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+        endif()
+    endforeach()
+endfunction()
+
 # For the command line and the lab: where they are not run, they are compiled only for the warnings.
 function(genista_tool_options target)
     genista_house_options(${target})

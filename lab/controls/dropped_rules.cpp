@@ -53,7 +53,7 @@ class switched_off {
     broom_faults before_;
 };
 
-control_outcome play(const dropped_rule& what, const control_plan& plan) {
+control_outcome play_dropped_rule(const dropped_rule& what, const control_plan& plan) {
     control_outcome out{.name = std::string{what.name}, .attack = std::string{what.attack}, .must_win = what.must_win};
     const adversary& attacker = *find_adversary(what.attack);
     const switched_off dropped{what.rule};
@@ -90,7 +90,7 @@ std::vector<control_outcome> play_dropped_rules(const control_plan& plan) {
     double done = 0;
     std::vector<control_outcome> played;
     for (const dropped_rule& each : rules) {
-        if (plan.only.empty() || plan.only == each.name) played.push_back(play(each, plan));
+        if (plan.only.empty() || plan.only == each.name) played.push_back(play_dropped_rule(each, plan));
         done += static_cast<double>(each.effort) * each.games;
         plan.progress(done / all);
     }

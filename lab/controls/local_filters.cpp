@@ -11,7 +11,7 @@ namespace genista::lab {
 namespace {
 
 template <class Filter>
-void play(std::string_view attack, const control_plan& plan, std::vector<control_outcome>& played) {
+void play_local(std::string_view attack, const control_plan& plan, std::vector<control_outcome>& played) {
     constexpr std::uint64_t keys = 1000;
     constexpr double effort = 50'000;
     if (!plan.only.empty() && plan.only != Filter::name) return;
@@ -33,8 +33,8 @@ void play(std::string_view attack, const control_plan& plan, std::vector<control
 std::vector<control_outcome> play_local_filters(const control_plan& plan) {
     std::vector<control_outcome> played;
     for (const std::string_view attack : {"repeat-one", "pool-replay", "rounds"})
-        play<bloom_filter>(attack, plan, played);
-    play<blocked_bloom_filter>("pool-replay", plan, played);
+        play_local<bloom_filter>(attack, plan, played);
+    play_local<blocked_bloom_filter>("pool-replay", plan, played);
     plan.progress(1);
     return played;
 }

@@ -12,6 +12,9 @@
 
 namespace genista::lab {
 
+inline constexpr double least_win_share = 0.5;         // of the games, where a theorem says that the attack wins
+inline constexpr double attacked_broom_rate = 0x1p-8;  // of the broom filter beside the others
+
 struct attack_games {
     std::string filter;
     contender_plan made;

@@ -13,25 +13,24 @@
 namespace genista::lab {
 namespace {
 
-struct target {
+struct unfixable_target {
     unsigned tables;
     unsigned fingerprint_bits;
     double slots_per_key;
     bool judged;
 };
-constexpr target targets[] = {{2, 8, 2.4, true}, {3, 4, 2, true}, {4, 4, 2, true}, {4, 4, 1 / 0.95, false}};
-constexpr double least_win_share = 0.5;
+constexpr unfixable_target unfixable_targets[] = {
+    {2, 8, 2.4, true}, {3, 4, 2, true}, {4, 4, 2, true}, {4, 4, 1 / 0.95, false}};
 constexpr double queries_per_key = 10;
-constexpr double broom_rate = 0x1p-8;
 
-outcome measure(const run_options& options) {
+outcome measure_birthday(const run_options& options) {
     constexpr std::uint64_t keys = 100'000;
     outcome out;
     bool kept = true, control_lost = true;
     std::string measured;
     std::uint64_t broom_queries = 0, broom_hits = 0;
     double done = 0;
-    for (const target& against : targets) {
+    for (const unfixable_target& against : unfixable_targets) {
         const unsigned games = options.quick ? 10 : 100;
         const unsigned others = options.quick ? 3 : 20;
         std::vector<std::pair<std::string, unsigned>> rows{{"cuckooing", games}, {"cuckoo", others}, {"broom", others}};
@@ -41,7 +40,7 @@ outcome measure(const run_options& options) {
             plan.keys = keys;
             plan.fingerprint_bits = against.fingerprint_bits;
             plan.load = 1 / against.slots_per_key;
-            plan.rate = broom_rate;
+            plan.rate = attacked_broom_rate;
             plan.seed = options.seed;
             // Filters of the family take the tables attacked; swapping needs slots to swap.
             plan.tables = against.tables;
@@ -60,7 +59,7 @@ outcome measure(const run_options& options) {
                         .named;
                 },
                 [&](double share) {
-                    options.progress((done + share) / static_cast<double>(std::size(targets) * rows.size()));
+                    options.progress((done + share) / static_cast<double>(std::size(unfixable_targets) * rows.size()));
                 });
             ++done;
             nlohmann::json line = played.row();
@@ -117,7 +116,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_acf_attack_birthday(const run_options& options) {
     if (const auto known = check_contender("acf-attack-birthday", options); !known) return known.error();
-    return run_experiment("acf-attack-birthday", options, [&] { return measure(options); });
+    return run_experiment("acf-attack-birthday", options, [&] { return measure_birthday(options); });
 }
 
 }  // namespace genista::lab

@@ -17,7 +17,7 @@
 namespace genista::lab {
 namespace {
 
-struct target {
+struct repeater_target {
     const char* filter;
     unsigned fingerprint_bits;
     unsigned repeats;  // how often a candidate is asked: 2^s; for swapping more than b
@@ -26,26 +26,24 @@ struct target {
 };
 // The text's Θ(b / ε^b) queries: so often that a run of luck among fewer slots than b has ended.
 constexpr unsigned swapping_repeats = 32;
-constexpr target cyclic_targets[] = {
+constexpr repeater_target cyclic_targets[] = {
     {"cyclic1", 8, 2, 17'300, 30}, {"cyclic2", 6, 4, 4'420'000, 20}, {"cyclic3", 3, 8, 4'420'000, 8}};
-constexpr target swapping_targets[] = {{"swapping", 4, swapping_repeats, 8'630, 30},
-                                       {"swapping", 6, swapping_repeats, 2'210'000, 20}};
+constexpr repeater_target swapping_targets[] = {{"swapping", 4, swapping_repeats, 8'630, 30},
+                                                {"swapping", 6, swapping_repeats, 2'210'000, 20}};
 
-constexpr double least_win_share = 0.5;
-constexpr std::uint64_t keys = 10'000;
-constexpr double broom_rate = 0x1p-8;
+constexpr std::uint64_t repeater_keys = 10'000;
 
 struct row_plan {
     std::string filter;
     unsigned games;
 };
 
-outcome measure(const char* promised, std::span<const target> targets, const run_options& options) {
+outcome measure_repeaters(const char* promised, std::span<const repeater_target> targets, const run_options& options) {
     outcome out;
     bool kept = true, control_lost = true;
     std::string measured;
     double done = 0;
-    for (const target& against : targets) {
+    for (const repeater_target& against : targets) {
         const bool long_games = against.candidates > 100'000;
         const unsigned games = options.quick ? against.quick_games : 200;
         // Whoever loses at once, and whoever is judged by its queries, needs fewer.
@@ -55,9 +53,9 @@ outcome measure(const char* promised, std::span<const target> targets, const run
         if (!options.filter.empty()) rows = {{options.filter, others}};
         for (const row_plan& row : rows) {
             contender_plan plan;
-            plan.keys = keys;
+            plan.keys = repeater_keys;
             plan.fingerprint_bits = against.fingerprint_bits;
-            plan.rate = broom_rate;
+            plan.rate = attacked_broom_rate;
             plan.seed = options.seed;
             const attack_games played = play_games(
                 row.filter, plan, row.games,
@@ -102,8 +100,11 @@ outcome measure(const char* promised, std::span<const target> targets, const run
     out.kept = kept && control_lost;
     out.control = {{"what", "the plain cuckoo filter, which never learns, must lose every game"},
                    {"lost_as_it_must", control_lost}};
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"keys", keys}, {"load", 0.95}, {"broom_rate", broom_rate}};
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"keys", repeater_keys},
+                      {"load", 0.95},
+                      {"broom_rate", attacked_broom_rate}};
     return out;
 }
 
@@ -112,7 +113,7 @@ outcome measure(const char* promised, std::span<const target> targets, const run
 result<outcome> run_acf_attack_cyclic(const run_options& options) {
     if (const auto known = check_contender("acf-attack-cyclic", options); !known) return known.error();
     return run_experiment("acf-attack-cyclic", options, [&] {
-        return measure(
+        return measure_repeaters(
             "about 2^(f 2^s) / (k load) candidates win at least half of the games against a cyclic filter with s "
             "selector bits; the "
             "broom filter stays at ε under the same attack",
@@ -123,7 +124,7 @@ result<outcome> run_acf_attack_cyclic(const run_options& options) {
 result<outcome> run_acf_attack_swapping(const run_options& options) {
     if (const auto known = check_contender("acf-attack-swapping", options); !known) return known.error();
     return run_experiment("acf-attack-swapping", options, [&] {
-        return measure(
+        return measure_repeaters(
             "about 2^(b f) / (k b load) candidates win at least half of the games against a swapping filter; the broom "
             "filter stays "
             "at ε under the same attack",

@@ -66,7 +66,7 @@ void replay_all(const trace& of, double ratio, std::uint64_t seed, std::span<con
     }
 }
 
-outcome measure(const run_options& options, const std::vector<trace>& all) {
+outcome measure_figures(const run_options& options, const std::vector<trace>& all) {
     const std::vector<double> ratios = options.quick
                                            ? std::vector<double>{1, 5, 20, 100}
                                            : std::vector<double>{1, 3, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
@@ -137,7 +137,7 @@ result<outcome> run_acf_figures(const run_options& options) {
                            "trace %.80s has %zu different keys; acf-figures needs at least %llu", each.name.c_str(),
                            each.keys.size(), static_cast<unsigned long long>(2 * least_keys));
     }
-    return run_experiment("acf-figures", options, [&] { return measure(options, *traces); });
+    return run_experiment("acf-figures", options, [&] { return measure_figures(options, *traces); });
 }
 
 }  // namespace genista::lab

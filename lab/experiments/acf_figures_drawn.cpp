@@ -72,7 +72,7 @@ std::string shown_times(double factor) {
 
 constexpr double standard_errors_drawn = 2;
 
-constexpr std::array rivals{"cyclic1", "cyclic2", "cyclic3", "swapping"};
+constexpr std::array cuckooing_rivals{"cyclic1", "cyclic2", "cyclic3", "swapping"};
 
 }  // namespace
 
@@ -86,7 +86,7 @@ figure_verdict judge_figures(const figure_data& data, const std::vector<std::str
         if (at.filter != "cuckooing" || at.slot_bits > 12) continue;
         if (std::find(traces.begin(), traces.end(), at.trace) == traces.end()) continue;
         figure_place other = at;
-        for (const char* rival : rivals) {
+        for (const char* rival : cuckooing_rivals) {
             other.filter = rival;
             const figure_point* const theirs = data.find(other);
             if (theirs == nullptr) continue;

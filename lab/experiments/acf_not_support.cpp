@@ -22,7 +22,7 @@
 namespace genista::lab {
 namespace {
 
-struct target {
+struct small_support_target {
     const char* filter;
     unsigned fingerprint_bits;
     unsigned selector_bits;
@@ -35,8 +35,8 @@ struct target {
         return 0.95 * slots_asked * std::pow(values, -static_cast<double>(choices));
     }
 };
-constexpr target targets[] = {{"cyclic1", 3, 1, 2, 4, 64}, {"cyclic2", 2, 2, 4, 4, 256}, {"swapping", 2, 0, 4, 8, 256}};
-constexpr std::uint64_t first_absent = std::uint64_t{1} << 40;
+constexpr small_support_target small_support_targets[] = {
+    {"cyclic1", 3, 1, 2, 4, 64}, {"cyclic2", 2, 2, 4, 4, 256}, {"swapping", 2, 0, 4, 8, 256}};
 
 struct curve {
     std::string filter;
@@ -46,21 +46,21 @@ struct curve {
     double rate = 0;
 };
 
-double ask(const std::string& filter, unsigned bits, std::uint64_t support, std::uint64_t keys, std::uint64_t seed,
-           double& rate) {
+double ask_small_support(const std::string& filter, unsigned bits, std::uint64_t support, std::uint64_t keys,
+                         std::uint64_t seed, double& rate) {
     contender_plan plan;
     plan.keys = keys;
     plan.fingerprint_bits = bits;
     plan.seed = seed;
     const std::unique_ptr<arena> at = make_contender(filter, plan);
     rate = at->rate();
-    auto draw = must(uniform_queries::make({first_absent, support}, seed));
+    auto draw = must(uniform_queries::make({first_stranger, support}, seed));
     for (std::uint64_t i = 0; i < keys; ++i) at->query(draw());
     if (at->counted().false_negatives != 0) throw workload_error{"a member was denied"};
     return static_cast<double>(at->counted().false_positives);
 }
 
-outcome measure(const run_options& options) {
+outcome measure_not_support(const run_options& options) {
     const std::vector<std::uint64_t> sizes{10'000, 100'000, 1'000'000};
     // Few keys of a small support are fixed or not: shares differ much between seeds, and most of the time goes into the last size.
     constexpr std::size_t seeds = 10, quick_seeds_of_the_last = 2;
@@ -76,7 +76,7 @@ outcome measure(const run_options& options) {
     std::string measured;
     double done = 0;
     out.figures.push_back({"Few keys, many queries", "", {}});
-    for (const target& against : targets) {
+    for (const small_support_target& against : small_support_targets) {
         std::vector<curve> curves{{against.filter, against.fingerprint_bits},
                                   {"cuckooing", against.fingerprint_bits + against.selector_bits},
                                   {"cuckoo", against.fingerprint_bits + against.selector_bits}};
@@ -86,11 +86,12 @@ outcome measure(const run_options& options) {
                 seen.size(),
                 [&](std::size_t i) {
                     const auto [n, seed] = games[i];
-                    seen[i] = ask(each.filter, each.fingerprint_bits, against.support, sizes[n],
-                                  options.seed * 1000 + seed, rates[i]);
+                    seen[i] = ask_small_support(each.filter, each.fingerprint_bits, against.support, sizes[n],
+                                                options.seed * 1000 + seed, rates[i]);
                 },
                 [&](double share) {
-                    options.progress((done + share) / static_cast<double>(std::size(targets) * curves.size()));
+                    options.progress((done + share) /
+                                     static_cast<double>(std::size(small_support_targets) * curves.size()));
                 });
             ++done;
             each.rate = rates.front();
@@ -157,7 +158,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_acf_not_support(const run_options& options) {
     if (const auto refused = refuse_filter("acf-not-support", options); !refused) return refused.error();
-    return run_experiment("acf-not-support", options, [&] { return measure(options); });
+    return run_experiment("acf-not-support", options, [&] { return measure_not_support(options); });
 }
 
 }  // namespace genista::lab

@@ -18,18 +18,17 @@
 namespace genista::lab {
 namespace {
 
-constexpr unsigned fingerprint_bits = 8;
-constexpr double rate = 0x1p-8;
-constexpr std::uint64_t first_absent = std::uint64_t{1} << 40;
+constexpr unsigned support_fingerprint_bits = 8;
+constexpr double support_rate = 0x1p-8;
 
 struct size_of_tables {
     const char* name;
     double load;
     double allowed(double keys) const noexcept { return load < 0.5 ? 10 : 2 * std::log2(keys) * std::log2(keys); }
 };
-constexpr size_of_tables sizes[] = {{"1.2 n", 1 / 2.4}, {"n", 0.5}};
+constexpr size_of_tables table_sizes[] = {{"1.2 n", 1 / 2.4}, {"n", 0.5}};
 
-struct point {
+struct support_point {
     std::uint64_t keys;
     std::uint64_t support;
     std::size_t size;  // of sizes
@@ -42,64 +41,64 @@ struct point {
         return sum / static_cast<double>(false_positives.size());
     }
     [[nodiscard]] double promised() const noexcept {
-        return 1.1 * rate * static_cast<double>(support) + sizes[size].allowed(static_cast<double>(keys));
+        return 1.1 * support_rate * static_cast<double>(support) + table_sizes[size].allowed(static_cast<double>(keys));
     }
 };
 
-score ask(const point& at, std::uint64_t seed) {
+score ask_for_support(const support_point& at, std::uint64_t seed) {
     contender_plan plan;
     plan.keys = at.keys;
-    plan.fingerprint_bits = fingerprint_bits;
+    plan.fingerprint_bits = support_fingerprint_bits;
     plan.tables = 2;
     plan.bin_slots = 1;
-    plan.load = sizes[at.size].load;
+    plan.load = table_sizes[at.size].load;
     plan.seed = seed;
     const std::unique_ptr<arena> filter = make_contender(at.learns ? "cuckooing" : "cuckoo", plan);
-    for (std::uint64_t i = 0; i < at.support; ++i) filter->query(first_absent + i);
-    auto draw = must(uniform_queries::make({first_absent, at.support}, seed));
+    for (std::uint64_t i = 0; i < at.support; ++i) filter->query(first_stranger + i);
+    auto draw = must(uniform_queries::make({first_stranger, at.support}, seed));
     for (std::uint64_t i = at.support; i < at.keys; ++i) filter->query(draw());
     return filter->counted();
 }
 
-std::vector<point> all_points(bool quick) {
-    std::vector<point> all;
+std::vector<support_point> support_points(bool quick) {
+    std::vector<support_point> all;
     for (std::uint64_t keys = 10'000; keys <= (quick ? 100'000u : 1'000'000u); keys *= 10) {
-        for (std::size_t size = 0; size < std::size(sizes); ++size) {
+        for (std::size_t size = 0; size < std::size(table_sizes); ++size) {
             for (std::uint64_t support = 1; support <= keys; support *= 10) {
                 all.push_back({keys, support, size, true});
-                if (static_cast<double>(support) >= 10 / rate) all.push_back({keys, support, size, false});
+                if (static_cast<double>(support) >= 10 / support_rate) all.push_back({keys, support, size, false});
             }
         }
     }
     return all;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_support(const run_options& options) {
     const std::size_t seeds = options.quick ? 4 : 10;
-    std::vector<point> all = all_points(options.quick);
-    for (point& each : all) each.false_positives.resize(seeds);
+    std::vector<support_point> all = support_points(options.quick);
+    for (support_point& each : all) each.false_positives.resize(seeds);
     std::vector<score> scores(all.size() * seeds);
     // The largest first, so that no processor is left alone with one of them.
     parallel(
         scores.size(),
         [&](std::size_t i) {
             const std::size_t job = scores.size() - 1 - i;
-            scores[job] = ask(all[job / seeds], options.seed * 1000 + job % seeds);
+            scores[job] = ask_for_support(all[job / seeds], options.seed * 1000 + job % seeds);
         },
         options.progress);
 
     outcome out;
     bool kept = true, control_failed = true;
     double worst = 0;
-    const point* worst_at = nullptr;
+    const support_point* worst_at = nullptr;
     double least_control = 1e9;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        point& each = all[i];
+        support_point& each = all[i];
         for (std::size_t seed = 0; seed < seeds; ++seed) {
             each.false_positives[seed] = static_cast<double>(scores[i * seeds + seed].false_positives);
             each.false_negatives += scores[i * seeds + seed].false_negatives;
         }
-        const double repeated = 0.5 * rate * static_cast<double>(each.keys);
+        const double repeated = 0.5 * support_rate * static_cast<double>(each.keys);
         if (each.learns) {
             kept = kept && each.mean() <= each.promised() && each.false_negatives == 0;
             if (each.mean() / each.promised() > worst) {
@@ -108,23 +107,23 @@ outcome measure(const run_options& options) {
             }
         } else {
             control_failed = control_failed && each.mean() >= repeated;
-            least_control = std::min(least_control, each.mean() / (rate * static_cast<double>(each.keys)));
+            least_control = std::min(least_control, each.mean() / (support_rate * static_cast<double>(each.keys)));
         }
         out.series.push_back({{"filter", each.learns ? "cuckooing" : "cuckoo"},
                               {"keys", each.keys},
                               {"support", each.support},
-                              {"bins_per_table", sizes[each.size].name},
+                              {"bins_per_table", table_sizes[each.size].name},
                               {"false_positives_mean", each.mean()},
                               {"false_positives", each.false_positives},
                               {"promised_at_most", each.learns ? nlohmann::json(each.promised()) : nlohmann::json{}},
-                              {"epsilon_times_support", rate * static_cast<double>(each.support)},
+                              {"epsilon_times_support", support_rate * static_cast<double>(each.support)},
                               {"false_negatives", each.false_negatives}});
     }
     out.promised =
         "n queries of |Q| different absent keys: at most 1.1 ε|Q| + 10 false positives (N = 1.2 n), 1.1 ε|Q| + 2 log² "
         "n (N = n)";
     out.measured = "at most " + shown(worst, 3) + " of that, at n = " + std::to_string(worst_at->keys) +
-                   ", |Q| = " + std::to_string(worst_at->support) + ", N = " + sizes[worst_at->size].name + ": " +
+                   ", |Q| = " + std::to_string(worst_at->support) + ", N = " + table_sizes[worst_at->size].name + ": " +
                    shown(worst_at->mean()) + " of " + shown(worst_at->promised()) + "; " + std::to_string(seeds) +
                    " seeds each, " + std::to_string(all.size()) + " points";
     out.kept = kept && control_failed;
@@ -132,9 +131,9 @@ outcome measure(const run_options& options) {
                    {"least_share_of_epsilon_n", least_control},
                    {"failed_as_it_must", control_failed}};
     out.parameters = {{"seed", options.seed}, {"quick", options.quick},
-                      {"seeds", seeds},       {"fingerprint_bits", fingerprint_bits},
+                      {"seeds", seeds},       {"fingerprint_bits", support_fingerprint_bits},
                       {"tables", 2},          {"bin_slots", 1}};
-    for (const size_of_tables& size : sizes) {
+    for (const size_of_tables& size : table_sizes) {
         report::line_chart chart;
         chart.title = std::string{"False positives of n queries, N = "} + size.name;
         chart.caption = "Mean over the seeds. The cuckooing filter pays for different keys, the plain one for queries.";
@@ -144,14 +143,14 @@ outcome measure(const run_options& options) {
             chart.at.push_back(static_cast<double>(support));
         for (std::uint64_t keys = 10'000; keys <= all.back().keys; keys *= 10) {
             report::series line{"n = " + std::to_string(keys), {}};
-            for (const point& each : all) {
-                if (each.learns && each.keys == keys && sizes[each.size].name == size.name)
+            for (const support_point& each : all) {
+                if (each.learns && each.keys == keys && table_sizes[each.size].name == size.name)
                     line.y.push_back(each.mean());
             }
             chart.lines.push_back(std::move(line));
         }
         report::series law{"ε|Q|", {}};
-        for (const double support : chart.at) law.y.push_back(rate * support);
+        for (const double support : chart.at) law.y.push_back(support_rate * support);
         chart.lines.push_back(std::move(law));
         if (out.figures.empty()) out.figures.push_back({"Support optimality", "", {}});
         out.figures.front().figures.emplace_back(std::move(chart));
@@ -163,7 +162,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_acf_support(const run_options& options) {
     if (const auto refused = refuse_filter("acf-support", options); !refused) return refused.error();
-    return run_experiment("acf-support", options, [&] { return measure(options); });
+    return run_experiment("acf-support", options, [&] { return measure_support(options); });
 }
 
 }  // namespace genista::lab

@@ -24,10 +24,10 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::array rates{0x1p-2, 0x1p-3, 0x1p-4, 0x1p-8};
+constexpr std::array adaptive_bloom_rates{0x1p-2, 0x1p-3, 0x1p-4, 0x1p-8};
 constexpr std::array<std::string_view, 5> players{"fresh", "repeat-one", "pool-replay", "rounds", "adapt-exhaustion"};
 
-struct verdict {
+struct adaptive_bloom_verdict {
     bool kept = true;
     bool controls_lost = true;
     std::string measured;
@@ -45,7 +45,7 @@ std::uint64_t queries_for(std::uint64_t n, double rate) {
     return std::max(5 * n / 2, trials_for(rate) / players.size() + n / 4);
 }
 
-void play_all(const scale_of_run& at, double rate, verdict& out, nlohmann::json& series) {
+void play_all_players(const scale_of_run& at, double rate, adaptive_bloom_verdict& out, nlohmann::json& series) {
     score sum;
     std::uint64_t rebuilds = 0, denied = 0;
     std::string broken;
@@ -92,24 +92,25 @@ std::string described(const bloom_anatomy& seen) {
            ". ";
 }
 
-outcome measure(const run_options& options) {
+outcome measure_adaptive_bloom(const run_options& options) {
     const std::uint64_t n = options.quick ? 100'000 : 1'000'000;
     outcome out;
-    verdict found;
+    adaptive_bloom_verdict found;
     bool plain_breaks = true;
     std::vector<bloom_anatomy> anatomies;
     nlohmann::json plain = nlohmann::json::array();
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-        const double first = static_cast<double>(i) / rates.size();
-        const auto progress = [&](double share) { options.progress(first + share / rates.size()); };
-        play_all({n, options.seed, progress}, rates[i], found, out.series);
-        anatomies.push_back(dissect_adaptive_bloom(n, rates[i], options.seed));
+    for (std::size_t i = 0; i < adaptive_bloom_rates.size(); ++i) {
+        const double first = static_cast<double>(i) / adaptive_bloom_rates.size();
+        const auto progress = [&](double share) { options.progress(first + share / adaptive_bloom_rates.size()); };
+        play_all_players({n, options.seed, progress}, adaptive_bloom_rates[i], found, out.series);
+        anatomies.push_back(dissect_adaptive_bloom(n, adaptive_bloom_rates[i], options.seed));
         const bloom_anatomy& seen = anatomies.back();
         out.series.push_back(seen.row());
         found.kept = found.kept && seen.space_kept() && seen.levels_kept() && seen.reads_kept() && seen.denied == 0;
         found.measured += described(seen);
         plain_breaks = plain_breaks && seen.bits_plainly > seen.bits_allowed;
-        plain.push_back({{"rate", rates[i]}, {"bits", seen.bits_plainly}, {"allowed", seen.bits_allowed}});
+        plain.push_back(
+            {{"rate", adaptive_bloom_rates[i]}, {"bits", seen.bits_plainly}, {"allowed", seen.bits_allowed}});
     }
     // More than one level above the first, really used, where ε is large.
     const bool several = anatomies.front().levels().size() > 3 && anatomies.front().levels()[2].keys > 0;
@@ -127,12 +128,9 @@ outcome measure(const run_options& options) {
         {"played", found.lost},
         {"plain_dead_bits", plain},
         {"failed_as_they_must", found.controls_lost && plain_breaks}};
-    out.parameters = {{"filter", adaptive_bloom_filter::name},
-                      {"seed", options.seed},
-                      {"quick", options.quick},
-                      {"keys", n},
-                      {"rates", rates},
-                      {"adversaries", players}};
+    out.parameters = {
+        {"filter", adaptive_bloom_filter::name}, {"seed", options.seed},  {"quick", options.quick}, {"keys", n},
+        {"rates", adaptive_bloom_rates},         {"adversaries", players}};
     out.figures = draw_adaptive_bloom(anatomies);
     return out;
 }
@@ -144,7 +142,7 @@ result<outcome> run_adaptive_bloom(const run_options& options) {
         return error::make(error_code::invalid_argument,
                            "filter %s: adaptive-bloom is about adaptive_bloom and takes no other",
                            options.filter.c_str());
-    return run_experiment("adaptive-bloom", options, [&] { return measure(options); });
+    return run_experiment("adaptive-bloom", options, [&] { return measure_adaptive_bloom(options); });
 }
 
 }  // namespace genista::lab

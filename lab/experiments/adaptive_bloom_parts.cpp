@@ -13,13 +13,13 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t first_stranger = std::uint64_t{1} << 41;
+constexpr std::uint64_t first_bloom_stranger = std::uint64_t{1} << 41;
 
 adaptive_bloom_options seeded_bloom(std::uint64_t n, double rate, std::uint64_t seed) {
     return {.capacity = n, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(seed)}, .repeatable = seed};
 }
 
-bloom_game play(arena& at, std::string_view name, std::uint64_t queries, std::uint64_t seed) {
+bloom_game play_bloom_game(arena& at, std::string_view name, std::uint64_t queries, std::uint64_t seed) {
     const adversary* const by = find_adversary(name);
     if (by == nullptr) throw workload_error{"no adversary of this name: " + std::string{name}};
     by->play(at, {.queries = queries, .seed = seed});
@@ -54,7 +54,7 @@ bloom_game play_adaptive_bloom(std::string_view adversary, std::uint64_t n, doub
                                std::uint64_t seed) {
     index_arena<adaptive_bloom_filter> at{seeded_bloom(n, rate, seed)};
     at.fill(n);
-    bloom_game played = play(at, adversary, queries, seed);
+    bloom_game played = play_bloom_game(at, adversary, queries, seed);
     for (std::uint64_t key = 0; key < n; ++key) played.denied += at.filter().may_contain(key) ? 0u : 1u;
     played.rebuilds = at.filter().stats().renewals - 1;  // the first one built it
     return played;
@@ -67,7 +67,7 @@ bloom_game play_plain_bloom(std::string_view adversary, std::uint64_t n, double 
     plan.rate = rate;
     plan.seed = seed;
     const std::unique_ptr<arena> at = make_contender("bloom", plan);
-    return play(*at, adversary, queries, seed);
+    return play_bloom_game(*at, adversary, queries, seed);
 }
 
 // ---- one filter, taken apart --------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ class anatomy_run {
     index_in_memory remote_;
     adaptive_bloom_filter filter_;
     bloom_anatomy seen_;
-    std::uint64_t next_stranger_ = first_stranger;
+    std::uint64_t next_stranger_ = first_bloom_stranger;
 };
 
 }  // namespace

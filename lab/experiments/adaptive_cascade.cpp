@@ -26,7 +26,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::array rates{0.25, 0.125, 0.0625, 0x1p-8};
+constexpr std::array judged_cascade_rates{0.25, 0.125, 0.0625, 0x1p-8};
 
 // How often one takes the logarithm of n until it is at most 1.
 unsigned log_star(double n) {
@@ -35,7 +35,7 @@ unsigned log_star(double n) {
     return count;
 }
 
-double most_bits(double rate) {
+double most_cascade_bits(double rate) {
     return std::log2(1 / rate) + (rate > 0x1p-8 ? 6 : 4.5);
 }
 
@@ -60,10 +60,10 @@ bool reads_kept(const cascade_life& life) {
 }
 
 bool bits_kept(const cascade_life& life) {
-    return std::max({life.bits_before, life.bits_after, life.bits_at_last}) <= most_bits(life.rate);
+    return std::max({life.bits_before, life.bits_after, life.bits_at_last}) <= most_cascade_bits(life.rate);
 }
 
-nlohmann::json row(const cascade_life& life) {
+nlohmann::json cascade_row(const cascade_life& life) {
     nlohmann::json levels = nlohmann::json::array();
     for (std::size_t i = 0; i < life.after.levels.size(); ++i) {
         const auto& each = life.after.levels[i];
@@ -84,7 +84,7 @@ nlohmann::json row(const cascade_life& life) {
         {"rate", life.rate},
         {"keys", life.keys},
         {"bits_per_key", {{"full", life.bits_before}, {"after_n", life.bits_after}, {"after_4n", life.bits_at_last}}},
-        {"most_bits_per_key", most_bits(life.rate)},
+        {"most_bits_per_key", most_cascade_bits(life.rate)},
         {"levels", levels},
         {"log_star", log_star(static_cast<double>(life.keys))},
         {"queries", life.queries},
@@ -98,7 +98,7 @@ nlohmann::json row(const cascade_life& life) {
           {"erase", reads(life.erases)}}}};
 }
 
-std::vector<report::section> drawn(const std::vector<cascade_life>& lives) {
+std::vector<report::section> drawn_cascades(const std::vector<cascade_life>& lives) {
     report::bar_chart space;
     space.title = "Local bits a key";
     space.caption = "Everything allocated; the bound is log(1/ε) + 6, at 2^-8 log(1/ε) + 4.5.";
@@ -110,7 +110,7 @@ std::vector<report::section> drawn(const std::vector<cascade_life>& lives) {
         space.bars[0].y.push_back(life.bits_before);
         space.bars[1].y.push_back(life.bits_after);
         space.bars[2].y.push_back(life.bits_at_last);
-        space.bars[3].y.push_back(most_bits(life.rate));
+        space.bars[3].y.push_back(most_cascade_bits(life.rate));
         space.bars[4].y.push_back(std::log2(1 / life.rate));
         report::line_chart chart;
         chart.title = "Keys that have come to a level, ε = " + shown_rate(life.rate);
@@ -129,7 +129,7 @@ std::vector<report::section> drawn(const std::vector<cascade_life>& lives) {
     return {{"Space", "", {std::move(space)}}, std::move(levels)};
 }
 
-std::string told(const cascade_game& game, const cascade_life& life) {
+std::string told_of_cascade(const cascade_game& game, const cascade_life& life) {
     const auto share = [](std::uint64_t part, std::uint64_t of) {
         return shown(of == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(of)) + " %";
     };
@@ -158,25 +158,25 @@ result<outcome> run_adaptive_cascade(const run_options& options) {
         std::uint64_t denied = 0;
         nlohmann::json lost;
         std::vector<cascade_life> lives;
-        for (std::size_t i = 0; i < rates.size(); ++i) {
-            const double rate = rates[i], part = 1.0 / rates.size();
+        for (std::size_t i = 0; i < judged_cascade_rates.size(); ++i) {
+            const double rate = judged_cascade_rates[i], part = 1.0 / judged_cascade_rates.size();
             const cascade_game game = play_cascade_game(rate, effort, 100 * options.seed, out.series);
             options.progress(part * (static_cast<double>(i) + 0.6));
             lives.push_back(live_cascade(keys, rate, cascade_rates::tower, options.seed));
             const cascade_life& life = lives.back();
-            out.series.push_back(row(life));
+            out.series.push_back(cascade_row(life));
             games_kept = games_kept && game.kept;
             control_lost = control_lost && game.control_lost;
             bits = bits && bits_kept(life);
             levels = levels && levels_kept(life);
             reads = reads && reads_kept(life);
             denied += game.all.false_negatives + life.false_negatives;
-            out.measured += (i == 0 ? "" : "; ") + told(game, life);
+            out.measured += (i == 0 ? "" : "; ") + told_of_cascade(game, life);
             lost["bloom at " + shown_rate(rate)] = game.control;
             options.progress(part * static_cast<double>(i + 1));
         }
         // Without a tower.
-        const cascade_life flat = live_cascade(keys / 10, rates[0], cascade_rates::equal, options.seed);
+        const cascade_life flat = live_cascade(keys / 10, judged_cascade_rates[0], cascade_rates::equal, options.seed);
         const bool too_many = flat.after.levels.size() > log_star(static_cast<double>(flat.keys));
         lost["equal rates"] = {{"levels", flat.after.levels.size()},
                                {"levels_used", flat.levels_used()},
@@ -204,7 +204,7 @@ result<outcome> run_adaptive_cascade(const run_options& options) {
                           {"bits_kept", bits},
                           {"levels_kept", levels},
                           {"reads_kept", reads}};
-        out.figures = drawn(lives);
+        out.figures = drawn_cascades(lives);
         return out;
     });
 }

@@ -22,13 +22,13 @@ stage stage_for(const adversary& by) {
     return {1'000, 900};  // room for those who insert
 }
 
-struct verdict {
+struct cascade_verdict {
     std::uint64_t plausible = 0, plausible_guesses = 0;
     bool kept = false;
 };
 
-verdict judged(const score& seen, double rate) {
-    verdict made{most_plausible_hits(seen.negatives, rate), most_plausible_hits(seen.guesses, rate), false};
+cascade_verdict judged_cascade(const score& seen, double rate) {
+    cascade_verdict made{most_plausible_hits(seen.negatives, rate), most_plausible_hits(seen.guesses, rate), false};
     // Who waits for an insert that costs a read waits for ever, and asks nothing.
     made.kept = seen.operations > 0 && seen.false_positives <= made.plausible &&
                 seen.right_guesses <= made.plausible_guesses && seen.false_negatives == 0;
@@ -60,7 +60,7 @@ cascade_game play_cascade_game(double rate, std::uint64_t effort, std::uint64_t 
     for (const adversary& by : all_adversaries()) {
         if (by.name == "growth-replay") continue;  // it does not grow
         const score seen = play_cascade(by, rate, effort, ++seed);
-        const verdict says = judged(seen, rate);
+        const cascade_verdict says = judged_cascade(seen, rate);
         made.all += seen;
         if (!says.kept) made.won_by.append(made.won_by.empty() ? "" : ", ").append(by.name);
         series.push_back({{"adversary", by.name},
@@ -77,7 +77,7 @@ cascade_game play_cascade_game(double rate, std::uint64_t effort, std::uint64_t 
                           {"range_reads", seen.reads},
                           {"kept", says.kept}});
     }
-    made.kept = made.won_by.empty() && made.all.negatives >= trials_for(rate) && judged(made.all, rate).kept;
+    made.kept = made.won_by.empty() && made.all.negatives >= trials_for(rate) && judged_cascade(made.all, rate).kept;
 
     // FIX switched off: a filter that never learns, under those who only repeat themselves.
     constexpr std::array repeaters{"repeat-one", "pool-replay", "rounds"};

@@ -32,12 +32,12 @@
 namespace genista::lab {
 namespace {
 
-struct plan {
+struct game_plan {
     double rate;
     std::uint64_t effort;  // of each adversary, in queries
 };
 
-struct played {
+struct game_played {
     const adversary* by;
     double rate;
     std::uint64_t bins = 0;
@@ -54,7 +54,7 @@ struct played {
 };
 
 template <class Arena, class Options>
-void play_on(played& out, Options options, const adversary& by, const plan& p, const budget& spends) {
+void play_on(game_played& out, Options options, const adversary& by, const game_plan& p, const budget& spends) {
     options.false_positive_rate = p.rate;
     options.hash = hasher{hash_key::from_seed(spends.seed)};
     options.repeatable = spends.seed;
@@ -74,8 +74,9 @@ std::uint64_t room_for(const adversary& by) {
     return brings_members ? by.plays_on.keys : 0;
 }
 
-played play(const adversary& by, const plan& p, int games, std::uint64_t seed, bool as_in_the_text) {
-    played out{.by = &by, .rate = p.rate, .seen = {}};
+game_played play_adversary(const adversary& by, const game_plan& p, int games, std::uint64_t seed,
+                           bool as_in_the_text) {
+    game_played out{.by = &by, .rate = p.rate, .seen = {}};
     for (int game = 0; game < games; ++game) {
         const budget spends{.queries = p.effort / static_cast<std::uint64_t>(games),
                             .seed = seed * 1000 + static_cast<std::uint64_t>(game),
@@ -99,7 +100,7 @@ bool is_considered(const adversary& by, bool as_in_the_text) {
     return !as_in_the_text || (!by.uses_history_of_others && by.name != "growth-replay");
 }
 
-nlohmann::json row(const played& p) {
+nlohmann::json game_row(const game_played& p) {
     return {{"adversary", p.by->name},
             {"idea", p.by->idea},
             {"rate", p.rate},
@@ -119,29 +120,29 @@ nlohmann::json row(const played& p) {
 }
 
 // A control loses where its attacker wins.
-nlohmann::json row(const control_outcome& c) {
+nlohmann::json control_row(const control_outcome& c) {
     nlohmann::json made{{"guesses", c.played.guesses}, {"right", c.played.right_guesses}, {"lost", c.won}};
     if (!c.must_win) made["only_reported"] = true;
     if (!c.note.empty()) made["note"] = c.note;
     return made;
 }
 
-std::string text(const char* format, double value) {
+std::string formatted(const char* format, double value) {
     char buffer[64];
     std::snprintf(buffer, sizeof buffer, format, value);
     return buffer;
 }
 
 // All adversaries at one rate, and what the sum says.
-struct summary {
+struct game_summary {
     score all;
     bool kept = true;
     std::string measured;
 };
 
-summary play_all(const plan& p, int games, const run_options& options, double first, double share,
-                 nlohmann::json& series) {
-    summary sum;
+game_summary play_all_adversaries(const game_plan& p, int games, const run_options& options, double first, double share,
+                                  nlohmann::json& series) {
+    game_summary sum;
     double bits = 0;
     std::size_t playing = 0;
     const bool as_in_the_text = options.filter == broom_paper_filter::name;
@@ -151,25 +152,25 @@ summary play_all(const plan& p, int games, const run_options& options, double fi
         const adversary& by = all_adversaries()[i];
         if (!is_considered(by, as_in_the_text)) continue;
         ++playing;
-        const played one = play(by, p, games, options.seed + i, as_in_the_text);
+        const game_played one = play_adversary(by, p, games, options.seed + i, as_in_the_text);
         sum.all += one.seen;
         if (!one.kept()) broken += (broken.empty() ? " Won by " : ", ") + std::string{by.name};
         if (by.plays_on.keys == many_bins.keys) bits = std::max(bits, one.local_bits_per_key);
-        series.push_back(row(one));
+        series.push_back(game_row(one));
         options.progress(first + share * static_cast<double>(i + 1) / count);
     }
     const bool enough = options.quick && p.rate < 0x1p-8 ? true : sum.all.negatives >= trials_for(p.rate);
     sum.kept = broken.empty() && enough && sum.all.false_positives <= most_plausible_hits(sum.all.negatives, p.rate) &&
                bits >= std::log2(1 / p.rate);
     const auto rate_of = [](std::uint64_t hits, std::uint64_t trials) {
-        return text("%.5f %%", trials == 0 ? 0 : 100 * static_cast<double>(hits) / static_cast<double>(trials));
+        return formatted("%.5f %%", trials == 0 ? 0 : 100 * static_cast<double>(hits) / static_cast<double>(trials));
     };
-    sum.measured = "at " + text("%.5f %%", 100 * p.rate) + ": " + rate_of(sum.all.false_positives, sum.all.negatives) +
-                   " of " + std::to_string(sum.all.negatives) + " queries and " +
-                   rate_of(sum.all.right_guesses, sum.all.guesses) + " of " + std::to_string(sum.all.guesses) +
-                   " claims of " + std::to_string(playing) + " adversaries, " +
-                   std::to_string(sum.all.false_negatives) + " false negatives, " + text("%.2f", bits) +
-                   " local bits a key under attack (the least possible is " + text("%.0f", std::log2(1 / p.rate)) +
+    sum.measured = "at " + formatted("%.5f %%", 100 * p.rate) + ": " +
+                   rate_of(sum.all.false_positives, sum.all.negatives) + " of " + std::to_string(sum.all.negatives) +
+                   " queries and " + rate_of(sum.all.right_guesses, sum.all.guesses) + " of " +
+                   std::to_string(sum.all.guesses) + " claims of " + std::to_string(playing) + " adversaries, " +
+                   std::to_string(sum.all.false_negatives) + " false negatives, " + formatted("%.2f", bits) +
+                   " local bits a key under attack (the least possible is " + formatted("%.0f", std::log2(1 / p.rate)) +
                    ")." + (broken.empty() ? "" : broken + ".") + (enough ? "" : " Too few queries.");
     return sum;
 }
@@ -181,12 +182,12 @@ result<outcome> run_broom_game(const run_options& options) try {
         return error::make(error_code::invalid_argument, "filter %s: broom-game knows broom and broom_paper",
                            options.filter.c_str());
     }
-    const plan coarse{0x1p-8, options.quick ? 2'000'000u : 30'000'000u};
-    const plan fine{0x1p-12, options.quick ? 2'000'000u : 50'000'000u};
+    const game_plan coarse{0x1p-8, options.quick ? 2'000'000u : 30'000'000u};
+    const game_plan fine{0x1p-12, options.quick ? 2'000'000u : 50'000'000u};
     const int games = options.quick ? 2 : 4;
     outcome out;
-    const summary at_coarse = play_all(coarse, games, options, 0, 0.3, out.series);
-    const summary at_fine = play_all(fine, games, options, 0.3, 0.4, out.series);
+    const game_summary at_coarse = play_all_adversaries(coarse, games, options, 0, 0.3, out.series);
+    const game_summary at_fine = play_all_adversaries(fine, games, options, 0.3, 0.4, out.series);
 
     const auto controls = play_controls({.seed = options.seed,
                                          .effort = 1,
@@ -196,7 +197,7 @@ result<outcome> run_broom_game(const run_options& options) try {
     nlohmann::json lost;
     for (const control_outcome& each : controls) {
         controls_lost = controls_lost && (each.won || !each.must_win);
-        lost[each.name + " to " + each.attack] = row(each);
+        lost[each.name + " to " + each.attack] = control_row(each);
     }
 
     out.promised =

@@ -31,13 +31,13 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::array<std::string_view, 3> attacks{"swap", "pool-cross-wide", "frontier-cross-wide"};
-constexpr std::array rates{0x1p-8, 0x1p-12};
+constexpr std::array<std::string_view, 3> gap_attacks{"swap", "pool-cross-wide", "frontier-cross-wide"};
+constexpr std::array gap_rates{0x1p-8, 0x1p-12};
 
 enum class subject : unsigned char { literal, varied, ours };
 constexpr std::array subjects{subject::literal, subject::varied, subject::ours};
 
-const char* name_of(subject who) {
+const char* name_of_subject(subject who) {
     switch (who) {
         case subject::literal:
             return "broom_paper, literal ghosts and frontier";
@@ -49,7 +49,7 @@ const char* name_of(subject who) {
     return "broom";
 }
 
-struct played {
+struct gap_game {
     std::string_view attack;
     subject who = subject::ours;
     double rate = 0;
@@ -63,7 +63,7 @@ struct played {
 };
 
 template <class Arena, class Options>
-void play_one(played& game, Options options, const adversary& by, std::uint64_t effort, std::uint64_t seed) {
+void play_one(gap_game& game, Options options, const adversary& by, std::uint64_t effort, std::uint64_t seed) {
     options.capacity = by.plays_on.capacity;
     options.false_positive_rate = game.rate;
     options.hash = hasher{hash_key::from_seed(seed)};
@@ -74,7 +74,7 @@ void play_one(played& game, Options options, const adversary& by, std::uint64_t 
     game.seen += at.counted();
 }
 
-void play(played& game, std::uint64_t effort, std::uint64_t seed) {
+void play_gap_game(gap_game& game, std::uint64_t effort, std::uint64_t seed) {
     const adversary& by = *find_adversary(game.attack);
     if (game.who == subject::ours) {
         broom_options options;
@@ -95,21 +95,21 @@ std::string percent(double share) {
 }
 
 // One bar a filter, for every attack at both rates.
-report::section drawn(const std::vector<played>& games) {
+report::section drawn_gap(const std::vector<gap_game>& games) {
     report::bar_chart chart;
     chart.title = "Right guesses, by attack";
     chart.caption = "Shares that do not fall with ε belong to filters that remember less than the adversary.";
     chart.value = {
         .title = "share of guesses that were false positives", .logarithmic = true, .in = report::unit::percent};
-    for (const std::string_view attack : attacks) {
-        for (const double rate : rates)
+    for (const std::string_view attack : gap_attacks) {
+        for (const double rate : gap_rates)
             chart.categories.push_back(std::string{attack}.append(" at ").append(shown_rate(rate)));
     }
     for (const subject who : subjects) {
-        report::series bars{.name = name_of(who), .y = {}};
-        for (const std::string_view attack : attacks) {
-            for (const double rate : rates) {
-                const auto found = std::ranges::find_if(games, [&](const played& each) {
+        report::series bars{.name = name_of_subject(who), .y = {}};
+        for (const std::string_view attack : gap_attacks) {
+            for (const double rate : gap_rates) {
+                const auto found = std::ranges::find_if(games, [&](const gap_game& each) {
                     return each.attack == attack && each.rate == rate && each.who == who;
                 });
                 bars.y.push_back(found->share());
@@ -120,11 +120,11 @@ report::section drawn(const std::vector<played>& games) {
     return {"keys that history made alike", "", {chart}};
 }
 
-outcome measure(const run_options& options) {
-    std::vector<played> games;
-    for (const std::string_view attack : attacks) {
+outcome measure_gap(const run_options& options) {
+    std::vector<gap_game> games;
+    for (const std::string_view attack : gap_attacks) {
         for (const subject who : subjects) {
-            for (const double rate : rates) games.push_back({attack, who, rate});
+            for (const double rate : gap_rates) games.push_back({attack, who, rate});
         }
     }
     // Guesses are dear where ε is small: a false positive costs 1/ε queries, and as many it takes for a few guesses.
@@ -132,35 +132,37 @@ outcome measure(const run_options& options) {
                         fine = options.quick ? 16'000'000 : 200'000'000;
     parallel(
         games.size(),
-        [&](std::size_t i) { play(games[i], games[i].rate == rates[0] ? coarse : fine, options.seed * 100 + i); },
+        [&](std::size_t i) {
+            play_gap_game(games[i], games[i].rate == gap_rates[0] ? coarse : fine, options.seed * 100 + i);
+        },
         options.progress);
 
     outcome out;
     bool literal_loses = true, others_hold = true;
     std::uint64_t denied = 0;
     std::string lost, held;
-    for (const std::string_view attack : attacks) {
-        const auto of = [&](subject who, double rate) -> const played& {
-            return *std::ranges::find_if(games, [&](const played& each) {
+    for (const std::string_view attack : gap_attacks) {
+        const auto of = [&](subject who, double rate) -> const gap_game& {
+            return *std::ranges::find_if(games, [&](const gap_game& each) {
                 return each.attack == attack && each.who == who && each.rate == rate;
             });
         };
-        const played &first = of(subject::literal, rates[0]), &second = of(subject::literal, rates[1]);
+        const gap_game &first = of(subject::literal, gap_rates[0]), &second = of(subject::literal, gap_rates[1]);
         literal_loses = literal_loses && !second.holds() && 2 * second.share() >= first.share();
         lost += (lost.empty() ? "" : ", ") + std::string{attack} + " " + percent(first.share()) + " and " +
                 percent(second.share());
         for (const subject who : {subject::varied, subject::ours}) {
-            for (const double rate : rates) {
-                const played& game = of(who, rate);
+            for (const double rate : gap_rates) {
+                const gap_game& game = of(who, rate);
                 others_hold = others_hold && game.holds();
-                if (!game.holds()) held += std::string{attack} + " wins against " + name_of(who) + "; ";
+                if (!game.holds()) held += std::string{attack} + " wins against " + name_of_subject(who) + "; ";
             }
         }
     }
-    for (const played& each : games) {
+    for (const gap_game& each : games) {
         denied += each.seen.false_negatives;
         out.series.push_back({{"attack", each.attack},
-                              {"filter", name_of(each.who)},
+                              {"filter", name_of_subject(each.who)},
                               {"rate", each.rate},
                               {"guesses", each.seen.guesses},
                               {"right", each.seen.right_guesses},
@@ -186,9 +188,9 @@ outcome measure(const run_options& options) {
     out.kept = literal_loses && others_hold && denied == 0;
     out.parameters = {
         {"seed", options.seed},    {"quick", options.quick},
-        {"rates", rates},          {"effort_at_2^-8", coarse},
+        {"rates", gap_rates},      {"effort_at_2^-8", coarse},
         {"effort_at_2^-12", fine}, {"keys_rehashed_by_a_repair", broom_paper_options{}.rehashed_by_adapt}};
-    out.figures = {drawn(games)};
+    out.figures = {drawn_gap(games)};
     return out;
 }
 
@@ -198,7 +200,7 @@ result<outcome> run_broom_gap(const run_options& options) {
     if (!options.filter.empty() && options.filter != broom_paper_filter::name && options.filter != broom_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: broom-gap compares broom_paper with broom",
                            options.filter.c_str());
-    return run_experiment("broom-gap", options, [&] { return measure(options); });
+    return run_experiment("broom-gap", options, [&] { return measure_gap(options); });
 }
 
 }  // namespace genista::lab

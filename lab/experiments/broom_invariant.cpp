@@ -23,7 +23,7 @@ struct named_history {
     const char* name;
 };
 
-outcome measure(const run_options& options) {
+outcome measure_invariant(const run_options& options) {
     const std::vector<double> rates = {0x1p-8, 0x1p-10, 0x1p-13, 0x1p-20};
     const std::vector<named_history> histories = {
         {broom_history::bury, "bury"}, {broom_history::renew, "renew"}, {broom_history::soft, "soft"}};
@@ -81,7 +81,8 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_broom_invariant(const run_options& options) {
     return run_on_either(
-        "broom-invariant", options, [&] { return measure(options); }, [&] { return measure_paper_invariant(options); });
+        "broom-invariant", options, [&] { return measure_invariant(options); },
+        [&] { return measure_paper_invariant(options); });
 }
 
 }  // namespace genista::lab

@@ -14,7 +14,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
-#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
 namespace {
@@ -22,8 +22,6 @@ namespace {
 constexpr unsigned slots_of_a_half = 32;
 constexpr unsigned entries_of_a_backyard = 64;
 constexpr double allowed_deviations = 5;  // a false alarm once in 1.7 million rows
-
-using workload = broom_workload<broom_filter>;
 
 // Keys of one bin that find no room, over two independent Poisson halves of mean/2 keys each.
 struct overflow_law {
@@ -54,7 +52,7 @@ overflow_law poisson_overflow(double keys_per_bin) {
     return law;
 }
 
-struct overflow_seen {
+struct bin_overflow_seen {
     std::uint64_t keys = 0, bins = 0, outside = 0, fullest = 0, refused = 0;
     void add(const broom_filter& filter) {
         const broom_details now = filter.details();
@@ -89,7 +87,7 @@ struct overflow_seen {
 };
 
 // Keys inserted one by one until the filter is at its capacity; some may find no room at all.
-std::uint64_t fill_one_by_one(workload& w, std::uint64_t count) {
+std::uint64_t fill_one_by_one(our_workload& w, std::uint64_t count) {
     std::uint64_t refused = 0;
     for (std::uint64_t key = 0; key < count; ++key) {
         (void)must(w.store().put(w.filter().hash()(key), integer_key{key}.view()));
@@ -106,17 +104,17 @@ digest clumped(const void* context, key_view key) noexcept {
     return {inner(number / 16).position, inner(number).seed};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_overflow(const run_options& options) {
     outcome out;
     bool kept = true;
     double least = 1, most = 0;
     std::uint64_t fullest = 0;
     const std::uint64_t largest = options.quick ? 1'000'000 : 10'000'000;
     for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
-        overflow_seen seen;
+        bin_overflow_seen seen;
         const std::uint64_t filters = std::max<std::uint64_t>(1, 1'000'000 / n);
         for (std::uint64_t i = 0; i < filters; ++i) {
-            workload w{seeded<broom_options>(n, 0x1p-8, options.seed + i)};
+            our_workload w{seeded<broom_options>(n, 0x1p-8, options.seed + i)};
             w.load(0, n);
             seen.add(w.filter());
         }
@@ -132,8 +130,8 @@ outcome measure(const run_options& options) {
     }
 
     const std::uint64_t n = options.quick ? 100'000 : 1'000'000;
-    workload w{seeded<broom_options>(n, 0x1p-8, options.seed)};
-    overflow_seen single;
+    our_workload w{seeded<broom_options>(n, 0x1p-8, options.seed)};
+    bin_overflow_seen single;
     single.refused = fill_one_by_one(w, n);
     single.add(w.filter());
     out.series.push_back(single.row("inserted one by one"));
@@ -146,7 +144,7 @@ outcome measure(const run_options& options) {
         w.insert(n + i);
         if (i % 65536 == 0) options.progress(0.7 + 0.2 * static_cast<double>(i) / static_cast<double>(3 * n));
     }
-    overflow_seen churned;
+    bin_overflow_seen churned;
     churned.add(w.filter());
     out.series.push_back(churned.row("after 3 n replacements"));
     kept = kept && churned.fullest < entries_of_a_backyard;
@@ -155,8 +153,8 @@ outcome measure(const run_options& options) {
     const hasher inner{hash_key::from_seed(options.seed)};
     auto bad = seeded<broom_options>(n, 0x1p-8, options.seed);
     bad.hash = hasher::custom(clumped, &inner);
-    workload clumps{bad};
-    overflow_seen control;
+    our_workload clumps{bad};
+    bin_overflow_seen control;
     control.refused = fill_one_by_one(clumps, n);
     control.add(clumps.filter());
     out.series.push_back(control.row("control: runs of 16 keys lie together"));
@@ -195,7 +193,8 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_broom_overflow(const run_options& options) {
     return run_on_either(
-        "broom-overflow", options, [&] { return measure(options); }, [&] { return measure_paper_overflow(options); });
+        "broom-overflow", options, [&] { return measure_overflow(options); },
+        [&] { return measure_paper_overflow(options); });
 }
 
 }  // namespace genista::lab

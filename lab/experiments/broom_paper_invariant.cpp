@@ -17,14 +17,14 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t keys = 180;
+constexpr std::uint64_t invariant_keys = 180;
 
 // Keys inserted until two baseline fingerprints are equal; 0 if they never are.
 std::uint64_t inserts_until_equal(double rate, std::uint64_t seed) {
-    const paper_workload w{seeded_paper(keys, rate, seed)};
+    const paper_workload w{seeded_paper(invariant_keys, rate, seed)};
     const auto now = w.filter().details();
     std::set<std::uint64_t> baselines;
-    for (std::uint64_t key = 0; key < keys; ++key) {
+    for (std::uint64_t key = 0; key < invariant_keys; ++key) {
         const std::uint64_t baseline = scale(w.filter().hash()(key).position, now.bins << now.remainder_bits);
         if (!baselines.insert(baseline).second) return key + 1;
     }
@@ -46,11 +46,11 @@ outcome measure_paper_invariant(const run_options& options) {
     for (const double rate : rates) {
         for (const auto& [ghost, ghost_name] : ghosts) {
             for (const auto& [rule, rule_name] : rules) {
-                auto with = seeded_paper(keys, rate, options.seed + 1);
+                auto with = seeded_paper(invariant_keys, rate, options.seed + 1);
                 with.ghosts = ghost;
                 with.rehashing = rule;
                 paper_workload w{with};
-                const invariant_seen seen = drive_and_audit(w, keys, steps, options.seed);
+                const invariant_seen seen = drive_and_audit(w, invariant_keys, steps, options.seed);
                 const broom_paper_details now = w.filter().details();
                 out.series.push_back({{"rate", rate},
                                       {"design", now.is_large ? "large" : "small"},
@@ -81,7 +81,7 @@ outcome measure_paper_invariant(const run_options& options) {
                    {"failed_as_it_must", equal_at != 0}};
     out.kept = all.kept() && equal_at != 0;
     out.parameters = {{"seed", options.seed},     {"quick", options.quick}, {"filter", broom_paper_filter::name},
-                      {"operations_each", steps}, {"rates", rates},         {"capacity", keys}};
+                      {"operations_each", steps}, {"rates", rates},         {"capacity", invariant_keys}};
     return out;
 }
 

@@ -1,9 +1,9 @@
 // broom-overflow for the structure of the text: the primary level rarely runs over, the second part never fills [broom18 Lemmas 17-19].
 //
 // The share of the keys that lie in the second level (small design) or in the backyard (large design), times log² n: the lemmas
-// say that it is O(1). It must stay below `most_share` for every n, in filters just built and after 3 n replacements, which move
-// gaps about. "Never fills" is checked as such: nobody is refused and the filter never has to start afresh, which it does
-// when neither part has room within its window.
+// say that it is O(1). It must stay below `most_overflow_share` for every n, in filters just built and after 3 n
+// replacements, which move gaps about. "Never fills" is checked as such: nobody is refused and the filter never has to
+// start afresh, which it does when neither part has room within its window.
 //
 // Controls: the primary level as a bare array with linear probing up to the same window, fed from outside. With random
 // quotients it agrees with the filter; with a hash that keeps runs of 16 keys together, and without the slack α, it must fail.
@@ -19,9 +19,9 @@
 namespace genista::lab {
 namespace {
 
-constexpr double most_share = 3;  // of 1/log² n: twice for overflow, once for partial collisions
+constexpr double most_overflow_share = 3;  // of 1/log² n: twice for overflow, once for partial collisions
 
-struct overflow_seen {
+struct paper_overflow_seen {
     std::uint64_t keys = 0, outside = 0, slots = 0, afresh = 0;
     [[nodiscard]] double share() const { return static_cast<double>(outside) / static_cast<double>(keys); }
     // In units of 1/log² n.
@@ -29,7 +29,7 @@ struct overflow_seen {
         const double log = std::log2(static_cast<double>(keys));
         return share() * log * log;
     }
-    [[nodiscard]] bool kept() const { return scaled() <= most_share && afresh == 0; }
+    [[nodiscard]] bool kept() const { return scaled() <= most_overflow_share && afresh == 0; }
     [[nodiscard]] nlohmann::json row(const char* what, const char* design) const {
         return {
             {"what", what},
@@ -44,7 +44,7 @@ struct overflow_seen {
     }
 };
 
-overflow_seen look(const paper_workload& w, std::uint64_t rebuilds_before) {
+paper_overflow_seen look_at_overflow(const paper_workload& w, std::uint64_t rebuilds_before) {
     const broom_paper_details parts = w.filter().details();
     return {w.filter().stats().keys, parts.overflow_keys, parts.overflow_slots, parts.rebuilds - rebuilds_before};
 }
@@ -52,9 +52,9 @@ overflow_seen look(const paper_workload& w, std::uint64_t rebuilds_before) {
 // Linear probing up to a window in a bare array of slots. Where gaps are does not depend on who lies where, so that this overflows
 // exactly as the primary level does.
 template <class Quotient>
-overflow_seen probe_bare(std::uint64_t keys, std::uint64_t slots, unsigned window, Quotient quotient) {
+paper_overflow_seen probe_bare(std::uint64_t keys, std::uint64_t slots, unsigned window, Quotient quotient) {
     std::vector<bool> taken(slots + window + 1);
-    overflow_seen seen{.keys = keys};
+    paper_overflow_seen seen{.keys = keys};
     for (std::uint64_t key = 0; key < keys; ++key) {
         const std::uint64_t first = quotient(key);
         std::uint64_t at = first;
@@ -83,7 +83,7 @@ outcome measure_paper_overflow(const run_options& options) {
             paper_workload w{seeded_paper(n, rate, options.seed)};
             w.put(0, n);
             must(w.filter().rebuild(w.remote()));
-            const overflow_seen fresh = look(w, 1);  // one is this build
+            const paper_overflow_seen fresh = look_at_overflow(w, 1);  // one is this build
             out.series.push_back(fresh.row("built at once", design));
             kept = kept && fresh.kept();
             most_fresh = std::max(most_fresh, fresh.scaled());
@@ -94,7 +94,7 @@ outcome measure_paper_overflow(const run_options& options) {
                 w.erase(i);
                 w.insert(n + i);
             }
-            const overflow_seen churned = look(w, 1);
+            const paper_overflow_seen churned = look_at_overflow(w, 1);
             out.series.push_back(churned.row("after 3 n replacements", design));
             kept = kept && churned.kept();
             most_churned = std::max(most_churned, churned.scaled());
@@ -106,16 +106,16 @@ outcome measure_paper_overflow(const run_options& options) {
         return [&hash, among](std::uint64_t key) { return scale(hash(key).position, among); };
     };
     const auto clumps = [&](std::uint64_t key) { return scale(hash(key / 16).position, shape.bins); };
-    const overflow_seen twin = probe_bare(largest, shape.bins, shape.window, spread(shape.bins));
-    const overflow_seen clumped = probe_bare(largest, shape.bins, shape.window, clumps);
-    const overflow_seen tight = probe_bare(largest, largest, shape.window, spread(largest));
+    const paper_overflow_seen twin = probe_bare(largest, shape.bins, shape.window, spread(shape.bins));
+    const paper_overflow_seen clumped = probe_bare(largest, shape.bins, shape.window, clumps);
+    const paper_overflow_seen tight = probe_bare(largest, largest, shape.window, spread(largest));
     const bool controls_failed = !clumped.kept() && !tight.kept() && twin.kept();
     out.series.push_back(twin.row("a bare array, random quotients", "primary level"));
     out.series.push_back(clumped.row("control: runs of 16 keys lie together", "primary level"));
     out.series.push_back(tight.row("control: no slack", "primary level"));
 
     out.promised =
-        "at most " + shown(most_share) +
+        "at most " + shown(most_overflow_share) +
         " n/log² n keys in the second level or the backyard, for every n, also after 3 n replacements; it never "
         "fills";
     out.measured = "at most " + shown(most_fresh, 3) + " n/log² n in filters just built, n = 10^4 to " +
@@ -133,7 +133,7 @@ outcome measure_paper_overflow(const run_options& options) {
                       {"rates", {paper_small_rate, paper_large_rate}},
                       {"largest", largest},
                       {"largest_with_replacements", largest_churned},
-                      {"most_share_of_n_over_log_squared", most_share}};
+                      {"most_share_of_n_over_log_squared", most_overflow_share}};
     return out;
 }
 

@@ -29,7 +29,7 @@ hash_functions_seen seen_by(const broom_paper_filter& filter) {
     return {now.phases, now.rehashed, now.rebuilds, now.overflow_keys};
 }
 
-property_seen try_to_collide_again(const broom_paper_options& options, std::uint64_t targets, std::uint64_t seed) {
+property_seen try_to_collide_in_paper(const broom_paper_options& options, std::uint64_t targets, std::uint64_t seed) {
     constexpr std::uint64_t members = 48;
     paper_workload w{options};
     std::mt19937_64 chance{seed};
@@ -63,8 +63,8 @@ property_seen try_to_collide_again(const broom_paper_options& options, std::uint
 }
 
 // One member after the other is taken out and put back, and x asked after each.
-reinsertion_seen attack(const broom_paper_options& options, std::uint64_t members, const reinsertion_plan& plan,
-                        const std::function<void(double)>& progress) {
+reinsertion_seen attack_by_reinserting(const broom_paper_options& options, std::uint64_t members,
+                                       const reinsertion_plan& plan, const std::function<void(double)>& progress) {
     paper_workload w{options};
     w.load(0, members);
     reinsertion_seen seen;
@@ -94,7 +94,7 @@ reinsertion_seen attack(const broom_paper_options& options, std::uint64_t member
     return seen;
 }
 
-nlohmann::json row(const char* what, double rate, const reinsertion_seen& seen) {
+nlohmann::json paper_reinsertion_row(const char* what, double rate, const reinsertion_seen& seen) {
     return {{"what", what},
             {"rate", rate},
             {"targets", seen.targets},
@@ -118,7 +118,7 @@ outcome measure_paper_property10(const run_options& options) {
     bool stopped = true;
     double done = 0;
     for (const double rate : rates) {
-        const property_seen seen = try_to_collide_again(seeded_paper(64, rate, options.seed), targets, options.seed);
+        const property_seen seen = try_to_collide_in_paper(seeded_paper(64, rate, options.seed), targets, options.seed);
         out.series.push_back({{"what", "property"},
                               {"rate", rate},
                               {"caught", seen.caught},
@@ -127,20 +127,20 @@ outcome measure_paper_property10(const run_options& options) {
         property.caught += seen.caught;
         property.asked += seen.asked;
         property.violations += seen.violations;
-        const reinsertion_seen attacked =
-            attack(seeded_paper(capacity, rate, options.seed), members, {.guesses = guesses, .rounds = 50},
-                   [&](double share) { options.progress((done + share) / 4); });
-        out.series.push_back(row("delete and reinsert", rate, attacked));
+        const reinsertion_seen attacked = attack_by_reinserting(
+            seeded_paper(capacity, rate, options.seed), members, {.guesses = guesses, .rounds = 50},
+            [&](double share) { options.progress((done + share) / 4); });
+        out.series.push_back(paper_reinsertion_row("delete and reinsert", rate, attacked));
         stopped = stopped && attacked.wins() <= most_plausible_hits(attacked.guesses(), rate);
         all.add(attacked);
         options.progress(++done / 4);
     }
     auto forgetful = seeded_paper(64, 0x1p-8, options.seed);
     forgetful.ghosts = ghost_rule::forgotten;
-    const property_seen no_property = try_to_collide_again(forgetful, targets / 10, options.seed);
+    const property_seen no_property = try_to_collide_in_paper(forgetful, targets / 10, options.seed);
     forgetful.capacity = capacity;
     const reinsertion_seen no_ghosts =
-        attack(forgetful, members, {.guesses = guesses / 10, .rounds = 50}, [](double) {});
+        attack_by_reinserting(forgetful, members, {.guesses = guesses / 10, .rounds = 50}, [](double) {});
     const bool control_failed =
         no_property.violations > 0 && no_ghosts.rounds > 0 && 10 * no_ghosts.rounds_won >= 7 * no_ghosts.rounds;
 
@@ -153,7 +153,7 @@ outcome measure_paper_property10(const run_options& options) {
                    " repaired false positives; the attack won " + std::to_string(all.wins()) + " of " +
                    std::to_string(all.guesses()) + " guesses; with ghosts forgotten " +
                    std::to_string(no_ghosts.rounds_won) + " of " + std::to_string(no_ghosts.rounds) + " rounds";
-    out.control = row("ghosts that are forgotten", 0x1p-8, no_ghosts);
+    out.control = paper_reinsertion_row("ghosts that are forgotten", 0x1p-8, no_ghosts);
     out.control["property_violations"] = no_property.violations;
     out.control["property_asked"] = no_property.asked;
     out.control["failed_as_it_must"] = control_failed;

@@ -27,28 +27,28 @@
 namespace genista::lab {
 namespace {
 
-constexpr unsigned rehashed = 3;             // the text's c
+constexpr unsigned keys_rehashed = 3;        // the text's c
 constexpr unsigned ghosts_of_one_key = 3;    // those of the last key that the frontier takes go with it
 constexpr double mean_may_grow_by = 1.05;    // from one n to a larger one
 constexpr std::uint64_t judged_means = 500;  // calls
 
-struct cost {
+struct call_cost {
     std::uint64_t point_reads = 0, range_reads = 0, index_writes = 0;
 };
 
 // Everything one kind of call costs: the most, and the sum.
-struct tally {
+struct call_tally {
     std::uint64_t calls = 0, reading = 0;  // calls, those with a range read
-    cost most{}, sum{};
-    void add(const cost& one) {
+    call_cost most{}, sum{};
+    void add(const call_cost& one) {
         ++calls;
         reading += one.range_reads > 0 ? 1u : 0u;
-        for (auto field : {&cost::point_reads, &cost::range_reads, &cost::index_writes}) {
+        for (auto field : {&call_cost::point_reads, &call_cost::range_reads, &call_cost::index_writes}) {
             most.*field = std::max(most.*field, one.*field);
             sum.*field += one.*field;
         }
     }
-    [[nodiscard]] bool within(const cost& bound) const {
+    [[nodiscard]] bool within(const call_cost& bound) const {
         return most.point_reads <= bound.point_reads && most.range_reads <= bound.range_reads &&
                most.index_writes <= bound.index_writes;
     }
@@ -67,14 +67,15 @@ struct tally {
     }
 };
 
-struct tallies {
-    tally negatives, adapts, erases, strangers_erased, inserts;
+struct call_tallies {
+    call_tally negatives, adapts, erases, strangers_erased, inserts;
 
     [[nodiscard]] bool inserts_within(double judged_as) const {
         return inserts.reading <= most_plausible_hits(inserts.calls, judged_as);
     }
     [[nodiscard]] bool kept(double rate, bool large) const {
-        const cost moved{0, large ? 1 + 2 * rehashed : 1 + 4 * rehashed, 2 * rehashed + ghosts_of_one_key};
+        const call_cost moved{0, large ? 1 + 2 * keys_rehashed : 1 + 4 * keys_rehashed,
+                              2 * keys_rehashed + ghosts_of_one_key};
         const std::uint64_t lookups = large ? 1 : 2;
         return negatives.within({}) && adapts.within({1, lookups + moved.range_reads, moved.index_writes}) &&
                erases.within({0, 1 + lookups, 3}) && strangers_erased.within({}) &&
@@ -94,20 +95,20 @@ struct tallies {
     }
 };
 
-class remote_run {
+class paper_remote_run {
   public:
-    remote_run(std::uint64_t n, double rate, std::uint64_t seed) : w_{seeded_paper(n, rate, seed)}, next_{n} {
+    paper_remote_run(std::uint64_t n, double rate, std::uint64_t seed) : w_{seeded_paper(n, rate, seed)}, next_{n} {
         w_.load(0, n);
     }
-    void ask(tallies& into, std::uint64_t queries) {
+    void ask(call_tallies& into, std::uint64_t queries) {
         for (std::uint64_t key = w_.fresh_strangers(queries), end = key + queries; key < end; ++key) {
             bool wrong = false;
-            const cost one = cost_of([&] { wrong = w_.query_stranger(key); });
+            const call_cost one = cost_of([&] { wrong = w_.query_stranger(key); });
             (wrong ? into.adapts : into.negatives).add(one);
         }
     }
     // The oldest key leaves, a new one comes, and somebody wants to erase a stranger.
-    void replace(tallies& into) {
+    void replace(call_tallies& into) {
         into.erases.add(cost_of([&] { w_.erase(oldest_); }));
         into.strangers_erased.add(cost_of([&] { w_.erase(first_stranger + oldest_); }));
         into.inserts.add(cost_of([&] { w_.insert(next_); }));
@@ -118,14 +119,14 @@ class remote_run {
 
   private:
     template <class Call>
-    cost cost_of(Call call) {
-        const cost before = so_far();
+    call_cost cost_of(Call call) {
+        const call_cost before = so_far();
         call();
-        const cost after = so_far();
+        const call_cost after = so_far();
         return {after.point_reads - before.point_reads, after.range_reads - before.range_reads,
                 after.index_writes - before.index_writes};
     }
-    [[nodiscard]] cost so_far() const {
+    [[nodiscard]] call_cost so_far() const {
         const remote_counts index = w_.counted().index().counts(), records = w_.counted().records().counts();
         return {index.point_reads + records.point_reads, w_.reads(), index.puts + index.erases};
     }
@@ -135,7 +136,7 @@ class remote_run {
 };
 
 // Reads for known false positives of a Bloom filter, asked ten times more: the share of questions that read.
-double bloom_asked_again(std::uint64_t n, std::uint64_t seed) {
+double bloom_share_asked_again(std::uint64_t n, std::uint64_t seed) {
     bloom_filter bloom = must(bloom_filter::make(
         {.capacity = n, .false_positive_rate = paper_small_rate, .hash = hasher{hash_key::from_seed(seed)}}));
     for (std::uint64_t key = 0; key < n; ++key) (void)bloom.insert(key);
@@ -160,20 +161,20 @@ outcome measure_paper_remote(const run_options& options) {
         double least_mean = 100;
         for (const std::uint64_t n : sizes) {
             const auto queries = static_cast<std::uint64_t>((options.quick ? 3'000 : 30'000) / rate);
-            remote_run run{n, rate, options.seed};
+            paper_remote_run run{n, rate, options.seed};
             const bool large = run.work().filter().details().is_large;
-            tallies fresh, churned;
+            call_tallies fresh, churned;
             run.ask(fresh, queries);
             for (std::uint64_t i = 0; i < n / 10; ++i) run.replace(fresh);
             for (std::uint64_t i = 0; i < 3 * n; ++i) run.replace(churned);
             run.ask(churned, queries);
             if (!run.work().sound()) throw workload_error{"the filter fails its audit after the churn"};
-            for (const tallies* each : {&fresh, &churned}) {
+            for (const call_tallies* each : {&fresh, &churned}) {
                 const char* const when = each == &fresh ? "built at once, n/10 replacements" : "3 n replacements";
                 out.series.push_back(each->row(when, n, rate, large));
                 const double mean = each->adapts.mean_reads();
                 kept = kept && each->kept(rate, large) && each->adapts.calls >= judged_means &&
-                       mean <= mean_may_grow_by * std::max(least_mean, 2.0 + rehashed);
+                       mean <= mean_may_grow_by * std::max(least_mean, 2.0 + keys_rehashed);
                 least_mean = std::min(least_mean, mean);
                 most_mean = std::max(most_mean, mean);
                 most_reads = std::max(most_reads, each->adapts.most.range_reads);
@@ -185,7 +186,7 @@ outcome measure_paper_remote(const run_options& options) {
             options.progress(done += 0.95 / static_cast<double>(2 * sizes.size()));
         }
     }
-    const double bloom = bloom_asked_again(sizes.front(), options.seed);
+    const double bloom = bloom_share_asked_again(sizes.front(), options.seed);
     const bool controls_failed = bloom == 1 && judged_by_less_fails;
     out.promised =
         "no access on a negative; one point read, 2 + c range reads and 2 c writes of the index for a false positive "
@@ -205,7 +206,7 @@ outcome measure_paper_remote(const run_options& options) {
                       {"quick", options.quick},
                       {"sizes", sizes},
                       {"rates", {paper_small_rate, paper_large_rate}},
-                      {"rehashed_by_adapt", rehashed}};
+                      {"rehashed_by_adapt", keys_rehashed}};
     return out;
 }
 

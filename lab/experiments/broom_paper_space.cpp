@@ -25,19 +25,20 @@
 namespace genista::lab {
 namespace {
 
-constexpr double most_for_a_bit = 1.3;      // bits a key for one bit of r, from n = 10^4 on
-constexpr double fit_within = 0.01;         // of 1 + α
-constexpr double most_rest = 12;            // bits a key beside (1 + α) r
-constexpr double rest_may_rise_by = 0.1;    // bits a key, from one n to a larger one
-constexpr double most_adaptivity = 1;       // adaptivity bits a key, ghosts included
-constexpr double most_attack_bits = 20;     // bits a key that their memory takes: tags, blocks, pools that never shrink
-constexpr double flat_within = 0.05;        // adaptivity bits a key between the second and the last third
-constexpr double memory_flat_within = 0.5;  // and bits of memory: a pool grows by an eighth
-constexpr double attack_rate = 0x1p-5;  // bits of a repair do not depend on ε, and such false positives are found soon
-constexpr double far_rate = 0x1p-20;    // the other end of the difference
-constexpr std::uint64_t checkpoints = 30;
+constexpr double most_for_a_bit = 1.3;     // bits a key for one bit of r, from n = 10^4 on
+constexpr double fit_within = 0.01;        // of 1 + α
+constexpr double most_rest = 12;           // bits a key beside (1 + α) r
+constexpr double rest_may_rise_by = 0.1;   // bits a key, from one n to a larger one
+constexpr double most_adaptivity = 1;      // adaptivity bits a key, ghosts included
+constexpr double most_attack_memory = 20;  // bits a key that their memory takes: tags, blocks, pools that never shrink
+constexpr double adaptivity_flat_within = 0.05;  // adaptivity bits a key between the second and the last third
+constexpr double memory_flat_within = 0.5;       // and bits of memory: a pool grows by an eighth
+// Bits of a repair do not depend on ε, and such false positives are found soon.
+constexpr double paper_attack_rate = 0x1p-5;
+constexpr double far_rate = 0x1p-20;  // the other end of the difference
+constexpr std::uint64_t paper_checkpoints = 30;
 
-struct size_row {
+struct paper_size_row {
     std::uint64_t keys = 0;
     double for_a_bit = 0;                   // 1 + α
     double small_rest = 0, large_rest = 0;  // bits a key
@@ -50,16 +51,16 @@ struct size_row {
     }
 };
 
-struct built {
+struct built_paper {
     double bits = 0, over = 0;
     bool rate_kept = true;
 };
 
 // A full filter. Where it is not asked, `over` says nothing.
-built build(std::uint64_t n, double rate, std::uint64_t queries, std::uint64_t seed) {
+built_paper build_paper(std::uint64_t n, double rate, std::uint64_t queries, std::uint64_t seed) {
     paper_workload w{seeded_paper(n, rate, seed)};
     w.load(0, n);
-    built made{.bits = w.bits_per_key()};
+    built_paper made{.bits = w.bits_per_key()};
     if (queries == 0) return made;
     const std::uint64_t hits = count_positives(w.filter(), first_stranger, queries);
     made.rate_kept = hits <= most_plausible_hits(queries, rate);
@@ -68,12 +69,12 @@ built build(std::uint64_t n, double rate, std::uint64_t queries, std::uint64_t s
     return made;
 }
 
-size_row measure_size(std::uint64_t n, const run_options& options) {
-    size_row row{.keys = n};
-    const built small = build(n, paper_small_rate, trials_for(paper_small_rate), options.seed);
-    const built large =
-        build(n, paper_large_rate, options.quick ? 2'000'000 : trials_for(paper_large_rate), options.seed);
-    const built far = build(n, far_rate, 0, options.seed);
+paper_size_row measure_paper_size(std::uint64_t n, const run_options& options) {
+    paper_size_row row{.keys = n};
+    const built_paper small = build_paper(n, paper_small_rate, trials_for(paper_small_rate), options.seed);
+    const built_paper large =
+        build_paper(n, paper_large_rate, options.quick ? 2'000'000 : trials_for(paper_large_rate), options.seed);
+    const built_paper far = build_paper(n, far_rate, 0, options.seed);
     const double small_r = std::log2(1 / paper_small_rate), large_r = std::log2(1 / paper_large_rate);
     row.for_a_bit = (far.bits - large.bits) / (std::log2(1 / far_rate) - large_r);
     row.small_rest = small.bits - row.for_a_bit * small_r;
@@ -88,7 +89,7 @@ size_row measure_size(std::uint64_t n, const run_options& options) {
     return row;
 }
 
-struct attack_seen {
+struct paper_attack_seen {
     double most_bits = 0, bits_drift = 0;      // adaptivity bits a key
     double most_memory = 0, memory_drift = 0;  // what they take
     double most_ghosts = 0;                    // a key
@@ -96,8 +97,8 @@ struct attack_seen {
     bool list_flat = true;
     std::vector<double> bits, memory;
     [[nodiscard]] bool kept() const {
-        return most_bits <= most_adaptivity && bits_drift <= flat_within && most_memory <= most_attack_bits &&
-               memory_drift <= memory_flat_within && rebuilds == 0;
+        return most_bits <= most_adaptivity && bits_drift <= adaptivity_flat_within &&
+               most_memory <= most_attack_memory && memory_drift <= memory_flat_within && rebuilds == 0;
     }
 };
 
@@ -111,17 +112,17 @@ double rise_of_last_third(const std::vector<double>& values) {
     return (last - second) / static_cast<double>(third);
 }
 
-attack_seen attack(std::uint64_t n, double adapts_per_key, bool replaces, const run_options& options, double from,
-                   nlohmann::json& series) {
-    paper_workload w{seeded_paper(n, attack_rate, options.seed)};
+paper_attack_seen attack_paper(std::uint64_t n, double adapts_per_key, bool replaces, const run_options& options,
+                               double from, nlohmann::json& series) {
+    paper_workload w{seeded_paper(n, paper_attack_rate, options.seed)};
     w.load(0, n);
     const double before = w.bits_per_key();
     const std::uint64_t rebuilds = w.filter().details().rebuilds;
     const auto all = static_cast<std::uint64_t>(adapts_per_key * static_cast<double>(n));
-    attack_seen seen;
+    paper_attack_seen seen;
     std::uint64_t oldest = 0, next = n;
-    for (std::uint64_t point = 1; point <= checkpoints; ++point) {
-        const std::uint64_t due = all * point / checkpoints;
+    for (std::uint64_t point = 1; point <= paper_checkpoints; ++point) {
+        const std::uint64_t due = all * point / paper_checkpoints;
         const std::uint64_t piece = replaces ? 16 : due;  // replacements between pieces of the attack
         while (seen.adapts < due) {
             const std::uint64_t wanted = std::min(piece, due - seen.adapts);
@@ -147,7 +148,7 @@ attack_seen attack(std::uint64_t n, double adapts_per_key, bool replaces, const 
                           {"ghost_bits", parts.ghost_bits},
                           {"bits_added_per_key", seen.memory.back()},
                           {"control_list_bits_per_key", 64.0 * static_cast<double>(seen.adapts) / keys}});
-        options.progress(from + 0.25 * static_cast<double>(point) / checkpoints);
+        options.progress(from + 0.25 * static_cast<double>(point) / paper_checkpoints);
     }
     if (!w.sound()) throw workload_error{"the filter fails its audit after the attack"};
     seen.most_bits = *std::max_element(seen.bits.begin(), seen.bits.end());
@@ -159,17 +160,17 @@ attack_seen attack(std::uint64_t n, double adapts_per_key, bool replaces, const 
 }
 
 // Least squares through the origin: α = b · form(n).
-double fitted(const std::vector<size_row>& rows) {
+double fitted(const std::vector<paper_size_row>& rows) {
     double products = 0, squares = 0;
-    for (const size_row& each : rows) {
+    for (const paper_size_row& each : rows) {
         products += (each.for_a_bit - 1) * each.form();
         squares += each.form() * each.form();
     }
     return products / squares;
 }
 
-report::section drawn(const std::vector<size_row>& rows, double b, const attack_seen& plain, const attack_seen& mixed,
-                      std::uint64_t keys) {
+report::section drawn_paper_space(const std::vector<paper_size_row>& rows, double b, const paper_attack_seen& plain,
+                                  const paper_attack_seen& mixed, std::uint64_t keys) {
     report::line_chart bit{"What one more bit of r costs",
                            "The text's form is fitted: 1 + b sqrt(log log n / log n).",
                            {"keys, n", true, report::unit::number},
@@ -179,7 +180,7 @@ report::section drawn(const std::vector<size_row>& rows, double b, const attack_
     report::line_chart over{"Bits a key over log2(1/measured rate)", "", bit.x, bit.y, {}, {}};
     bit.lines = {{"broom_paper", {}}, {"fitted", {}}, {"bloom", {}}};
     over.lines = {{"small design", {}}, {"large design", {}}};
-    for (const size_row& each : rows) {
+    for (const paper_size_row& each : rows) {
         bit.at.push_back(static_cast<double>(each.keys));
         bit.lines[0].y.push_back(each.for_a_bit);
         bit.lines[1].y.push_back(1 + b * each.form());
@@ -194,8 +195,8 @@ report::section drawn(const std::vector<size_row>& rows, double b, const attack_
                                {"adaptivity bits a key", false, report::unit::number},
                                {},
                                {}};
-    for (std::uint64_t point = 1; point <= checkpoints; ++point)
-        endless.at.push_back(static_cast<double>(point * plain.adapts) / checkpoints / static_cast<double>(keys));
+    for (std::uint64_t point = 1; point <= paper_checkpoints; ++point)
+        endless.at.push_back(static_cast<double>(point * plain.adapts) / paper_checkpoints / static_cast<double>(keys));
     endless.lines = {{"attack", plain.bits}, {"attack with replacements", mixed.bits}};
     return {"Space", "", {std::move(bit), std::move(over), std::move(endless)}};
 }
@@ -206,16 +207,16 @@ outcome measure_paper_space(const run_options& options) {
     outcome out;
     std::vector<std::uint64_t> sizes = {10'000, 100'000, 1'000'000};
     if (!options.quick) sizes.push_back(10'000'000);
-    std::vector<size_row> rows;
+    std::vector<paper_size_row> rows;
     bool kept = true, bloom_failed = true;
     for (const std::uint64_t n : sizes) {
-        rows.push_back(measure_size(n, options));
-        const size_row& row = rows.back();
+        rows.push_back(measure_paper_size(n, options));
+        const paper_size_row& row = rows.back();
         kept = kept && row.rates_kept && row.for_a_bit <= most_for_a_bit &&
                std::max(row.small_rest, row.large_rest) <= most_rest;
         bloom_failed = bloom_failed && row.bloom_for_a_bit > most_for_a_bit;
         if (rows.size() > 1) {
-            const size_row& smaller = rows[rows.size() - 2];
+            const paper_size_row& smaller = rows[rows.size() - 2];
             kept = kept && row.for_a_bit < smaller.for_a_bit &&
                    row.small_rest <= smaller.small_rest + rest_may_rise_by &&
                    row.large_rest <= smaller.large_rest + rest_may_rise_by;
@@ -223,7 +224,7 @@ outcome measure_paper_space(const run_options& options) {
         options.progress(0.5 * static_cast<double>(rows.size()) / static_cast<double>(sizes.size()));
     }
     const double b = fitted(rows);
-    for (const size_row& row : rows) {
+    for (const paper_size_row& row : rows) {
         kept = kept && std::abs(1 + b * row.form() - row.for_a_bit) <= fit_within * row.for_a_bit;
         out.series.push_back({{"what", "full, no attack"},
                               {"keys", row.keys},
@@ -238,13 +239,13 @@ outcome measure_paper_space(const run_options& options) {
     }
     const std::uint64_t n = options.quick ? 30'000 : 100'000;
     const double adapts_per_key = options.quick ? 3 : 20;
-    const attack_seen plain = attack(n, adapts_per_key, false, options, 0.5, out.series);
-    const attack_seen mixed = attack(n, adapts_per_key, true, options, 0.75, out.series);
+    const paper_attack_seen plain = attack_paper(n, adapts_per_key, false, options, 0.5, out.series);
+    const paper_attack_seen mixed = attack_paper(n, adapts_per_key, true, options, 0.75, out.series);
     kept = kept && plain.kept() && mixed.kept();
     const bool list_failed = !plain.list_flat;
     out.promised = "(1 + α) log(1/ε) + O(1) bits a key: α falls like sqrt(log log n / log n), the rest is at most " +
                    shown(most_rest) + " bits; an endless attack, deletions or not, adds at most " +
-                   shown(most_adaptivity) + " adaptivity bits a key in " + shown(most_attack_bits) +
+                   shown(most_adaptivity) + " adaptivity bits a key in " + shown(most_attack_memory) +
                    " bits of memory, and stops adding after a phase";
     out.measured = "α = " + shown(b, 3) + " sqrt(log log n / log n): " + shown(rows.front().for_a_bit - 1, 3) + " to " +
                    shown(rows.back().for_a_bit - 1, 3) + " over n = 10^4 to " + (options.quick ? "10^6" : "10^7") +
@@ -265,11 +266,11 @@ outcome measure_paper_space(const run_options& options) {
                       {"quick", options.quick},
                       {"sizes", sizes},
                       {"rates", {paper_small_rate, paper_large_rate, far_rate}},
-                      {"attack_rate", attack_rate},
+                      {"attack_rate", paper_attack_rate},
                       {"attack_keys", n},
                       {"adapts_per_key", adapts_per_key},
                       {"alpha_constant", b}};
-    out.figures.push_back(drawn(rows, b, plain, mixed, n));
+    out.figures.push_back(drawn_paper_space(rows, b, plain, mixed, n));
     return out;
 }
 

@@ -7,75 +7,66 @@
 //     erase, insert        a key out, a new key in: median. An insert that finds its slot empty takes half of what others take: more of them
 //     repair               of a false positive, with the frontier's c = 3 keys: median. They differ by a third among themselves
 //
-// The two designs are judged apart. From any n to a larger one a figure may grow by `flat_over_sizes`; from any r to a larger one, in
-// the large design, by `flat_over_rates`. No write of the sample may take more than `most_of_a_write`, for any n and ε: an insert
-// that collides repairs, too. *Believed* constant: remainders slide within a window of 6 log n slots, O(1) words of log n
-// bits, while ours have 64 bits for every n.
+// The two designs are judged apart. From any n to a larger one a figure may grow by `paper_flat_over_sizes`; from any r to
+// a larger one, in the large design, by `paper_flat_over_rates`. No write of the sample may take more than
+// `most_of_a_write`, for any n and ε: an insert that collides repairs, too. *Believed* constant: remainders slide within a
+// window of 6 log n slots, O(1) words of log n bits, while ours have 64 bits for every n.
 //
 // Controls: binary search in a sorted array grows with n, inserts into a Bloom filter with log(1/ε).
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
 #include "lab/experiments/broom_paper.hpp"
+#include "lab/statistics/averages.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/paper_workload.hpp"
 
 namespace genista::lab {
 namespace {
 
-constexpr double flat_over_sizes = 1.25;
-constexpr double flat_over_rates = 1.5;
+constexpr double paper_flat_over_sizes = 1.25;
+constexpr double paper_flat_over_rates = 1.5;
 constexpr double most_of_a_write = 100'000;
 
-struct samples {
+struct paper_samples {
     std::uint64_t lookups, erases, inserts, repairs;
 };
 
-struct figures {
+struct paper_times {
     double negative = 0, positive = 0, insert = 0, erase = 0, repair = 0;
     double dearest = 0;  // insert or erase of the sample
     double control_search = 0, control_bloom_insert = 0;
 };
 
-struct quantity {
+struct paper_quantity {
     const char* name;
-    double figures::*value;
+    double paper_times::*value;
 };
-constexpr std::array judged = {quantity{"negative", &figures::negative}, quantity{"positive", &figures::positive},
-                               quantity{"insert", &figures::insert}, quantity{"erase", &figures::erase},
-                               quantity{"repair", &figures::repair}};
+constexpr std::array judged_paper_times = {
+    paper_quantity{"negative", &paper_times::negative}, paper_quantity{"positive", &paper_times::positive},
+    paper_quantity{"insert", &paper_times::insert}, paper_quantity{"erase", &paper_times::erase},
+    paper_quantity{"repair", &paper_times::repair}};
 
-struct cell {
+struct paper_time_cell {
     std::uint64_t keys = 0;
     double rate = 0;
     bool large = false;
-    figures seen{};
+    paper_times seen{};
 };
 
-double mean_of(const std::vector<double>& counts) {
-    return std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
-}
-
-double median_of(std::vector<double> counts) {
-    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2);
-    std::nth_element(counts.begin(), middle, counts.end());
-    return *middle;
-}
-
 template <class Operation>
-std::vector<double> count_each(instruction_counter& counter, std::uint64_t first, std::uint64_t count,
-                               Operation operation) {
+std::vector<double> count_each_from(instruction_counter& counter, std::uint64_t first, std::uint64_t count,
+                                    Operation operation) {
     std::vector<double> counts;
     for (std::uint64_t key = first; key < first + count; ++key)
         counts.push_back(static_cast<double>(counter.of([&] { operation(key); })));
     return counts;
 }
 
-void measure_one(cell& at, const samples& sample, std::uint64_t seed) {
+void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::uint64_t seed) {
     const std::uint64_t n = at.keys;
     paper_workload w{seeded_paper(n, at.rate, seed)};
     w.load(0, n);
@@ -86,15 +77,15 @@ void measure_one(cell& at, const samples& sample, std::uint64_t seed) {
     instruction_counter counter;
     volatile bool sink = false;
     const auto ask = [&](std::uint64_t key) { sink = filter.may_contain(key); };
-    at.seen.negative = mean_of(count_each(counter, first_stranger, sample.lookups, ask));
-    at.seen.positive = mean_of(count_each(counter, 0, sample.lookups, ask));
-    const auto erases =
-        count_each(counter, 0, sample.erases, [&](std::uint64_t key) { sink = filter.erase(key, remote).has_value(); });
+    at.seen.negative = mean_of(count_each_from(counter, first_stranger, sample.lookups, ask));
+    at.seen.positive = mean_of(count_each_from(counter, 0, sample.lookups, ask));
+    const auto erases = count_each_from(counter, 0, sample.erases,
+                                        [&](std::uint64_t key) { sink = filter.erase(key, remote).has_value(); });
     for (std::uint64_t key = sample.erases; key < sample.inserts; ++key) w.erase(key);  // room for as many as will come
     for (std::uint64_t key = n; key < n + sample.inserts; ++key)
         (void)must(w.store().put(filter.hash()(key), integer_key{key}.view()));
-    const auto inserts = count_each(counter, n, sample.inserts,
-                                    [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
+    const auto inserts = count_each_from(counter, n, sample.inserts,
+                                         [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
     at.seen.erase = median_of(erases);
     at.seen.insert = median_of(inserts);
     for (const auto* counts : {&erases, &inserts})
@@ -110,35 +101,39 @@ void measure_one(cell& at, const samples& sample, std::uint64_t seed) {
     std::vector<std::uint64_t> sorted(n);
     for (std::uint64_t i = 0; i < n; ++i) sorted[i] = filter.hash()(i).position;
     std::sort(sorted.begin(), sorted.end());
-    at.seen.control_search = mean_of(count_each(counter, first_stranger, sample.erases, [&](std::uint64_t key) {
+    at.seen.control_search = mean_of(count_each_from(counter, first_stranger, sample.erases, [&](std::uint64_t key) {
         sink = std::binary_search(sorted.begin(), sorted.end(), filter.hash()(key).position);
     }));
     bloom_filter bloom =
         must(bloom_filter::make({.capacity = n, .false_positive_rate = at.rate, .hash = filter.hash()}));
-    at.seen.control_bloom_insert = mean_of(count_each(
+    at.seen.control_bloom_insert = mean_of(count_each_from(
         counter, 0, sample.erases, [&](std::uint64_t key) { sink = bloom.insert(key) == insert_outcome::full; }));
 }
 
 // By what factor a figure grows at most between two cells of one design that `compared` says are to be compared.
 template <class Compared>
-double growth(const std::vector<cell>& cells, double figures::*value, Compared compared) {
+double paper_growth(const std::vector<paper_time_cell>& cells, double paper_times::*value, Compared compared) {
     double worst = 0;
-    for (const cell& a : cells) {
-        for (const cell& b : cells) {
+    for (const paper_time_cell& a : cells) {
+        for (const paper_time_cell& b : cells) {
             if (a.large == b.large && compared(a, b)) worst = std::max(worst, b.seen.*value / (a.seen.*value));
         }
     }
     return worst;
 }
-double growth_over_sizes(const std::vector<cell>& cells, double figures::*value) {
-    return growth(cells, value, [](const cell& a, const cell& b) { return a.rate == b.rate && a.keys < b.keys; });
+double paper_growth_over_sizes(const std::vector<paper_time_cell>& cells, double paper_times::*value) {
+    return paper_growth(cells, value, [](const paper_time_cell& a, const paper_time_cell& b) {
+        return a.rate == b.rate && a.keys < b.keys;
+    });
 }
-double growth_over_rates(const std::vector<cell>& cells, double figures::*value) {
-    return growth(cells, value, [](const cell& a, const cell& b) { return a.keys == b.keys && a.rate > b.rate; });
+double paper_growth_over_rates(const std::vector<paper_time_cell>& cells, double paper_times::*value) {
+    return paper_growth(cells, value, [](const paper_time_cell& a, const paper_time_cell& b) {
+        return a.keys == b.keys && a.rate > b.rate;
+    });
 }
 
-std::vector<cell> cells_of(bool quick) {
-    std::vector<cell> cells;
+std::vector<paper_time_cell> paper_time_cells(bool quick) {
+    std::vector<paper_time_cell> cells;
     const std::uint64_t largest = quick ? 1'000'000 : 10'000'000;
     for (const double rate : {paper_small_rate, 0x1p-12, 0x1p-16, 0x1p-24}) {
         for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
@@ -154,18 +149,18 @@ std::vector<cell> cells_of(bool quick) {
 outcome measure_paper_time(const run_options& options) {
     if (!instruction_counter::available())
         throw workload_error{"broom-time counts instructions by single steps: Linux on x86-64, without a debugger"};
-    const samples sample = options.quick ? samples{40, 11, 61, 11} : samples{400, 61, 201, 41};
+    const paper_samples sample = options.quick ? paper_samples{40, 11, 61, 11} : paper_samples{400, 61, 201, 41};
     outcome out;
-    std::vector<cell> cells = cells_of(options.quick);
+    std::vector<paper_time_cell> cells = paper_time_cells(options.quick);
     double dearest = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
         // A repair needs a false positive: of those that look-ups do not find in a moment, half as many.
-        samples mine = sample;
+        paper_samples mine = sample;
         if (cells[i].rate < 0x1p-16) mine.repairs = (mine.repairs + 1) / 2;
-        measure_one(cells[i], mine, options.seed);
+        measure_paper_cell(cells[i], mine, options.seed);
         nlohmann::json row{
             {"keys", cells[i].keys}, {"rate", cells[i].rate}, {"design", cells[i].large ? "large" : "small"}};
-        for (const quantity& each : judged) row[each.name] = cells[i].seen.*each.value;
+        for (const paper_quantity& each : judged_paper_times) row[each.name] = cells[i].seen.*each.value;
         row["dearest_write"] = cells[i].seen.dearest;
         row["control_binary_search"] = cells[i].seen.control_search;
         row["control_bloom_insert"] = cells[i].seen.control_bloom_insert;
@@ -176,19 +171,20 @@ outcome measure_paper_time(const run_options& options) {
     bool flat = dearest <= most_of_a_write;
     std::string told;
     nlohmann::json factors;
-    for (const quantity& each : judged) {
-        const double by_size = growth_over_sizes(cells, each.value), by_rate = growth_over_rates(cells, each.value);
-        flat = flat && by_size <= flat_over_sizes && by_rate <= flat_over_rates;
+    for (const paper_quantity& each : judged_paper_times) {
+        const double by_size = paper_growth_over_sizes(cells, each.value),
+                     by_rate = paper_growth_over_rates(cells, each.value);
+        flat = flat && by_size <= paper_flat_over_sizes && by_rate <= paper_flat_over_rates;
         factors[each.name] = {{"over_sizes", by_size}, {"over_rates", by_rate}};
         told += (told.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) + " (" +
                 shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
     }
-    const double search = growth_over_sizes(cells, &figures::control_search);
-    const double bloom = growth_over_rates(cells, &figures::control_bloom_insert);
-    const bool controls_failed = search > flat_over_sizes && bloom > flat_over_rates;
+    const double search = paper_growth_over_sizes(cells, &paper_times::control_search);
+    const double bloom = paper_growth_over_rates(cells, &paper_times::control_bloom_insert);
+    const bool controls_failed = search > paper_flat_over_sizes && bloom > paper_flat_over_rates;
     out.promised = "look-ups (mean) and writes (median) take the same number of instructions for every n (within " +
-                   shown(flat_over_sizes) + "×) and, in the large design, every ε (within " + shown(flat_over_rates) +
-                   "×); no write takes more than " + shown(most_of_a_write, 6);
+                   shown(paper_flat_over_sizes) + "×) and, in the large design, every ε (within " +
+                   shown(paper_flat_over_rates) + "×); no write takes more than " + shown(most_of_a_write, 6);
     out.measured = "instructions at n = 10^4 and ε = " + shown_rate(cells[0].rate) + ": " + told +
                    "; the dearest write " + shown(dearest);
     out.control = {{"what", "binary search over n; inserts into a Bloom filter over ε"},
@@ -203,8 +199,8 @@ outcome measure_paper_time(const run_options& options) {
                       {"erases_each", sample.erases},
                       {"inserts_each", sample.inserts},
                       {"repairs_each", sample.repairs},
-                      {"flat_over_sizes", flat_over_sizes},
-                      {"flat_over_rates", flat_over_rates},
+                      {"flat_over_sizes", paper_flat_over_sizes},
+                      {"flat_over_rates", paper_flat_over_rates},
                       {"factors", factors}};
     return out;
 }

@@ -20,14 +20,14 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t rounds = 50;  // with a partner once found
+constexpr std::uint64_t partner_rounds = 50;  // with a partner once found
 
 bool stopped(const reinsertion_seen& seen, double rate) {
     return seen.wins() <= most_plausible_hits(seen.guesses(), rate) &&
            seen.rounds_won <= most_plausible_hits(seen.rounds, rate);
 }
 
-nlohmann::json as_json(const reinsertion_seen& seen, const char* what) {
+nlohmann::json reinsertion_json(const reinsertion_seen& seen, const char* what) {
     return {{"what", what},
             {"targets", seen.targets},
             {"partners_found", seen.partners_found},
@@ -37,7 +37,7 @@ nlohmann::json as_json(const reinsertion_seen& seen, const char* what) {
             {"rounds_won", seen.rounds_won}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_property10(const run_options& options) {
     struct kind {
         double rate;
         broom_history history;
@@ -51,9 +51,9 @@ outcome measure(const run_options& options) {
     outcome out;
     property_seen property;
     for (std::size_t i = 0; i < kinds.size(); ++i) {
-        auto one_bin = seeded<broom_options>(40, kinds[i].rate, options.seed + i);
-        one_bin.history = kinds[i].history;
-        const property_seen seen = try_to_collide_again<broom_filter>(one_bin, steps, options.seed + i);
+        auto of_one_bin = seeded<broom_options>(40, kinds[i].rate, options.seed + i);
+        of_one_bin.history = kinds[i].history;
+        const property_seen seen = try_to_collide_again<broom_filter>(of_one_bin, steps, options.seed + i);
         out.series.push_back({{"what", "property"},
                               {"rate", kinds[i].rate},
                               {"history", kinds[i].name},
@@ -70,23 +70,23 @@ outcome measure(const run_options& options) {
     constexpr std::uint64_t capacity = 360;  // 8 bins
     constexpr double rate = 0x1p-8;
     const std::uint64_t guesses = options.quick ? trials_for(rate) / 4 : 4 * trials_for(rate);
-    const reinsertion_plan as_in_the_text{.guesses = guesses / 32, .rounds = rounds, .targets_at_once = 1};
-    const reinsertion_plan many_targets{.guesses = guesses, .rounds = rounds, .targets_at_once = 16};
+    const reinsertion_plan as_in_the_text{.guesses = guesses / 32, .rounds = partner_rounds, .targets_at_once = 1};
+    const reinsertion_plan many_targets{.guesses = guesses, .rounds = partner_rounds, .targets_at_once = 16};
     const auto play = [&](const reinsertion_plan& plan, double from, double to) {
         return delete_and_reinsert<broom_filter>(seeded<broom_options>(capacity, rate, options.seed), plan,
                                                  [&](double share) { options.progress(from + (to - from) * share); });
     };
     reinsertion_seen attack = play(as_in_the_text, 0.5, 0.65);
-    out.series.push_back(as_json(attack, "delete and reinsert"));
+    out.series.push_back(reinsertion_json(attack, "delete and reinsert"));
     bool attack_stopped = stopped(attack, rate);
     const reinsertion_seen many = play(many_targets, 0.65, 1);
-    out.series.push_back(as_json(many, "delete and reinsert, 16 targets at once"));
+    out.series.push_back(reinsertion_json(many, "delete and reinsert, 16 targets at once"));
     attack_stopped = attack_stopped && stopped(many, rate);
     attack.add(many);
 
     const property_seen no_property = try_to_collide_again_without_history(steps / 10, options.seed);
     const reinsertion_seen no_history =
-        delete_and_reinsert_without_history(capacity, {20'000, rounds, 1}, options.seed);
+        delete_and_reinsert_without_history(capacity, {20'000, partner_rounds, 1}, options.seed);
     const bool control_failed = no_property.violations > 0 && no_history.rounds > 0 && !stopped(no_history, rate) &&
                                 10 * no_history.rounds_won >= 9 * no_history.rounds;
 
@@ -101,7 +101,7 @@ outcome measure(const run_options& options) {
         shown(static_cast<double>(attack.wins()) / static_cast<double>(attack.guesses()) / rate, 3) + " ε), " +
         std::to_string(attack.rounds_won) + " of " + std::to_string(attack.rounds) + " rounds; without history " +
         std::to_string(no_history.rounds_won) + " of " + std::to_string(no_history.rounds) + " rounds";
-    out.control = as_json(no_history, "erases that leave no history");
+    out.control = reinsertion_json(no_history, "erases that leave no history");
     out.control["property_violations"] = no_property.violations;
     out.control["property_asked"] = no_property.asked;
     out.control["failed_as_it_must"] = control_failed;
@@ -116,7 +116,7 @@ outcome measure(const run_options& options) {
                       {"guesses_as_in_the_text", as_in_the_text.guesses},
                       {"guesses_with_many_targets", guesses},
                       {"many_targets", 16},
-                      {"rounds_per_partner", rounds}};
+                      {"rounds_per_partner", partner_rounds}};
     return out;
 }
 
@@ -124,7 +124,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_broom_property10(const run_options& options) {
     return run_on_either(
-        "broom-property10", options, [&] { return measure(options); },
+        "broom-property10", options, [&] { return measure_property10(options); },
         [&] { return measure_paper_property10(options); });
 }
 

@@ -20,18 +20,16 @@
 #include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-8;
-constexpr double control_rate = 0x1p-10;
-
-using workload = broom_workload<broom_filter>;
+constexpr double remote_rate = 0x1p-8;
+constexpr double remote_control_rate = 0x1p-10;
 
 // How often an operation cost 0, 1 or more range reads.
-struct tally {
+struct range_read_tally {
     std::uint64_t none = 0, one = 0, more = 0;
     void add(std::uint64_t reads) { ++(reads == 0 ? none : reads == 1 ? one : more); }
     [[nodiscard]] std::uint64_t all() const { return none + one + more; }
@@ -42,7 +40,7 @@ struct tally {
 };
 
 struct remote_tallies {
-    tally negatives, adapts, asked_again, erases, strangers_erased, new_inserts, buried_again, renewed_again;
+    range_read_tally negatives, adapts, asked_again, erases, strangers_erased, new_inserts, buried_again, renewed_again;
     line_use lines;
 
     [[nodiscard]] bool inserts_within(double judged_as) const {
@@ -50,7 +48,7 @@ struct remote_tallies {
     }
     [[nodiscard]] bool kept() const {
         return negatives.always_none() && adapts.always_one() && erases.always_one() && strangers_erased.more == 0 &&
-               inserts_within(rate) && buried_again.always_one() && renewed_again.more == 0;
+               inserts_within(remote_rate) && buried_again.always_one() && renewed_again.more == 0;
     }
     [[nodiscard]] nlohmann::json row(const char* when) const {
         return {{"when", when},
@@ -71,7 +69,7 @@ struct remote_tallies {
 class remote_run {
   public:
     remote_run(const run_options& options, std::uint64_t n)
-        : n_{n}, w_{seeded<broom_options>(n, rate, options.seed)}, next_{n} {}
+        : n_{n}, w_{seeded<broom_options>(n, remote_rate, options.seed)}, next_{n} {}
 
     remote_tallies queries_and_adapts(remote_tallies into, std::uint64_t queries) {
         std::vector<std::uint64_t> found;
@@ -109,20 +107,20 @@ class remote_run {
         into.strangers_erased.add(w_.erase(first_stranger + key));
     }
     void load() { w_.load(0, n_); }
-    [[nodiscard]] workload& work() { return w_; }
+    [[nodiscard]] our_workload& work() { return w_; }
 
   private:
     std::uint64_t n_;
-    workload w_;
+    our_workload w_;
     std::uint64_t oldest_ = 0, next_, key_of_chance_ = 1;
 };
 
 // A Bloom filter of the same rate behind the same guard: reads for a known false positive that is asked ten times more.
-tally bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64_t queries) {
+range_read_tally bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64_t queries) {
     bloom_filter bloom = must(bloom_filter::make(
-        {.capacity = n, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(options.seed)}}));
+        {.capacity = n, .false_positive_rate = remote_rate, .hash = hasher{hash_key::from_seed(options.seed)}}));
     for (std::uint64_t key = 0; key < n; ++key) (void)bloom.insert(key);
-    tally seen;
+    range_read_tally seen;
     scan(bloom, first_stranger, queries, [&](std::uint64_t key) {
         for (int again = 0; again < 10; ++again) seen.add(bloom.may_contain(key) ? 1 : 0);
         return true;
@@ -130,7 +128,7 @@ tally bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64
     return seen;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_remote(const run_options& options) {
     const std::uint64_t n = options.quick ? 100'000 : 1'000'000;
     const std::uint64_t queries = options.quick ? 500'000 : 4'000'000;
     const std::uint64_t returns = options.quick ? 20'000 : 200'000;
@@ -152,8 +150,8 @@ outcome measure(const run_options& options) {
     if (!run.work().sound()) throw workload_error{"the filter fails its audit after the churn"};
     options.progress(0.95);
 
-    const tally bloom = bloom_asked_again(options, n, queries);
-    const bool controls_failed = bloom.share() == 1 && !churn.inserts_within(control_rate);
+    const range_read_tally bloom = bloom_asked_again(options, n, queries);
+    const bool controls_failed = bloom.share() == 1 && !churn.inserts_within(remote_control_rate);
 
     outcome out;
     out.promised =
@@ -162,25 +160,19 @@ outcome measure(const run_options& options) {
         "inserts of new keys; a buried key that comes back costs one";
     out.measured = std::string{fresh.kept() && churn.kept() ? "exactly so" : "NOT so"} + "; " +
                    shown(100 * churn.new_inserts.share(), 3) + " % of " + std::to_string(churn.new_inserts.all()) +
-                   " inserts during 3 n replacements read R (ε = " + shown(100 * rate, 3) +
+                   " inserts during 3 n replacements read R (ε = " + shown(100 * remote_rate, 3) +
                    " %); negatives leaving the line: " + shown(100 * fresh.lines.leaving_share(), 3) + " % before, " +
                    shown(100 * churn.lines.leaving_share(), 3) + " % after; a repaired one asked again reads R with " +
                    shown(100 * churn.asked_again.share(), 2) + " %";
     out.control = {{"what", "a Bloom filter asked again for known false positives; inserts at 2^-8 judged by 2^-10"},
                    {"bloom_asked_again", bloom.json()},
                    {"insert_reads", churn.new_inserts.one},
-                   {"allowed_at_2^-10", most_plausible_hits(churn.new_inserts.all(), control_rate)},
+                   {"allowed_at_2^-10", most_plausible_hits(churn.new_inserts.all(), remote_control_rate)},
                    {"failed_as_they_must", controls_failed}};
     out.kept = fresh.kept() && churn.kept() && controls_failed;
-    out.parameters = {{"seed", options.seed},
-                      {"quick", options.quick},
-                      {"keys", n},
-                      {"rate", rate},
-                      {"queries", queries},
-                      {"replacements", 3 * n},
-                      {"keys_brought_back", returns},
-                      {"grows", false},
-                      {"history", "bury"}};
+    out.parameters = {{"seed", options.seed},         {"quick", options.quick}, {"keys", n},
+                      {"rate", remote_rate},          {"queries", queries},     {"replacements", 3 * n},
+                      {"keys_brought_back", returns}, {"grows", false},         {"history", "bury"}};
     out.series = {fresh.row("built at once, n/10 replacements"), churn.row("3 n replacements")};
     out.series.back()["dead_slots"] = parts.dead_slots;
     out.series.back()["backyard_keys"] = parts.backyard_keys;
@@ -193,7 +185,8 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_broom_remote(const run_options& options) {
     return run_on_either(
-        "broom-remote", options, [&] { return measure(options); }, [&] { return measure_paper_remote(options); });
+        "broom-remote", options, [&] { return measure_remote(options); },
+        [&] { return measure_paper_remote(options); });
 }
 
 }  // namespace genista::lab

@@ -18,11 +18,11 @@
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-8;
-constexpr double load = 0.9;
-constexpr double most_in_round_one = 0.005;
-constexpr double most_afterwards = 0.0001;
-constexpr std::size_t rounds = 6;
+constexpr double replay_rate = 0x1p-8;
+constexpr double replay_load = 0.9;
+constexpr double most_replayed_in_round_one = 0.005;
+constexpr double most_replayed_afterwards = 0.0001;
+constexpr std::size_t replay_rounds = 6;
 
 // A filter made for so many keys has this many slots (it is made for 94 % of them in use).
 std::uint64_t capacity_with_slots(std::uint64_t slots) {
@@ -30,8 +30,8 @@ std::uint64_t capacity_with_slots(std::uint64_t slots) {
 }
 
 double bloom_share(std::uint64_t keys, std::uint64_t wanted, std::uint64_t seed) {
-    bloom_filter bloom = must(
-        bloom_filter::make({.capacity = keys, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(seed)}}));
+    bloom_filter bloom = must(bloom_filter::make(
+        {.capacity = keys, .false_positive_rate = replay_rate, .hash = hasher{hash_key::from_seed(seed)}}));
     for (std::uint64_t key = 0; key < keys; ++key) (void)bloom.insert(key);
     std::vector<std::uint64_t> found;
     scan(bloom, first_stranger, std::uint64_t{1} << 60, [&](std::uint64_t key) {
@@ -43,7 +43,7 @@ double bloom_share(std::uint64_t keys, std::uint64_t wanted, std::uint64_t seed)
     return static_cast<double>(again) / static_cast<double>(found.size());
 }
 
-outcome measure(const run_options& options) {
+outcome measure_replay(const run_options& options) {
     const std::uint64_t slots = std::uint64_t{1} << (options.quick ? 18 : 22);
     const std::uint64_t scale_down = (std::uint64_t{1} << 22) / slots;
     const std::vector<std::uint64_t> sizes = {300'000 / scale_down, 600'000 / scale_down};
@@ -51,8 +51,8 @@ outcome measure(const run_options& options) {
     double first = 0, later = 0, added_bits = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
         const replay_seen seen = find_and_replay<broom_filter>(
-            seeded<broom_options>(capacity_with_slots(slots), rate, options.seed), load, sizes[i], rounds,
-            [&](double share) { options.progress(0.45 * (static_cast<double>(i) + share)); });
+            seeded<broom_options>(capacity_with_slots(slots), replay_rate, options.seed), replay_load, sizes[i],
+            replay_rounds, [&](double share) { options.progress(0.45 * (static_cast<double>(i) + share)); });
         out.series.push_back({{"keys", seen.keys},
                               {"false_positives", seen.found},
                               {"queries_to_find_them", seen.queries},
@@ -67,30 +67,30 @@ outcome measure(const run_options& options) {
     }
     const std::uint64_t control_slots = std::uint64_t{1} << 16;
     const replay_seen unrepaired =
-        find_and_replay_without_adapting(capacity_with_slots(control_slots), load, 5'000, 2, options.seed);
+        find_and_replay_without_adapting(capacity_with_slots(control_slots), replay_load, 5'000, 2, options.seed);
     const double bloom = bloom_share(control_slots, 5'000, options.seed);
-    const bool controls_failed = unrepaired.share(1) > most_in_round_one && bloom > most_in_round_one;
+    const bool controls_failed = unrepaired.share(1) > most_replayed_in_round_one && bloom > most_replayed_in_round_one;
 
     out.promised = "replaying " + std::to_string(sizes[0]) + " and " + std::to_string(sizes[1]) +
                    " found false positives at 0.9 · 2^" + (options.quick ? "18" : "22") +
                    " keys wastes at most 0.5 % of the reads in round one and 0.01 % in every later one";
     out.measured = shown(100 * first, 3) + " % in round one, at most " + shown(100 * later, 3) + " % in rounds 2 to " +
-                   std::to_string(rounds) + "; the repairs took " + shown(added_bits, 3) + " bits a key";
+                   std::to_string(replay_rounds) + "; the repairs took " + shown(added_bits, 3) + " bits a key";
     out.control = {{"what", "the same without repairs, and a Bloom filter"},
                    {"unrepaired_share_in_round_two", unrepaired.share(1)},
                    {"bloom_share", bloom},
                    {"failed_as_they_must", controls_failed}};
-    out.kept = first <= most_in_round_one && later <= most_afterwards && controls_failed;
-    out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"slots", slots},           {"load", load},
-        {"rate", rate},         {"rounds", rounds},       {"false_positives", sizes}, {"control_slots", control_slots}};
+    out.kept = first <= most_replayed_in_round_one && later <= most_replayed_afterwards && controls_failed;
+    out.parameters = {{"seed", options.seed},     {"quick", options.quick},        {"slots", slots},
+                      {"load", replay_load},      {"rate", replay_rate},           {"rounds", replay_rounds},
+                      {"false_positives", sizes}, {"control_slots", control_slots}};
     return out;
 }
 
 }  // namespace
 
 result<outcome> run_broom_replay(const run_options& options) {
-    return run_on_broom("broom-replay", options, [&] { return measure(options); });
+    return run_on_broom("broom-replay", options, [&] { return measure_replay(options); });
 }
 
 }  // namespace genista::lab

@@ -3,7 +3,7 @@
 //     (1) Every element is rehashed after Θ(n) calls of ADAPT [Obs. 8]: without deletions a phase takes exactly ⌊n/c⌋ + 1 calls and
 //         moves n keys, for c = 3, 4, 8. With deletions ghosts are rehashed, too. Those that a phase meets are up to twice as many as
 //         there are at a time, for the ones ahead of the frontier are the oldest: at most 1.05 (n + 2 ghosts)/c + 1 calls.
-//     (2) A phase leaves O(n) adaptivity bits [Lemmas 9, 14]: at most `most_bits` · 3/c a key.
+//     (2) A phase leaves O(n) adaptivity bits [Lemmas 9, 14]: at most `most_rotation_bits` · 3/c a key.
 //     (3) Those of a group of 64 quotients are O(log n) [Lemmas 15, 16]: the fullest group, divided by log n, stays below
 //         `most_of_log` and does not grow with n by more than `may_grow_by`; no group ever runs full.
 //
@@ -30,9 +30,10 @@
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-5;    // bits of a repair do not depend on ε, and such false positives are found soon
-constexpr double most_bits = 1;    // adaptivity bits a key where c = 3
-constexpr double most_of_log = 6;  // of log n: the fullest group
+// Bits of a repair do not depend on ε, and such false positives are found soon.
+constexpr double rotation_rate = 0x1p-5;
+constexpr double most_rotation_bits = 1;  // adaptivity bits a key where c = 3
+constexpr double most_of_log = 6;         // of log n: the fullest group
 constexpr double may_grow_by = 1.2;
 constexpr std::uint64_t phases_played = 4;
 constexpr std::uint64_t many_replacements = 4;  // for a repair
@@ -59,7 +60,7 @@ struct rotation_seen {
     [[nodiscard]] bool kept() const {
         const bool rotates = replaces ? longest_phase <= most_calls()
                                       : longest_phase == keys / rehashed_by_adapt + 1 && least_moved == keys;
-        return rotates && bits_per_key <= most_bits * 3 / rehashed_by_adapt && share_of_log() <= most_of_log &&
+        return rotates && bits_per_key <= most_rotation_bits * 3 / rehashed_by_adapt && share_of_log() <= most_of_log &&
                phases == phases_played && rebuilds == 0;
     }
     [[nodiscard]] nlohmann::json row() const {
@@ -81,7 +82,7 @@ struct rotation_seen {
     }
 };
 
-void look(rotation_seen& seen, const broom_paper_details& parts) {
+void look_at_groups(rotation_seen& seen, const broom_paper_details& parts) {
     seen.bits_per_key = std::max(seen.bits_per_key, static_cast<double>(parts.extension_bits + parts.ghost_bits) /
                                                         static_cast<double>(seen.keys));
     seen.most_ghosts = std::max(seen.most_ghosts, parts.ghosts);
@@ -100,7 +101,7 @@ struct replaced {
 
 // Until so many phases are over, or many times as many repairs as they should take.
 rotation_seen rotate(std::uint64_t n, unsigned c, const replaced& by, std::uint64_t seed) {
-    broom_paper_options with = seeded_paper(n, rate, seed);
+    broom_paper_options with = seeded_paper(n, rotation_rate, seed);
     with.rehashed_by_adapt = c;
     paper_workload w{with};
     random_stream chance{seed};
@@ -130,11 +131,11 @@ rotation_seen rotate(std::uint64_t n, unsigned c, const replaced& by, std::uint6
                 w.insert(draw(by.ascending));
             }
             const filter_stats now = w.filter().stats();
-            if (now.adapts % looked_at == 0) look(seen, w.filter().details());
+            if (now.adapts % looked_at == 0) look_at_groups(seen, w.filter().details());
             return now.renewals == renewals && now.adapts < most;
         });
         const broom_paper_details now = w.filter().details();
-        look(seen, now);
+        look_at_groups(seen, now);
         seen.longest_phase = std::max(seen.longest_phase, w.filter().stats().adapts - adapts);
         seen.least_moved = std::min(seen.least_moved, now.rehashed - before.rehashed);
         seen.phases = now.phases;
@@ -169,7 +170,7 @@ control_seen never_rehashed(std::uint64_t n, std::uint64_t groups, std::uint64_t
     return {static_cast<double>(all) / static_cast<double>(n), *std::ranges::max_element(bits)};
 }
 
-report::section drawn(const std::vector<rotation_seen>& all) {
+report::section drawn_rotation(const std::vector<rotation_seen>& all) {
     report::line_chart curve{"The fullest group of 64 quotients",
                              "Adaptivity bits, ghosts included, divided by log n: a constant.",
                              {"keys, n", true, report::unit::number},
@@ -202,7 +203,7 @@ report::section drawn(const std::vector<rotation_seen>& all) {
     return {"Rotation", "", {std::move(curve), std::move(bars)}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_rotation(const run_options& options) {
     outcome out;
     std::vector<rotation_seen> all;
     for (const unsigned c : {4u, 8u}) all.push_back(rotate(10'000, c, {}, options.seed));
@@ -240,13 +241,14 @@ outcome measure(const run_options& options) {
     for (const std::uint64_t count : last.histogram) groups += count;
     const control_seen control = never_rehashed(last.keys, groups, last.adapts, options.seed);
     const bool control_failed =
-        control.bits_per_key > most_bits && static_cast<double>(control.fullest) > most_of_log * last.log();
+        control.bits_per_key > most_rotation_bits && static_cast<double>(control.fullest) > most_of_log * last.log();
     out.promised =
         "a phase takes ⌊n/c⌋ + 1 repairs and moves every key (with ghosts at most 1.05 (n + 2 ghosts)/c + 1), leaves "
         "at "
         "most " +
-        shown(most_bits) + " adaptivity bits a key at c = 3, and the fullest group of 64 quotients has at most " +
-        shown(most_of_log) + " log n of them, for every n";
+        shown(most_rotation_bits) +
+        " adaptivity bits a key at c = 3, and the fullest group of 64 quotients has at most " + shown(most_of_log) +
+        " log n of them, for every n";
     out.measured = std::string{kept ? "so" : "NOT so"} + ": the longest phase at n = " + std::to_string(last.keys) +
                    " took " + std::to_string(all[all.size() - 2].longest_phase) + " repairs, " +
                    std::to_string(last.longest_phase) + " with " + std::to_string(last.most_ghosts) +
@@ -262,11 +264,11 @@ outcome measure(const run_options& options) {
     out.parameters = {{"filter", broom_paper_filter::name},
                       {"seed", options.seed},
                       {"quick", options.quick},
-                      {"rate", rate},
+                      {"rate", rotation_rate},
                       {"sizes", sizes},
                       {"phases", phases_played},
                       {"replacements_for_a_repair", {0, 1, many_replacements}}};
-    out.figures.push_back(drawn(all));
+    out.figures.push_back(drawn_rotation(all));
     return out;
 }
 
@@ -276,7 +278,7 @@ result<outcome> run_broom_rotation(const run_options& options) {
     if (!options.filter.empty() && options.filter != broom_paper_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: broom-rotation knows broom_paper",
                            options.filter.c_str());
-    return run_experiment("broom-rotation", options, [&] { return measure(options); });
+    return run_experiment("broom-rotation", options, [&] { return measure_rotation(options); });
 }
 
 }  // namespace genista::lab

@@ -19,19 +19,17 @@
 #include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
 namespace {
 
 constexpr double most_over_optimal = 3.8;     // bits a key at ε = 2^-8, at 10^6 keys and more
 constexpr double most_over_a_tail_bit = 0.1;  // and for each bit of a tail: all slots have one, 94 % of them are used
-constexpr double most_attack_bits = 1.5;      // bits a key that an attack may add
-constexpr double flat_within = 0.05;          // bits a key between the second and the last third of an attack
-constexpr std::uint64_t judged_from = 1'000'000;
-constexpr std::uint64_t checkpoints = 30;
-
-using workload = broom_workload<broom_filter>;
+constexpr double most_added_bits = 1.5;       // bits a key that an attack may add
+constexpr double added_flat_within = 0.05;    // bits a key between the second and the last third of an attack
+constexpr std::uint64_t space_judged_from = 1'000'000;
+constexpr std::uint64_t attack_checkpoints = 30;
 
 struct space_run {
     const run_options& options;
@@ -40,7 +38,7 @@ struct space_run {
     double worst_over = 0, over_with_tails = 0, bloom_over = 0;
 
     void static_row(std::uint64_t n, double rate) {
-        workload w{seeded<broom_options>(n, rate, options.seed)};
+        our_workload w{seeded<broom_options>(n, rate, options.seed)};
         w.load(0, n);
         const std::uint64_t trials = trials_for(rate);
         const std::uint64_t hits = count_positives(w.filter(), first_stranger, trials);
@@ -66,7 +64,7 @@ struct space_run {
                           {"other_bytes", parts.other_bytes},
                           {"control_bloom_bits_over_optimal", over_of_bloom}});
         static_kept = static_kept && honest;
-        if (n < judged_from) return;  // small filters carry their fixed costs on few keys
+        if (n < space_judged_from) return;  // small filters carry their fixed costs on few keys
         static_kept = static_kept && over <= allowed;
         if (rate == 0x1p-8) worst_over = std::max(worst_over, over);
         if (rate != 0x1p-8) over_with_tails = over;
@@ -84,15 +82,15 @@ struct attack_result {
 };
 
 attack_result attack_row(space_run& run, std::uint64_t n, double adapts_per_key, double from, double to) {
-    workload w{seeded<broom_options>(n, 0x1p-8, run.options.seed)};
+    our_workload w{seeded<broom_options>(n, 0x1p-8, run.options.seed)};
     w.load(0, n);
     const double before = w.bits_per_key();
     const auto all = static_cast<std::uint64_t>(adapts_per_key * static_cast<double>(n));
     std::vector<double> added;
     attack_result seen;
     std::uint64_t asked = 0;
-    for (std::uint64_t point = 1; point <= checkpoints; ++point) {
-        const std::uint64_t due = all * point / checkpoints;
+    for (std::uint64_t point = 1; point <= attack_checkpoints; ++point) {
+        const std::uint64_t due = all * point / attack_checkpoints;
         asked += w.attack(due - seen.adapts, [](std::uint64_t) {});
         seen.adapts = due;
         added.push_back(w.bits_per_key() - before);
@@ -108,7 +106,7 @@ attack_result attack_row(space_run& run, std::uint64_t n, double adapts_per_key,
              {"long_salts", parts.long_salts},
              {"renewals", w.filter().stats().renewals},
              {"control_list_bits_added_per_key", 64.0 * static_cast<double>(seen.adapts) / static_cast<double>(n)}});
-        run.options.progress(from + (to - from) * static_cast<double>(point) / checkpoints);
+        run.options.progress(from + (to - from) * static_cast<double>(point) / attack_checkpoints);
     }
     const auto mean = [&](std::size_t first, std::size_t last) {
         double sum = 0;
@@ -118,16 +116,17 @@ attack_result attack_row(space_run& run, std::uint64_t n, double adapts_per_key,
     seen.added = *std::max_element(added.begin(), added.end());
     // Memory is counted by pages, of which one is a third of a bit a key at 10^5 keys: a step by one page is no drift.
     const double page = 8.0 * buffer::page / static_cast<double>(n);
-    const double rise = mean(2 * checkpoints / 3, checkpoints) - mean(checkpoints / 3, 2 * checkpoints / 3);
+    const double rise =
+        mean(2 * attack_checkpoints / 3, attack_checkpoints) - mean(attack_checkpoints / 3, 2 * attack_checkpoints / 3);
     seen.drift = std::max(rise - page, 0.0);
     seen.list = 64.0 * adapts_per_key;
     seen.list_flat =
-        64.0 * adapts_per_key / 3 <= flat_within;  // means of adjacent thirds differ by a third of the whole
+        64.0 * adapts_per_key / 3 <= added_flat_within;  // means of adjacent thirds differ by a third of the whole
     if (!w.sound()) throw workload_error{"the filter fails its audit after the attack"};
     return seen;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_space(const run_options& options) {
     space_run run{options};
     std::vector<std::uint64_t> sizes = {10'000, 100'000, 1'000'000};
     if (!options.quick) sizes.push_back(10'000'000);
@@ -154,7 +153,7 @@ outcome measure(const run_options& options) {
         worst.added = std::max(worst.added, seen.added);
         worst.drift = std::max(worst.drift, seen.drift);
         list = std::max(list, seen.list);
-        list_failed = list_failed && seen.list > most_attack_bits && !seen.list_flat;
+        list_failed = list_failed && seen.list > most_added_bits && !seen.list_flat;
         told += (told.empty() ? "" : ", ") + std::to_string(seen.adapts) + " repairs at " +
                 std::to_string(plans[i].keys) + " keys";
     }
@@ -163,7 +162,7 @@ outcome measure(const run_options& options) {
     out.promised =
         "at most " + shown(most_over_optimal) +
         " bits a key over log2(1/rate) at 10^6 keys and more (and 0.1 a tail bit); an endless attack adds at most " +
-        shown(most_attack_bits) + " bits a key and stops adding";
+        shown(most_added_bits) + " bits a key and stops adding";
     out.measured = "+" + shown(run.worst_over) + " bits a key over log2(1/rate) at worst, +" +
                    shown(run.over_with_tails) + " with tails of 4 bits; the attack (" + told + ") added at most " +
                    shown(worst.added) + " bits a key, the last third of it " + shown(worst.drift, 2) +
@@ -172,11 +171,15 @@ outcome measure(const run_options& options) {
                    {"bloom_bits_over_optimal", run.bloom_over},
                    {"list_bits_added_per_key", list},
                    {"failed_as_they_must", run.bloom_failed && list_failed}};
-    out.kept = run.static_kept && worst.added <= most_attack_bits && worst.drift <= flat_within && run.bloom_failed &&
-               list_failed;
-    out.parameters = {{"seed", options.seed},           {"quick", options.quick},     {"rates", {0x1p-8, 0x1p-12}},
-                      {"attack_rate", 0x1p-8},          {"checkpoints", checkpoints}, {"flat_within_bits", flat_within},
-                      {"judged_from_keys", judged_from}};
+    out.kept = run.static_kept && worst.added <= most_added_bits && worst.drift <= added_flat_within &&
+               run.bloom_failed && list_failed;
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"rates", {0x1p-8, 0x1p-12}},
+                      {"attack_rate", 0x1p-8},
+                      {"checkpoints", attack_checkpoints},
+                      {"flat_within_bits", added_flat_within},
+                      {"judged_from_keys", space_judged_from}};
     for (const plan& each : plans)
         out.parameters["attacks"].push_back({{"keys", each.keys}, {"adapts_per_key", each.adapts_per_key}});
     out.series = std::move(run.series);
@@ -187,7 +190,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_broom_space(const run_options& options) {
     return run_on_either(
-        "broom-space", options, [&] { return measure(options); }, [&] { return measure_paper_space(options); });
+        "broom-space", options, [&] { return measure_space(options); }, [&] { return measure_paper_space(options); });
 }
 
 }  // namespace genista::lab

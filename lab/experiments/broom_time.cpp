@@ -19,7 +19,6 @@
 // Controls: binary search in a sorted array grows with n, a Bloom filter's inserts grow with log(1/ε).
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,9 @@
 #include "genista/filters/broom.hpp"
 #include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
-#include "lab/workloads/broom_workload.hpp"
+#include "lab/statistics/averages.hpp"
 #include "lab/workloads/instruction_counter.hpp"
+#include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
 namespace {
@@ -36,28 +36,26 @@ namespace {
 constexpr double flat_over_sizes = 1.25;
 constexpr double flat_over_rates = 2;
 
-using workload = broom_workload<broom_filter>;
-
-struct samples {
+struct time_samples {
     std::uint64_t lookups, inserts, erases, renewals;
 };
 
 // One filter, in instructions: means of look-ups, medians of writes.
-struct means {
+struct time_means {
     double negative = 0, positive = 0, insert = 0, erase = 0, renewal = 0;
     double renewals = 0;  // a replacement
     double dearest = 0;   // write of the sample
     double control_search = 0, control_bloom_insert = 0;
 };
 
-struct quantity {
+struct time_quantity {
     const char* name;
-    double means::*value;
+    double time_means::*value;
 };
-constexpr std::array judged = {
-    quantity{"negative", &means::negative}, quantity{"positive", &means::positive},
-    quantity{"insert", &means::insert},     quantity{"erase", &means::erase},
-    quantity{"renewal", &means::renewal},   quantity{"renewals_per_replacement", &means::renewals}};
+constexpr std::array judged_times = {
+    time_quantity{"negative", &time_means::negative}, time_quantity{"positive", &time_means::positive},
+    time_quantity{"insert", &time_means::insert},     time_quantity{"erase", &time_means::erase},
+    time_quantity{"renewal", &time_means::renewal},   time_quantity{"renewals_per_replacement", &time_means::renewals}};
 
 template <class Operation>
 std::vector<double> count_each(instruction_counter& counter, const std::vector<std::uint64_t>& keys,
@@ -66,17 +64,6 @@ std::vector<double> count_each(instruction_counter& counter, const std::vector<s
     counts.reserve(keys.size());
     for (const std::uint64_t key : keys) counts.push_back(static_cast<double>(counter.of([&] { operation(key); })));
     return counts;
-}
-
-double mean_of(const std::vector<double>& counts) {
-    return std::accumulate(counts.begin(), counts.end(), 0.0) / static_cast<double>(counts.size());
-}
-
-// The lower one of two.
-double median_of(std::vector<double> counts) {
-    const auto middle = counts.begin() + static_cast<std::ptrdiff_t>((counts.size() - 1) / 2);
-    std::nth_element(counts.begin(), middle, counts.end());
-    return *middle;
 }
 
 std::vector<std::uint64_t> keys_from(std::uint64_t first, std::uint64_t count) {
@@ -117,7 +104,7 @@ class chosen_by_population {
 double renewals_per_replacement(std::uint64_t n, double rate, std::uint64_t seed) {
     std::uint64_t replacements = 0, renewals = 0;
     for (std::uint64_t filters = 0; replacements < 5'000; ++filters) {
-        workload w{seeded<broom_options>(n, rate, seed + filters)};
+        our_workload w{seeded<broom_options>(n, rate, seed + filters)};
         w.load(0, n);
         const std::uint64_t before = w.filter().stats().renewals;
         for (std::uint64_t i = 0; i < n / 50; ++i) {
@@ -136,7 +123,7 @@ struct erase_kind {
     std::uint64_t count;
 };
 
-std::vector<double> count_erases(workload& w, instruction_counter& counter, chosen_by_population& choose,
+std::vector<double> count_erases(our_workload& w, instruction_counter& counter, chosen_by_population& choose,
                                  const erase_kind& kind) {
     uncounted_map<memory_map> remote{w.store()};
     std::vector<double> counts;
@@ -154,10 +141,10 @@ std::vector<double> count_erases(workload& w, instruction_counter& counter, chos
     return counts;
 }
 
-means measure_one(std::uint64_t n, double rate, const samples& sample, std::uint64_t seed) {
-    means seen;
+time_means measure_time_cell(std::uint64_t n, double rate, const time_samples& sample, std::uint64_t seed) {
+    time_means seen;
     seen.renewals = renewals_per_replacement(n, rate, seed);
-    workload w{seeded<broom_options>(n, rate, seed)};
+    our_workload w{seeded<broom_options>(n, rate, seed)};
     w.load(0, n);
     broom_filter& filter = w.filter();
     uncounted_map<memory_map> remote{w.store()};
@@ -194,17 +181,17 @@ means measure_one(std::uint64_t n, double rate, const samples& sample, std::uint
     return seen;
 }
 
-struct cell {
+struct time_cell {
     std::uint64_t keys;
     double rate;
-    means seen{};
+    time_means seen{};
 };
 
 // By what factor a quantity grows at most from a smaller n to a larger one at the same ε …
-double growth_over_sizes(const std::vector<cell>& cells, double means::*value) {
+double time_growth_over_sizes(const std::vector<time_cell>& cells, double time_means::*value) {
     double worst = 0;
-    for (const cell& a : cells) {
-        for (const cell& b : cells) {
+    for (const time_cell& a : cells) {
+        for (const time_cell& b : cells) {
             if (a.rate == b.rate && a.keys < b.keys) worst = std::max(worst, b.seen.*value / (a.seen.*value));
         }
     }
@@ -212,38 +199,38 @@ double growth_over_sizes(const std::vector<cell>& cells, double means::*value) {
 }
 
 // … and from a larger ε to a smaller one at the same n.
-double growth_over_rates(const std::vector<cell>& cells, double means::*value) {
+double time_growth_over_rates(const std::vector<time_cell>& cells, double time_means::*value) {
     double worst = 0;
-    for (const cell& a : cells) {
-        for (const cell& b : cells) {
+    for (const time_cell& a : cells) {
+        for (const time_cell& b : cells) {
             if (a.keys == b.keys && a.rate > b.rate) worst = std::max(worst, b.seen.*value / (a.seen.*value));
         }
     }
     return worst;
 }
 
-std::vector<cell> cells_of(const run_options& options) {
+std::vector<time_cell> time_cells(const run_options& options) {
     if (options.quick) {  // a cross: over n at one ε, over ε at one n
         return {{10'000, 0x1p-8}, {100'000, 0x1p-8}, {1'000'000, 0x1p-8}, {100'000, 0x1p-16}, {100'000, 0x1p-24}};
     }
-    std::vector<cell> cells;
+    std::vector<time_cell> cells;
     for (const double rate : {0x1p-8, 0x1p-16, 0x1p-24}) {
         for (std::uint64_t n = 10'000; n <= 10'000'000; n *= 10) cells.push_back({n, rate});
     }
     return cells;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_time(const run_options& options) {
     if (!instruction_counter::available())
         throw workload_error{"broom-time counts instructions by single steps: Linux on x86-64, without a debugger"};
-    const samples sample = options.quick ? samples{200, 9, 3, 2} : samples{2000, 41, 5, 3};
+    const time_samples sample = options.quick ? time_samples{200, 9, 3, 2} : time_samples{2000, 41, 5, 3};
     outcome out;
-    std::vector<cell> cells = cells_of(options);
+    std::vector<time_cell> cells = time_cells(options);
     double dearest = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        cells[i].seen = measure_one(cells[i].keys, cells[i].rate, sample, options.seed);
+        cells[i].seen = measure_time_cell(cells[i].keys, cells[i].rate, sample, options.seed);
         nlohmann::json row{{"keys", cells[i].keys}, {"rate", cells[i].rate}};
-        for (const quantity& each : judged) row[each.name] = cells[i].seen.*each.value;
+        for (const time_quantity& each : judged_times) row[each.name] = cells[i].seen.*each.value;
         row["dearest_write"] = cells[i].seen.dearest;
         dearest = std::max(dearest, cells[i].seen.dearest);
         row["control_binary_search"] = cells[i].seen.control_search;
@@ -254,15 +241,16 @@ outcome measure(const run_options& options) {
     bool flat = true;
     std::string told;
     nlohmann::json factors;
-    for (const quantity& each : judged) {
-        const double by_size = growth_over_sizes(cells, each.value), by_rate = growth_over_rates(cells, each.value);
+    for (const time_quantity& each : judged_times) {
+        const double by_size = time_growth_over_sizes(cells, each.value),
+                     by_rate = time_growth_over_rates(cells, each.value);
         flat = flat && by_size <= flat_over_sizes && by_rate <= flat_over_rates;
         factors[each.name] = {{"over_sizes", by_size}, {"over_rates", by_rate}};
         told += (told.empty() ? "" : "; ") + std::string{each.name} + " " + shown(cells[0].seen.*each.value) + " (" +
                 shown(by_size, 3) + "× over n, " + shown(by_rate, 3) + "× over ε)";
     }
-    const double search = growth_over_sizes(cells, &means::control_search);
-    const double bloom = growth_over_rates(cells, &means::control_bloom_insert);
+    const double search = time_growth_over_sizes(cells, &time_means::control_search);
+    const double bloom = time_growth_over_rates(cells, &time_means::control_bloom_insert);
     const bool controls_failed = search > flat_over_sizes && bloom > flat_over_rates;
     out.promised = "look-ups (mean) and writes (median) take the same number of instructions for every n (within " +
                    shown(flat_over_sizes) + "×) and every ε (within " + shown(flat_over_rates) + "×)";
@@ -290,7 +278,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_broom_time(const run_options& options) {
     return run_on_either(
-        "broom-time", options, [&] { return measure(options); }, [&] { return measure_paper_time(options); });
+        "broom-time", options, [&] { return measure_time(options); }, [&] { return measure_paper_time(options); });
 }
 
 }  // namespace genista::lab

@@ -16,28 +16,27 @@
 namespace genista::lab {
 namespace {
 
-using namespace genista::bits;
-
 // ---- controls ---------------------------------------------------------------------------------------------------
 
 // A mask that is one bit short at its low end.
-struct forgets_the_first_bit : portable_words {
+struct forgets_the_first_bit : bits::portable_words {
     [[nodiscard]] static std::uint64_t extract(std::uint64_t word, std::uint64_t mask) noexcept {
-        return extract_portable(word, mask & ~std::uint64_t{1});
+        return bits::extract_portable(word, mask & ~std::uint64_t{1});
     }
 };
 // The same at the high end: small strings never notice, only full words do.
-struct forgets_the_last_bit : portable_words {
+struct forgets_the_last_bit : bits::portable_words {
     [[nodiscard]] static std::uint64_t extract(std::uint64_t word, std::uint64_t mask) noexcept {
-        return extract_portable(word, mask & ~(std::uint64_t{1} << 63));
+        return bits::extract_portable(word, mask & ~(std::uint64_t{1} << 63));
     }
 };
 // Takes a query for one that goes on with zeros: "10" would match the query "1".
 template <std::size_t Words>
-struct ignores_the_query_length : bit_strings<Words> {
-    [[nodiscard]] wide_word<Words> prefix_match(bit_string<Words> query, rank_range range = {}) const noexcept {
-        query.length = bit_strings<Words>::slots;
-        return bit_strings<Words>::prefix_match(query, range);
+struct ignores_the_query_length : bits::bit_strings<Words> {
+    [[nodiscard]] bits::wide_word<Words> prefix_match(bits::bit_string<Words> query,
+                                                      bits::rank_range range = {}) const noexcept {
+        query.length = bits::bit_strings<Words>::slots;
+        return bits::bit_strings<Words>::prefix_match(query, range);
     }
 };
 // What Lemma 29 is there to avoid: one string after the other.
@@ -94,7 +93,7 @@ struct steps_seen {
     std::uint64_t scan_fewest = ~std::uint64_t{0}, scan_most = 0;
 };
 
-using counted_strings = bit_strings<4, counted<portable_words>>;
+using counted_strings = bits::bit_strings<4, bits::counted<bits::portable_words>>;
 
 [[nodiscard]] std::uint64_t steps_of_a_scan(const std::vector<std::string>& texts) {
     const auto strings = to_bit_strings<counted_strings>(texts);
@@ -140,7 +139,7 @@ void measure_shape(steps_seen& seen, bit_strings_tally& first_shape, std::uint64
     return seen;
 }
 
-nlohmann::json as_json(const bit_strings_tally& tally) {
+nlohmann::json tally_json(const bit_strings_tally& tally) {
     return {{"cases", tally.cases()}, {"mismatches", tally.mismatches()}};
 }
 
@@ -153,16 +152,16 @@ result<outcome> run_broom_words(const run_options& options) {
     options.progress(0);
 
     const bit_strings_tally small =
-        compare_everything_small<bit_strings<1>>(sizes, [&](double share) { options.progress(0.5 * share); });
+        compare_everything_small<bits::bit_strings<1>>(sizes, [&](double share) { options.progress(0.5 * share); });
     options.progress(0.5);
-    bit_strings_tally random = compare_by_chance<bit_strings<1>>(options.seed, rounds);
-    random.add(compare_by_chance<bit_strings<2>>(options.seed + 1, rounds));
+    bit_strings_tally random = compare_by_chance<bits::bit_strings<1>>(options.seed, rounds);
+    random.add(compare_by_chance<bits::bit_strings<2>>(options.seed + 1, rounds));
     options.progress(0.6);
-    random.add(compare_by_chance<bit_strings<3>>(options.seed + 2, rounds));
-    random.add(compare_by_chance<bit_strings<4>>(options.seed + 3, rounds));
+    random.add(compare_by_chance<bits::bit_strings<3>>(options.seed + 2, rounds));
+    random.add(compare_by_chance<bits::bit_strings<4>>(options.seed + 3, rounds));
     options.progress(0.75);
     const bool has_bmi2 = best_isa() >= isa::avx2;
-    if (has_bmi2) random.add(compare_by_chance<bit_strings<2, bmi2_words>>(options.seed + 4, rounds));
+    if (has_bmi2) random.add(compare_by_chance<bits::bit_strings<2, bits::bmi2_words>>(options.seed + 4, rounds));
     options.progress(0.8);
     const steps_seen steps = measure_steps(options.seed);
     options.progress(0.9);
@@ -170,9 +169,10 @@ result<outcome> run_broom_words(const run_options& options) {
     const exhaustive_sizes few{5, 4, 5, 4, 4};
     const std::size_t few_rounds = 2'000;
     const auto silently = [](double) {};
-    const bit_strings_tally first_bit = compare_everything_small<bit_strings<1, forgets_the_first_bit>>(few, silently);
+    const bit_strings_tally first_bit =
+        compare_everything_small<bits::bit_strings<1, forgets_the_first_bit>>(few, silently);
     const bit_strings_tally last_bit =
-        compare_by_chance<bit_strings<2, forgets_the_last_bit>>(options.seed, few_rounds);
+        compare_by_chance<bits::bit_strings<2, forgets_the_last_bit>>(options.seed, few_rounds);
     const bit_strings_tally query_length = compare_everything_small<ignores_the_query_length<1>>(few, silently);
     const bool controls_failed = first_bit.mismatches() > 0 && last_bit.mismatches() > 0 &&
                                  query_length.mismatches() > 0 && steps.scan_most > steps.scan_fewest;
@@ -194,9 +194,9 @@ result<outcome> run_broom_words(const run_options& options) {
     out.control = {{"what",
                     "three kernels with a small fault must disagree with the twin; the steps of a scan from string to "
                     "string must grow"},
-                   {"extract_forgets_the_first_bit", as_json(first_bit)},
-                   {"extract_forgets_the_last_bit", as_json(last_bit)},
-                   {"match_ignores_the_query_length", as_json(query_length)},
+                   {"extract_forgets_the_first_bit", tally_json(first_bit)},
+                   {"extract_forgets_the_last_bit", tally_json(last_bit)},
+                   {"match_ignores_the_query_length", tally_json(query_length)},
                    {"scan_steps", {{"fewest", steps.scan_fewest}, {"most", steps.scan_most}}},
                    {"failed_as_they_must", controls_failed}};
     out.parameters = {{"seed", options.seed},

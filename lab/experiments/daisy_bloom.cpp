@@ -40,7 +40,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr double log_e = 1.4427, bits_slack = 1.05, bits_a_kept_draw = 2, proved_rates = 6;
+constexpr double log_e = 1.4427, bits_slack = 1.05, bits_a_kept_draw = 2, proved_bloom_rates = 6;
 constexpr double line_bits = 512;  // no table has less than one, and all have whole ones
 
 struct measured_row {
@@ -91,18 +91,18 @@ std::uint64_t tables_for(double kept_draws, bool quick) {
 template <class Passes>
 std::uint64_t count_errors(const daisy_input& input, const number_set& stored, std::uint64_t queries,
                            std::uint64_t seed, const Passes& passes) {
-    constexpr std::uint64_t first_stranger = std::uint64_t{1} << 50;  // beyond every universe
+    constexpr std::uint64_t never_drawn = std::uint64_t{1} << 50;  // beyond every universe
     const auto next = input.asked_draws(seed);
     std::uint64_t errors = 0;
     for (std::uint64_t i = 0; i < queries; ++i) {
         const std::uint64_t key = next();
-        errors += passes(key, first_stranger + i) && !stored.contains(key) ? 1u : 0u;
+        errors += passes(key, never_drawn + i) && !stored.contains(key) ? 1u : 0u;
     }
     return errors;
 }
 
-void run_control(const daisy_input& input, const number_set& stored, std::uint64_t queries, std::uint64_t seed,
-                 measured_row& row) {
+void run_bloom_control(const daisy_input& input, const number_set& stored, std::uint64_t queries, std::uint64_t seed,
+                       measured_row& row) {
     const double possible = bloom_filter::fpr_for(stored.size(), row.bits);
     if (possible > max_false_positive_rate) {  // there is no such filter
         row.control_errors += static_cast<double>(queries) * possible;
@@ -119,12 +119,12 @@ void run_control(const daisy_input& input, const number_set& stored, std::uint64
 }
 
 // What one table of each row is filled with.
-struct drawn {
+struct drawn_table {
     std::vector<std::uint64_t>
         kept;  // draws of which some row keeps anything: few in a world where most keys are never asked for
     number_set stored;
 
-    drawn(const daisy_input& input, const std::vector<measured_row>& rows, std::uint64_t seed) {
+    drawn_table(const daisy_input& input, const std::vector<measured_row>& rows, std::uint64_t seed) {
         const auto next = input.stored_draws(seed_for(seed, chance_of::input));
         const auto draws = static_cast<std::uint64_t>(input.terms.draws);
         stored.reserve(draws);
@@ -139,7 +139,7 @@ struct drawn {
 };
 
 // One table more.
-void measure_table(const daisy_input& input, const drawn& from, std::uint64_t seed, measured_row& row) {
+void measure_bloom_table(const daisy_input& input, const drawn_table& from, std::uint64_t seed, measured_row& row) {
     const number_set& stored = from.stored;
     auto filter = must(daisy_bloom_filter::make({.plan = row.plan,
                                                  .hash = hasher{hash_key::from_seed(seed_for(seed, chance_of::hash))},
@@ -155,18 +155,18 @@ void measure_table(const daisy_input& input, const drawn& from, std::uint64_t se
     row.distinct += static_cast<double>(stored.size()) / static_cast<double>(row.tables);
     row.bits = filter.bits();
     row.expected = must(filter.expected_rate());
-    if (row.has_control()) run_control(input, stored, queries, seed, row);
+    if (row.has_control()) run_bloom_control(input, stored, queries, seed, row);
 }
 
 measured_row planned_row(const daisy_input& input, bool tuned, bool blocked) {
     measured_row row{.world = input.name, .tuned = tuned, .blocked = blocked, .wanted = input.terms};
     const auto plan_at = [&](const daisy_terms& terms) { return plan_for_groups(terms, input.groups); };
     row.plan = must(tuned ? plan_tuned(input.terms, plan_at) : plan_at(input.terms));
-    row.promised_rate = tuned ? input.terms.rate : proved_rates * input.terms.rate;
+    row.promised_rate = tuned ? input.terms.rate : proved_bloom_rates * input.terms.rate;
     return row;
 }
 
-nlohmann::json json_of(const measured_row& row) {
+nlohmann::json json_of_row(const measured_row& row) {
     return {
         {"world", row.world},
         {"draws", row.wanted.draws},
@@ -242,8 +242,8 @@ std::vector<measured_row> measure_job(const job& one, bool quick, std::uint64_t 
     const std::uint64_t tables = tables_for(rows[0].plan.kept_draws(), quick);
     for (measured_row& row : rows) row.tables = tables;
     for (std::uint64_t table = 0; table < tables; ++table) {
-        const drawn from{input, rows, seed + table};
-        for (measured_row& row : rows) measure_table(input, from, seed + table, row);
+        const drawn_table from{input, rows, seed + table};
+        for (measured_row& row : rows) measure_bloom_table(input, from, seed + table, row);
     }
     for (measured_row& row : rows) {
         const double same_rate = std::clamp(row.rate(), 1 / static_cast<double>(row.queries), max_false_positive_rate);
@@ -255,12 +255,12 @@ std::vector<measured_row> measure_job(const job& one, bool quick, std::uint64_t 
 
 // ---- what it says and draws -----------------------------------------------------------------------------------------------------
 
-std::string name_of(const measured_row& row) {
+std::string name_of_row(const measured_row& row) {
     return row.world + ", n = " + shown(row.wanted.draws) + ", ε = " + shown_rate(row.wanted.rate) +
            (row.tuned ? ", tuned" : "") + (row.blocked ? ", blocked" : "");
 }
 
-std::vector<report::section> draw(const std::vector<measured_row>& rows) {
+std::vector<report::section> draw_daisy_bloom(const std::vector<measured_row>& rows) {
     report::line_chart chart;
     chart.title = "Bits a draw: Zipf 1 stored, uniform queries, tuned to ε = 2^-8";
     chart.caption =
@@ -286,7 +286,7 @@ std::vector<report::section> draw(const std::vector<measured_row>& rows) {
     return {{"Daisy Bloom filters", "", {std::move(chart)}}};
 }
 
-struct summary {
+struct daisy_bloom_summary {
     double worst_proved = 0, worst_tuned = 0, worst_bits = 0, least_saved = 1, most_saved = 0, mildest_control = 1e9;
     std::uint64_t lost = 0, queries = 0;
     bool kept = true, control_failed = true;
@@ -307,12 +307,13 @@ struct summary {
         queries += row.queries;
         kept = kept && row.kept();
         control_failed = control_failed && row.control_failed();
-        if (!row.kept()) broken += (broken.empty() ? " Not kept: " : "; ") + name_of(row);
-        if (!row.control_failed()) broken += (broken.empty() ? " Control kept: " : "; control kept: ") + name_of(row);
+        if (!row.kept()) broken += (broken.empty() ? " Not kept: " : "; ") + name_of_row(row);
+        if (!row.control_failed())
+            broken += (broken.empty() ? " Control kept: " : "; control kept: ") + name_of_row(row);
     }
 };
 
-outcome measure(const run_options& options, const std::vector<trace>& traces) {
+outcome measure_daisy_bloom(const run_options& options, const std::vector<trace>& traces) {
     const std::vector<job> jobs = jobs_of(options, traces);
     std::vector<std::vector<measured_row>> of_job(jobs.size());
     parallel(
@@ -320,12 +321,12 @@ outcome measure(const run_options& options, const std::vector<trace>& traces) {
         [&](std::size_t i) { of_job[i] = measure_job(jobs[i], options.quick, options.seed * 1'000'000 + 1'000 * i); },
         options.progress);
     outcome out;
-    summary all;
+    daisy_bloom_summary all;
     std::vector<measured_row> rows;
     for (const auto& some : of_job) {
         for (const measured_row& row : some) {
             rows.push_back(row);
-            out.series.push_back(json_of(row));
+            out.series.push_back(json_of_row(row));
             all.add(row);
         }
     }
@@ -351,7 +352,7 @@ outcome measure(const run_options& options, const std::vector<trace>& traces) {
                       {"quick", options.quick},
                       {"traces_made_up", made_up},
                       {"bits_allowed", "1.05 (1.4427 LB + 2 n₊)"}};
-    out.figures = draw(rows);
+    out.figures = draw_daisy_bloom(rows);
     return out;
 }
 
@@ -363,7 +364,7 @@ result<outcome> run_daisy_bloom(const run_options& options) {
                            options.filter.c_str());
     const auto traces = traces_for(options);
     if (!traces) return traces.error();
-    return run_experiment("daisy-bloom", options, [&] { return measure(options, *traces); });
+    return run_experiment("daisy-bloom", options, [&] { return measure_daisy_bloom(options, *traces); });
 }
 
 }  // namespace genista::lab

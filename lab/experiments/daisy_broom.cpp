@@ -24,12 +24,12 @@
 namespace genista::lab {
 namespace {
 
-constexpr double least_gain = 3.5;
-constexpr double most_in_round_one = 0.005, most_afterwards = 0.0005;
-constexpr std::size_t rounds = 5;
+constexpr double least_broom_gain = 3.5;
+constexpr double most_wasted_in_round_one = 0.005, most_wasted_afterwards = 0.0005;
+constexpr std::size_t oracle_rounds = 5;
 // Of class 0: mistakes come back once with rate 2^-8 when their ranges are laid, which is over in the first round after the last mistake. 2^-8 and six
 // deviations of 20,000 draws (a false alarm once in 10^9) for the second round; then nothing that a renewal does not bring back.
-constexpr double most_of_class_0 = 0x1p-8 + 6 * 0.00044, most_of_class_0_afterwards = most_afterwards;
+constexpr double most_of_class_0 = 0x1p-8 + 6 * 0.00044, most_of_class_0_afterwards = most_wasted_afterwards;
 constexpr std::uint64_t most_ranges = 4;
 
 double predicted_gain() {
@@ -37,22 +37,23 @@ double predicted_gain() {
     return std::exp2(kl);
 }
 
-bool keeps(const replayed_oracle& seen) {
+bool keeps_promise(const replayed_oracle& seen) {
     double later = 0;
     for (std::size_t i = 1; i < seen.wasted.size(); ++i) later = std::max(later, seen.share(i));
-    return seen.denied == 0 && seen.sound && seen.share(0) <= most_in_round_one && later <= most_afterwards;
+    return seen.denied == 0 && seen.sound && seen.share(0) <= most_wasted_in_round_one &&
+           later <= most_wasted_afterwards;
 }
 
 double share_of(const std::vector<std::uint64_t>& wasted, std::size_t from, std::uint64_t pool) {
     return static_cast<double>(*std::max_element(wasted.begin() + static_cast<std::ptrdiff_t>(from), wasted.end())) /
            static_cast<double>(pool);
 }
-bool keeps(const class_0_replay& seen) {
+bool keeps_promise(const class_0_replay& seen) {
     return seen.denied == 0 && seen.sound && share_of(seen.wasted, 1, seen.pool) <= most_of_class_0 &&
            share_of(seen.wasted, 2, seen.pool) <= most_of_class_0_afterwards && seen.most_range_reads <= most_ranges;
 }
 
-nlohmann::json row(const char* what, const equal_bits_seen& seen) {
+nlohmann::json daisy_broom_row(const char* what, const equal_bits_seen& seen) {
     return {{"part", what},
             {"keys", seen.keys},
             {"queries", seen.queries},
@@ -68,7 +69,7 @@ nlohmann::json row(const char* what, const equal_bits_seen& seen) {
             {"lower_bound_bits_per_key", seen.lower_bound_bits},
             {"rate_bits_of_the_bands", seen.rate_bits}};
 }
-nlohmann::json row(const replayed_oracle& seen) {
+nlohmann::json daisy_broom_row(const replayed_oracle& seen) {
     return {{"part", "wrong oracles"},
             {"oracle", seen.oracle},
             {"mistakes", seen.pool},
@@ -79,9 +80,9 @@ nlohmann::json row(const replayed_oracle& seen) {
             {"sound", seen.sound},
             {"bits_per_key", seen.bits_per_key},
             {"says_that_the_input_drifted", seen.drifted},
-            {"kept", keeps(seen)}};
+            {"kept", keeps_promise(seen)}};
 }
-nlohmann::json row(const class_0_replay& seen) {
+nlohmann::json daisy_broom_row(const class_0_replay& seen) {
     return {{"part", "class 0"},
             {"plan", seen.plan},
             {"keys", seen.keys},
@@ -94,9 +95,9 @@ nlohmann::json row(const class_0_replay& seen) {
             {"bits_per_key_in_the_end", seen.last_bits},
             {"denied_members", seen.denied},
             {"sound", seen.sound},
-            {"kept", keeps(seen)}};
+            {"kept", keeps_promise(seen)}};
 }
-nlohmann::json row(const band_game& seen) {
+nlohmann::json daisy_broom_row(const band_game& seen) {
     return {{"part", "any history"},
             {"adversary", seen.adversary},
             {"rate_bits", seen.rate_bits},
@@ -110,7 +111,7 @@ nlohmann::json row(const band_game& seen) {
             {"kept", seen.kept()}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_daisy_broom(const run_options& options) {
     const auto part = [&options](double from, double to) {
         return [&options, from, to](double share) { options.progress(from + (to - from) * share); };
     };
@@ -122,42 +123,42 @@ outcome measure(const run_options& options) {
     plan.queries /= 4;
     const equal_bits_seen blind = compare_at_equal_bits(plan, part(0.4, 0.5));
     const std::uint64_t keys = options.quick ? 20'000 : 200'000, pool = keys / 10;
-    const auto oracles = replay_under_wrong_oracles(keys, pool, rounds, options.seed, part(0.5, 0.7));
+    const auto oracles = replay_under_wrong_oracles(keys, pool, oracle_rounds, options.seed, part(0.5, 0.7));
     const replay_controls repeats = replay_without_learning(keys, pool, options.seed);
-    const auto class_0 = replay_class_0(keys, 5 * keys, rounds, options.seed, part(0.7, 0.75));
+    const auto class_0 = replay_class_0(keys, 5 * keys, oracle_rounds, options.seed, part(0.7, 0.75));
     const auto games = play_against_bands(options.quick ? 100'000 : 2'000'000, options.seed, part(0.75, 1));
 
     outcome out;
-    out.series.push_back(row("equal bits", equal));
-    out.series.push_back(row("equal bits, an oracle that knows nothing", blind));
+    out.series.push_back(daisy_broom_row("equal bits", equal));
+    out.series.push_back(daisy_broom_row("equal bits, an oracle that knows nothing", blind));
     std::uint64_t denied = 0, oracles_kept = 0, games_kept = 0, negatives = 0;
     double first = 0, later = 0;
     for (const replayed_oracle& each : oracles) {
-        out.series.push_back(row(each));
+        out.series.push_back(daisy_broom_row(each));
         denied += each.denied;
-        oracles_kept += keeps(each) ? 1u : 0u;
+        oracles_kept += keeps_promise(each) ? 1u : 0u;
         first = std::max(first, each.share(0));
-        for (std::size_t i = 1; i < rounds; ++i) later = std::max(later, each.share(i));
+        for (std::size_t i = 1; i < oracle_rounds; ++i) later = std::max(later, each.share(i));
     }
     double class_0_later = 0, class_0_control = 1;
     bool class_0_kept = true;
     for (const class_0_replay& each : class_0) {
-        out.series.push_back(row(each));
+        out.series.push_back(daisy_broom_row(each));
         denied += each.denied;
-        class_0_kept = class_0_kept && keeps(each);
+        class_0_kept = class_0_kept && keeps_promise(each);
         class_0_later = std::max(class_0_later, share_of(each.wasted, 1, each.pool));
         class_0_control =
             std::min(class_0_control, static_cast<double>(each.control.back()) / static_cast<double>(each.pool));
     }
     for (const band_game& each : games) {
-        out.series.push_back(row(each));
+        out.series.push_back(daisy_broom_row(each));
         denied += each.seen.false_negatives;
         games_kept += each.kept() ? 1u : 0u;
         negatives += each.seen.negatives;
     }
     const bool fits = equal.daisy_bits <= equal.broom_bits;
     const bool controls_failed =
-        blind.gain() < least_gain && repeats.bloom > 0.99 && repeats.daisy_bloom > 0.99 && class_0_control > 0.25;
+        blind.gain() < least_broom_gain && repeats.bloom > 0.99 && repeats.daisy_bloom > 0.99 && class_0_control > 0.25;
     out.promised =
         "two classes, 90 to 10 stored, 10 to 90 asked: at least 3.5 times fewer wasted reads than broom at equal bits "
         "(2^KL = " +
@@ -178,12 +179,12 @@ outcome measure(const run_options& options) {
         {"daisy_bloom_repeats", repeats.daisy_bloom},
         {"class_0_without_a_band_repeats", class_0_control},
         {"failed_as_they_must", controls_failed}};
-    out.kept = fits && equal.gain() >= least_gain && denied == 0 && oracles_kept == oracles.size() && class_0_kept &&
-               games_kept == games.size() && controls_failed;
+    out.kept = fits && equal.gain() >= least_broom_gain && denied == 0 && oracles_kept == oracles.size() &&
+               class_0_kept && games_kept == games.size() && controls_failed;
     out.parameters = {
         {"seed", options.seed},      {"quick", options.quick},           {"keys", equal.keys},
         {"queries", equal.queries},  {"broom_rate", plan.broom_rate},    {"keys_under_wrong_oracles", keys},
-        {"mistakes_replayed", pool}, {"strangers_of_class_0", 5 * keys}, {"rounds", rounds}};
+        {"mistakes_replayed", pool}, {"strangers_of_class_0", 5 * keys}, {"rounds", oracle_rounds}};
     return out;
 }
 
@@ -191,7 +192,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_daisy_broom(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-broom", options); !refused) return refused.error();
-    return run_experiment("daisy-broom", options, [&] { return measure(options); });
+    return run_experiment("daisy-broom", options, [&] { return measure_daisy_broom(options); });
 }
 
 }  // namespace genista::lab

@@ -21,30 +21,30 @@ namespace {
 
 using wrong_oracle = perturbed_oracle<odds_world>;
 using shared_wrong = std::shared_ptr<const wrong_oracle>;
-using filter_type = daisy_broom_filter<wrong_oracle>;
+using wrong_daisy_broom = daisy_broom_filter<wrong_oracle>;
 
-constexpr std::uint64_t universe = std::uint64_t{1} << 60;
+constexpr std::uint64_t two_class_universe = std::uint64_t{1} << 60;
 constexpr double stored_share = 0.9, asked_share = 0.1;  // of the first half
 
-odds_world world() {
-    return odds_world::two_classes(universe, universe / 2, stored_share, asked_share);
+odds_world two_class_world() {
+    return odds_world::two_classes(two_class_universe, two_class_universe / 2, stored_share, asked_share);
 }
 
 // With a hash key that no filter here has: classes that depend on a key's digest would crowd a band's keys into few of its bins.
 shared_wrong make_oracle(perturbed_options options) {
     options.seed = 0x0dd5;
     return std::make_shared<wrong_oracle>(
-        must(wrong_oracle::make(std::make_shared<odds_world>(world()), std::move(options))));
+        must(wrong_oracle::make(std::make_shared<odds_world>(two_class_world()), std::move(options))));
 }
 
 // Draws from P, in R in R's order, or still to come. Of 2^60 keys hardly one comes twice.
-struct filled {
+struct filled_remote {
     records_in_memory remote;
     hasher hash;
     std::vector<std::uint64_t> keys;
 
-    filled(std::uint64_t count, std::uint64_t seed, bool stored = true) : hash{hash_key::from_seed(seed)} {
-        const auto draw = world().stored_draws(seed);
+    filled_remote(std::uint64_t count, std::uint64_t seed, bool stored = true) : hash{hash_key::from_seed(seed)} {
+        const auto draw = two_class_world().stored_draws(seed);
         std::unordered_set<std::uint64_t> seen;
         std::vector<std::pair<digest, std::uint64_t>> records;
         while (keys.size() < count) {
@@ -74,15 +74,15 @@ struct filled {
 };
 
 // The filter that takes no more than `bytes`, oracle included. What it takes beside its bands is seen when it is there.
-filter_type fit_into(filled& in, std::uint64_t bytes, std::uint64_t bits, const shared_wrong& oracle,
-                     const std::function<result<daisy_plan>(const daisy_terms&)>& plan_for, std::uint64_t seed) {
+wrong_daisy_broom fit_into(filled_remote& in, std::uint64_t bytes, std::uint64_t bits, const shared_wrong& oracle,
+                           const std::function<result<daisy_plan>(const daisy_terms&)>& plan_for, std::uint64_t seed) {
     while (true) {
         const auto plan = must(plan_for_bits(static_cast<double>(in.keys.size()), bits, plan_for));
         daisy_broom_options options;
         options.hash = in.hash;
         options.repeatable = seed;
         options.bits = bits;
-        auto made = must(filter_type::build(options, plan, oracle, in.remote.uncounted()));
+        auto made = must(wrong_daisy_broom::build(options, plan, oracle, in.remote.uncounted()));
         const std::uint64_t takes = made.stats().local_bytes;
         if (takes <= bytes) return made;
         bits -= std::min(bits, 8 * (takes - bytes) + 512);
@@ -92,7 +92,7 @@ filter_type fit_into(filled& in, std::uint64_t bytes, std::uint64_t bits, const 
 // What a filter's range reads went through, since the last look.
 class read_meter {
   public:
-    explicit read_meter(filled& in) noexcept : in_{in} {}
+    explicit read_meter(filled_remote& in) noexcept : in_{in} {}
     void begin() noexcept { before_ = in_.remote.map().counts(); }
     void end() noexcept {
         const remote_counts now = in_.remote.map().counts();
@@ -104,7 +104,7 @@ class read_meter {
     }
 
   private:
-    filled& in_;
+    filled_remote& in_;
     remote_counts before_;
     std::uint64_t reads_ = 0, keys_ = 0;
 };
@@ -112,7 +112,7 @@ class read_meter {
 }  // namespace
 
 equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan, const std::function<void(double)>& progress) {
-    filled in{plan.keys, plan.seed};
+    filled_remote in{plan.keys, plan.seed};
     broom_options broom_is;
     broom_is.capacity = plan.keys;
     broom_is.false_positive_rate = plan.broom_rate;
@@ -122,12 +122,12 @@ equal_bits_seen compare_at_equal_bits(const equal_bits_plan& plan, const std::fu
     perturbed_options right{.mistake = plan.knows_nothing ? oracle_mistake::constant : oracle_mistake::none};
     right.constant = {0x1p-60, 0x1p-60};
     const std::vector<odds_group> groups =
-        plan.knows_nothing ? std::vector<odds_group>{{right.constant, 0x1p60}} : world().groups();
+        plan.knows_nothing ? std::vector<odds_group>{{right.constant, 0x1p60}} : two_class_world().groups();
     const auto plan_for = [&groups](const daisy_terms& terms) { return plan_for_groups(terms, groups); };
     auto daisy = fit_into(in, broom.stats().local_bytes, must(broom_filter::bits_for(plan.keys, plan.broom_rate)),
                           make_oracle(right), plan_for, plan.seed);
     equal_bits_seen seen{.keys = plan.keys, .queries = plan.queries, .parameter = daisy.plan().terms.rate};
-    const auto draw = world().asked_draws(plan.seed + 1);
+    const auto draw = two_class_world().asked_draws(plan.seed + 1);
     std::vector<std::uint64_t> asked(1 << 16);
     read_meter of_broom{in}, of_daisy{in};
     for (std::uint64_t done = 0; done < plan.queries; done += asked.size()) {
@@ -165,7 +165,7 @@ std::vector<told_oracle> all_oracles() {
         {.name = "4x too small", .options = {.mistake = oracle_mistake::too_small}},
         {.name = "4x too large", .options = {.mistake = oracle_mistake::too_large}},
         {.name = "constant", .options = {.mistake = oracle_mistake::constant, .constant = {0x1p-60, 0x1p-60}}},
-        {.name = "shuffled", .options = {.mistake = oracle_mistake::shuffled, .universe = universe}},
+        {.name = "shuffled", .options = {.mistake = oracle_mistake::shuffled, .universe = two_class_universe}},
         {.name = "swapped, by the right plan", .options = {.mistake = oracle_mistake::swapped}, .plan_is_right = true},
         {.name = "every key nearly certain, by the right plan",
          .options = {.mistake = oracle_mistake::constant, .constant = {0.5, 0x1p-60}},
@@ -175,7 +175,7 @@ std::vector<told_oracle> all_oracles() {
 daisy_plan plan_by(const wrong_oracle& oracle, const daisy_terms& terms, std::uint64_t seed) {
     constexpr std::size_t sampled = 32'768;  // as in daisy-sampling
     std::vector<key_odds> stored, asked;
-    const auto put = world().stored_draws(seed + 2), ask = world().asked_draws(seed + 3);
+    const auto put = two_class_world().stored_draws(seed + 2), ask = two_class_world().asked_draws(seed + 3);
     for (std::size_t i = 0; i < sampled; ++i) {
         stored.push_back(oracle.odds(put()));
         asked.push_back(oracle.odds(ask()));
@@ -185,7 +185,7 @@ daisy_plan plan_by(const wrong_oracle& oracle, const daisy_terms& terms, std::ui
 
 replayed_oracle replay_one(const told_oracle& told, std::uint64_t keys, std::uint64_t pool, std::size_t rounds,
                            std::uint64_t seed) {
-    filled in{keys, seed, false};
+    filled_remote in{keys, seed, false};
     const daisy_terms terms{static_cast<double>(in.keys.size()), 0x1p-10};
     const auto oracle = make_oracle(told.options);
     const auto exact = make_oracle({.mistake = oracle_mistake::none});
@@ -193,14 +193,15 @@ replayed_oracle replay_one(const told_oracle& told, std::uint64_t keys, std::uin
     options.hash = in.hash;
     options.repeatable = seed;
     options.exception_bytes = 16 * pool;
-    auto filter = must(filter_type::make(options, plan_by(told.plan_is_right ? *exact : *oracle, terms, seed), oracle));
+    auto filter =
+        must(wrong_daisy_broom::make(options, plan_by(told.plan_is_right ? *exact : *oracle, terms, seed), oracle));
     for (const std::uint64_t key : in.keys) {
         (void)must(in.remote.map().put(in.hash(key), integer_key{key}.view()));
         if (must(filter.insert(key, in.remote.map())) == insert_outcome::full)
             throw workload_error{"the filter is full"};
     }
     replayed_oracle seen{.oracle = told.name};
-    const auto draw = world().asked_draws(seed + 4);
+    const auto draw = two_class_world().asked_draws(seed + 4);
     std::vector<std::uint64_t> found;
     while (found.size() < pool) {
         const std::uint64_t key = draw();
@@ -242,24 +243,24 @@ perturbed_options nearly_certain() {
     return {.mistake = oracle_mistake::constant, .constant = {0.5, 0x1p-60}};
 }
 
-filter_type filled_filter(filled& in, const daisy_plan& plan, bool late, std::uint64_t seed) {
+wrong_daisy_broom filled_filter(filled_remote& in, const daisy_plan& plan, bool late, std::uint64_t seed) {
     daisy_broom_options options;
     options.hash = in.hash;
     options.repeatable = seed;
     options.late_band = late;
-    auto filter = must(filter_type::make(options, plan, make_oracle(nearly_certain())));
+    auto filter = must(wrong_daisy_broom::make(options, plan, make_oracle(nearly_certain())));
     for (const std::uint64_t key : in.keys) (void)must(filter.insert(key, in.remote.uncounted()));
     return filter;
 }
 
 class_0_replay replay_class_0_by(const daisy_plan& plan, std::string name, std::uint64_t keys, std::uint64_t pool,
                                  std::size_t rounds, std::uint64_t seed) {
-    filled in{keys, seed};
+    filled_remote in{keys, seed};
     auto filter = filled_filter(in, plan, true, seed), control = filled_filter(in, plan, false, seed);
     class_0_replay seen{.plan = std::move(name), .keys = keys, .pool = pool};
     seen.list_holds = filter.exceptions().buckets() * absent_cells::cells_of_a_bucket * 2 / 3;
     const double empty = in.bits_per_key(filter);
-    const auto draw = world().asked_draws(seed + 5);
+    const auto draw = two_class_world().asked_draws(seed + 5);
     std::vector<std::uint64_t> asked;
     while (asked.size() < pool) {
         const std::uint64_t key = draw();
@@ -301,9 +302,9 @@ std::vector<class_0_replay> replay_class_0(std::uint64_t keys, std::uint64_t poo
 }
 
 replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, std::uint64_t seed) {
-    filled in{keys, seed};
+    filled_remote in{keys, seed};
     const daisy_terms terms{static_cast<double>(keys), 0x1p-10};
-    const auto oracle = std::make_shared<odds_world>(world());
+    const auto oracle = std::make_shared<odds_world>(two_class_world());
     with_oracle daisy{
         must(daisy_bloom_filter::make({.plan = must(plan_for_groups(terms, oracle->groups())), .hash = in.hash})),
         std::shared_ptr<const odds_world>{oracle}};
@@ -313,7 +314,7 @@ replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, 
         (void)bloom.insert(key);
     }
     const auto share = [&](const auto& filter) {
-        const auto draw = world().asked_draws(seed + 4);
+        const auto draw = two_class_world().asked_draws(seed + 4);
         std::vector<std::uint64_t> found;
         while (found.size() < pool) {
             const std::uint64_t key = draw();

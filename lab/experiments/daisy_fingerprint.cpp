@@ -14,7 +14,7 @@
 //   4  no false negative;
 //   5  fewer bits than daisy_bloom where the average ⌈k_x⌉ of a kept draw is at least 8, all bytes of both counted;
 //   6  instructions of a look-up, counted one by one: from any n to a larger one and from any ε to a smaller one by a factor of
-//      `flat` at most.
+//      `flat_over_all` at most.
 //
 // Told beside it: a Bloom filter and cleary_filter for the distinct keys at the same rate over the same queries, and what the margins of
 // the tables take (docs/decisions/0016).
@@ -43,12 +43,12 @@
 namespace genista::lab {
 namespace {
 
-constexpr double of_bound = 1.05, bits_a_draw = 4, constant_bits = 8.0 * 1536;
-constexpr double proved = 3;  // times ε
-constexpr double flat = 1.5;
+constexpr double of_bound = 1.05, bits_a_draw = 4, fingerprint_constant_bits = 8.0 * 1536;
+constexpr double proved_of_fingerprints = 3;  // times ε
+constexpr double flat_over_all = 1.5;
 constexpr double long_classes = 8;
 
-struct point {
+struct fingerprint_point {
     std::uint64_t draws = 0;
     double rate = 0;
     std::size_t world = 0;
@@ -64,9 +64,9 @@ struct point {
     std::optional<double> control_rate{};  // of a Bloom filter of the same bits
     std::optional<bool> control_kept{};
 
-    [[nodiscard]] double promised() const { return tuned ? rate : proved * rate; }
+    [[nodiscard]] double promised() const { return tuned ? rate : proved_of_fingerprints * rate; }
     [[nodiscard]] double allowed() const {
-        return of_bound * plan.lower_bound_bits() + bits_a_draw * plan.kept_draws() + constant_bits;
+        return of_bound * plan.lower_bound_bits() + bits_a_draw * plan.kept_draws() + fingerprint_constant_bits;
     }
     [[nodiscard]] double mean_class() const { return plan.whole_bits() / plan.kept_draws(); }
     [[nodiscard]] bool beats_bloom() const { return mean_class() < long_classes || bits < daisy_bloom_bits; }
@@ -89,7 +89,7 @@ double ordinary_rate(const bloom_filter& filter, const drawn_world& input, std::
     return seen.rate();
 }
 
-void run_control(point& p, const drawn_world& input) {
+void run_fingerprint_control(fingerprint_point& p, const drawn_world& input) {
     double low = 1e-9, high = 0.5;  // the rate at which a Bloom filter for the distinct keys has these bits
     for (int step = 0; step < 50; ++step) {
         const double middle = std::sqrt(low * high);
@@ -103,7 +103,7 @@ void run_control(point& p, const drawn_world& input) {
     p.control_kept = seen.keeps(p.promised());
 }
 
-void measure_point(point& p) {
+void measure_fingerprint_point(fingerprint_point& p) {
     const daisy_terms terms{static_cast<double>(p.draws), p.rate};
     const drawn_world input{daisy_worlds(p.draws, p.rate)[p.world], terms, p.seed};
     p.name = input.world.name();
@@ -127,10 +127,10 @@ void measure_point(point& p) {
     const double same_rate = std::min(0.5, p.plan.expected_rate());
     p.bloom_bits = static_cast<double>(must(bloom_filter::bits_for(p.distinct, same_rate)));
     p.cleary_bits = static_cast<double>(must(cleary_filter::bits_for(p.distinct, same_rate)));
-    if (p.is_control()) run_control(p, input);
+    if (p.is_control()) run_fingerprint_control(p, input);
 }
 
-nlohmann::json row(const point& p) {
+nlohmann::json fingerprint_row(const fingerprint_point& p) {
     const double kept = p.plan.kept_draws();
     nlohmann::json made{{"what", p.tuned ? "tuned to ε" : "by the plan"},
                         {"world", p.name},
@@ -146,7 +146,7 @@ nlohmann::json row(const point& p) {
                         {"bits", p.bits},
                         {"allowed_bits", p.allowed()},
                         {"planned_table_bits", p.planned_bits},
-                        {"bits_beyond_bound_and_four_a_draw", p.bits - p.allowed() + constant_bits},
+                        {"bits_beyond_bound_and_four_a_draw", p.bits - p.allowed() + fingerprint_constant_bits},
                         {"bits_over_lower_bound", p.bits / p.plan.lower_bound_bits()},
                         {"bits_beyond_bound_per_kept_draw", (p.bits - p.plan.lower_bound_bits()) / kept},
                         {"bits_in_free_cells", p.margin_bits},
@@ -173,14 +173,14 @@ nlohmann::json row(const point& p) {
 
 // ---- time ----------------------------------------------------------------------------------------------------------------------
 
-struct timed {
+struct timed_lookups {
     std::uint64_t draws = 0;
     double rate = 0;
     double lookup = 0, search = 0;  // instructions
 };
 
 // Queries of the world that any table is asked for.
-void count_instructions(timed& t, std::uint64_t lookups, std::uint64_t seed) {
+void count_instructions(timed_lookups& t, std::uint64_t lookups, std::uint64_t seed) {
     const daisy_terms terms{static_cast<double>(t.draws), t.rate};
     const drawn_world input{odds_world::zipf_stored(daisy_worlds(t.draws, t.rate)[0].universe(), 1.0), terms, seed};
     auto filter = must(daisy_fingerprint_filter::make({input.plan(), hasher{hash_key::from_seed(seed)}}));
@@ -206,10 +206,10 @@ void count_instructions(timed& t, std::uint64_t lookups, std::uint64_t seed) {
 }
 
 // From any smaller n to a larger one at one rate, and from any larger ε to a smaller one at one n.
-double growth(const std::vector<timed>& all, double timed::*value) {
+double lookup_growth(const std::vector<timed_lookups>& all, double timed_lookups::*value) {
     double worst = 0;
-    for (const timed& a : all) {
-        for (const timed& b : all) {
+    for (const timed_lookups& a : all) {
+        for (const timed_lookups& b : all) {
             const bool larger = a.rate == b.rate && a.draws < b.draws, finer = a.draws == b.draws && a.rate > b.rate;
             if (larger || finer) worst = std::max(worst, b.*value / (a.*value));
         }
@@ -219,7 +219,7 @@ double growth(const std::vector<timed>& all, double timed::*value) {
 
 // ---- what it says and draws ----------------------------------------------------------------------------------------------------
 
-std::vector<report::section> draw(const std::vector<point>& all, std::uint64_t draws) {
+std::vector<report::section> draw_fingerprints(const std::vector<fingerprint_point>& all, std::uint64_t draws) {
     report::bar_chart space;
     space.title =
         "Bits, n = " + shown(static_cast<double>(draws)) + ", ε = 2^-8, all at the same rate over the queries";
@@ -230,7 +230,7 @@ std::vector<report::section> draw(const std::vector<point>& all, std::uint64_t d
     space.value = {"bits a draw", false, report::unit::number};
     report::series bound{"LB", {}}, finger{"daisy_fingerprint", {}}, daisy{"daisy_bloom", {}}, bloom{"bloom", {}},
         cleary{"cleary", {}};
-    for (const point& p : all) {
+    for (const fingerprint_point& p : all) {
         if (p.draws != draws || p.rate != 0x1p-8) continue;
         const auto n = static_cast<double>(p.draws);
         space.categories.push_back(p.name + (p.tuned ? ", tuned" : ""));
@@ -244,8 +244,8 @@ std::vector<report::section> draw(const std::vector<point>& all, std::uint64_t d
     return {{"Fingerprints of as many bits as a key deserves", "", {std::move(space)}}};
 }
 
-std::vector<point> points_of(const run_options& options) {
-    std::vector<point> all;
+std::vector<fingerprint_point> fingerprint_points(const run_options& options) {
+    std::vector<fingerprint_point> all;
     const auto add = [&](std::uint64_t draws, double rate) {
         for (std::size_t world = 0; world < 4; ++world) {
             for (const bool tuned : {false, true}) {
@@ -267,19 +267,20 @@ std::vector<point> points_of(const run_options& options) {
     return all;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_daisy_fingerprint(const run_options& options) {
     if (!instruction_counter::available())
         throw workload_error{
             "daisy-fingerprint counts instructions by single steps: Linux on x86-64, without a debugger"};
-    std::vector<point> all = points_of(options);
+    std::vector<fingerprint_point> all = fingerprint_points(options);
     parallel(
-        all.size(), [&](std::size_t i) { measure_point(all[i]); }, [&](double done) { options.progress(0.8 * done); });
-    std::vector<timed> times;
+        all.size(), [&](std::size_t i) { measure_fingerprint_point(all[i]); },
+        [&](double done) { options.progress(0.8 * done); });
+    std::vector<timed_lookups> times;
     for (const double rate : {0x1p-4, 0x1p-8, 0x1p-12}) {
         for (std::uint64_t draws = 1'000; draws <= (options.quick ? 100'000u : 1'000'000u); draws *= 10)
             times.push_back({.draws = draws, .rate = rate});
     }
-    for (timed& each : times) count_instructions(each, options.quick ? 200 : 1'000, options.seed);
+    for (timed_lookups& each : times) count_instructions(each, options.quick ? 200 : 1'000, options.seed);
 
     outcome out;
     bool kept = true, control_failed = false;
@@ -287,14 +288,14 @@ outcome measure(const run_options& options) {
     std::uint64_t queries = 0, lost = 0, extra = 0;
     double constant_needed = 0;  // bytes
     std::string broken, control_told;
-    for (const point& p : all) {
-        out.series.push_back(row(p));
+    for (const fingerprint_point& p : all) {
+        out.series.push_back(fingerprint_row(p));
         kept = kept && p.kept();
         if (!p.kept())
             broken += " Not kept: " + p.name + ", n = " + shown(static_cast<double>(p.draws)) + ", " +
                       shown_rate(p.rate) + (p.tuned ? ", tuned." : ".");
         worst_bits = std::max(worst_bits, p.bits / p.allowed());
-        constant_needed = std::max(constant_needed, (p.bits - p.allowed() + constant_bits) / 8);
+        constant_needed = std::max(constant_needed, (p.bits - p.allowed() + fingerprint_constant_bits) / 8);
         if (p.asks)
             (p.tuned ? worst_tuned : worst_rate) =
                 std::max(p.tuned ? worst_tuned : worst_rate, p.asked.rate() / p.rate);
@@ -307,27 +308,28 @@ outcome measure(const run_options& options) {
         if (p.control_kept) control_failed = control_failed || !*p.control_kept;
         if (p.control_rate) control_told += (control_told.empty() ? "" : ", ") + shown(*p.control_rate / p.rate) + " ε";
     }
-    for (const timed& each : times)
+    for (const timed_lookups& each : times)
         out.series.push_back({{"what", "instructions"},
                               {"draws", each.draws},
                               {"rate", each.rate},
                               {"lookup", each.lookup},
                               {"binary_search", each.search}});
-    const double lookups = growth(times, &timed::lookup), searches = growth(times, &timed::search);
-    kept = kept && lookups <= flat;
-    const bool search_grows = searches > flat;
+    const double lookups = lookup_growth(times, &timed_lookups::lookup),
+                 searches = lookup_growth(times, &timed_lookups::search);
+    kept = kept && lookups <= flat_over_all;
+    const bool search_grows = searches > flat_over_all;
     out.promised =
         "at most 3 ε of the queries in 1.05 LB + 4 n₊ bits and 1.5 KiB, at most ε in as many for LB(ε′); fewer bits "
         "than "
         "daisy_bloom where the mean class is at least 8; a look-up as long for every n and ε within " +
-        shown(flat) + "×";
+        shown(flat_over_all) + "×";
     out.measured = "at most " + shown(worst_rate, 3) + " ε, tuned " + shown(worst_tuned, 3) + " ε, over " +
                    std::to_string(queries) + " queries; at most " + shown(worst_bits, 3) + " of the bits allowed (" +
                    shown(constant_needed, 4) + " bytes of the constant), at the largest n and 2^-8 at most 1.05 LB + " +
                    shown(most_beyond, 3) + " n₊, everything counted; where classes are long daisy_bloom has at least " +
                    shown(least_gain, 3) + " times as many; look-ups of " +
-                   shown(std::ranges::min(times, {}, &timed::lookup).lookup, 3) + " to " +
-                   shown(std::ranges::max(times, {}, &timed::lookup).lookup, 3) + " instructions (" +
+                   shown(std::ranges::min(times, {}, &timed_lookups::lookup).lookup, 3) + " to " +
+                   shown(std::ranges::max(times, {}, &timed_lookups::lookup).lookup, 3) + " instructions (" +
                    shown(lookups, 3) + "× at most over n or ε); " + std::to_string(extra) + " extra tables; " +
                    std::to_string(lost) + " false negatives." + broken;
     out.kept = kept && control_failed && search_grows;
@@ -336,10 +338,13 @@ outcome measure(const run_options& options) {
         {"bloom_of_same_bits", control_told},
         {"binary_search_growth", searches},
         {"failed_as_they_must", control_failed && search_grows}};
-    out.parameters = {{"seed", options.seed},           {"quick", options.quick},
-                      {"bits_of_bound", of_bound},      {"bits_a_kept_draw", bits_a_draw},
-                      {"constant_bits", constant_bits}, {"flat", flat}};
-    out.figures = draw(all, options.quick ? 100'000 : 1'000'000);
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"bits_of_bound", of_bound},
+                      {"bits_a_kept_draw", bits_a_draw},
+                      {"constant_bits", fingerprint_constant_bits},
+                      {"flat", flat_over_all}};
+    out.figures = draw_fingerprints(all, options.quick ? 100'000 : 1'000'000);
     return out;
 }
 
@@ -349,7 +354,7 @@ result<outcome> run_daisy_fingerprint(const run_options& options) {
     if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: daisy-fingerprint knows daisy_fingerprint",
                            options.filter.c_str());
-    return run_experiment("daisy-fingerprint", options, [&] { return measure(options); });
+    return run_experiment("daisy-fingerprint", options, [&] { return measure_daisy_fingerprint(options); });
 }
 
 }  // namespace genista::lab

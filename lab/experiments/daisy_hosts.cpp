@@ -24,15 +24,15 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::array targets = {0x1p-6, 0x1p-8, 0x1p-10};
-constexpr const char* set_name = "sets/hosts-block-vs-popular.tsv.gz";
+constexpr std::array host_targets = {0x1p-6, 0x1p-8, 0x1p-10};
+constexpr const char* host_set_name = "sets/hosts-block-vs-popular.tsv.gz";
 constexpr std::uint64_t hash_keys = 8;
 
-struct half {
+struct hosts_half {
     key_list stored, asked;
 };
 struct host_lists {
-    half training, test;
+    hosts_half training, test;
     bool is_real = false;
 };
 
@@ -42,11 +42,11 @@ result<host_lists> read_lists(const std::string& path) {
     host_lists lists;
     lists.is_real = true;
     for (std::size_t i = 0; i < set->keys.size(); ++i) {
-        half& to = i % 2 == 0 ? lists.training : lists.test;  // the first line has the number 1
+        hosts_half& to = i % 2 == 0 ? lists.training : lists.test;  // the first line has the number 1
         const bool is_blocked = set->labels[set->label_of[i]] == "block";
         (is_blocked ? to.stored : to.asked).add(set->keys[static_cast<key_number>(i)]);
     }
-    for (const half* each : {&lists.training, &lists.test}) {
+    for (const hosts_half* each : {&lists.training, &lists.test}) {
         if (each->stored.size() == 0 || each->asked.size() == 0)
             return error::make(error_code::invalid_argument, "%.200s: both halves must have hosts of both labels",
                                path.c_str());
@@ -58,7 +58,7 @@ host_lists made_up_lists(std::uint64_t seed, std::uint64_t count) {
     const synthetic_hosts hosts{seed};
     host_lists lists;
     for (std::uint64_t i = 0; i < count; ++i) {
-        half& to = i % 2 == 0 ? lists.training : lists.test;
+        hosts_half& to = i % 2 == 0 ? lists.training : lists.test;
         to.stored.add(hosts.blocked(i));
         to.asked.add(hosts.popular(i));
     }
@@ -69,7 +69,7 @@ result<host_lists> lists_for(const run_options& options) {
     const auto folder = find_data_folder(options.data_directory);
     if (!folder) return folder.error();
     if (*folder) {
-        const std::filesystem::path path = std::filesystem::path{**folder} / set_name;
+        const std::filesystem::path path = std::filesystem::path{**folder} / host_set_name;
         std::error_code ignored;
         if (std::filesystem::exists(path, ignored)) return read_lists(path.string());
     }
@@ -91,7 +91,7 @@ struct hashed_half {
 };
 using hashed_halves = std::array<hashed_half, hash_keys>;
 
-result<void> fill(hashed_halves& to, const key_list& stored, std::uint64_t seed) {
+result<void> fill_halves(hashed_halves& to, const key_list& stored, std::uint64_t seed) {
     for (std::uint64_t each = 0; each < hash_keys; ++each) {
         to[each].hash = hasher{hash_key::from_seed(seed + each)};
         for (std::size_t i = 0; i < stored.size(); ++i) {
@@ -103,7 +103,8 @@ result<void> fill(hashed_halves& to, const key_list& stored, std::uint64_t seed)
 
 // `make(hashed_half&)` gives a filter with everything in it; `asks(filter, is_stored, i)` is its answer for the key of this number.
 template <class Make, class Asks>
-result<hosts_count> count(std::string_view name, const half& test, hashed_halves& hashed, Make make, Asks asks) {
+result<hosts_count> count_answers(std::string_view name, const hosts_half& test, hashed_halves& hashed, Make make,
+                                  Asks asks) {
     hosts_count seen{.filter = name};
     for (hashed_half& each : hashed) {
         const auto made = make(each);
@@ -118,7 +119,7 @@ result<hosts_count> count(std::string_view name, const half& test, hashed_halves
 
 // A filter by itself, all of the keys in it.
 template <class Filter>
-result<Filter> filled(result<Filter> made, std::size_t keys, auto insert) {
+result<Filter> filled_with_all(result<Filter> made, std::size_t keys, auto insert) {
     for (std::size_t i = 0; made && i < keys; ++i) {
         if (insert(*made, i) == insert_outcome::full)
             return error::make(error_code::out_of_memory, "daisy-hosts: a filter refused key %zu", i);
@@ -127,22 +128,22 @@ result<Filter> filled(result<Filter> made, std::size_t keys, auto insert) {
 }
 
 template <class Filter>
-result<hosts_count> count_plain(const half& test, hashed_halves& hashed, double rate) {
-    return count(
+result<hosts_count> count_plain(const hosts_half& test, hashed_halves& hashed, double rate) {
+    return count_answers(
         Filter::name, test, hashed,
         [&](hashed_half& each) {
             const filter_options options{
                 .capacity = test.stored.size(), .false_positive_rate = rate, .hash = each.hash};
-            return filled(Filter::make(options), test.stored.size(),
-                          [&](Filter& into, std::size_t i) { return into.insert(test.stored[i]); });
+            return filled_with_all(Filter::make(options), test.stored.size(),
+                                   [&](Filter& into, std::size_t i) { return into.insert(test.stored[i]); });
         },
         [&](const Filter& filter, bool is_stored, std::size_t i) {
             return filter.may_contain((is_stored ? test.stored : test.asked)[i]);
         });
 }
 
-result<hosts_count> count_broom(const half& test, hashed_halves& hashed, double rate) {
-    return count(
+result<hosts_count> count_broom(const hosts_half& test, hashed_halves& hashed, double rate) {
+    return count_answers(
         broom_filter::name, test, hashed,
         [&](hashed_half& each) {
             broom_options options;
@@ -157,7 +158,7 @@ result<hosts_count> count_broom(const half& test, hashed_halves& hashed, double 
         });
 }
 
-result<hosts_rivals> count_rivals(const half& test, hashed_halves& hashed, double rate) {
+result<hosts_rivals> count_rivals(const hosts_half& test, hashed_halves& hashed, double rate) {
     const auto bloom = count_plain<bloom_filter>(test, hashed, rate);
     if (!bloom) return bloom.error();
     const auto cuckoo = count_plain<cuckoo_partial_filter>(test, hashed, rate);
@@ -168,19 +169,19 @@ result<hosts_rivals> count_rivals(const half& test, hashed_halves& hashed, doubl
 }
 
 struct classed_half {
-    const half& keys;
+    const hosts_half& keys;
     std::vector<std::uint8_t> stored, asked;
 };
 
 template <class Filter, class Options>
 result<hosts_count> count_daisy(const daisy_plan& plan, const classed_half& test, hashed_halves& hashed) {
-    return count(
+    return count_answers(
         Filter::name, test.keys, hashed,
         [&](hashed_half& each) {
             Options options;
             options.plan = plan;
             options.hash = each.hash;
-            return filled(Filter::make(options), test.stored.size(), [&](Filter& into, std::size_t i) {
+            return filled_with_all(Filter::make(options), test.stored.size(), [&](Filter& into, std::size_t i) {
                 return into.insert(test.keys.stored[i], test.stored[i]);
             });
         },
@@ -191,10 +192,10 @@ result<hosts_count> count_daisy(const daisy_plan& plan, const classed_half& test
 }
 
 // Its bytes without those of the oracle, which it counts.
-result<hosts_count> count_daisy_broom(const oracle_model& model, const daisy_plan& plan, const half& test,
+result<hosts_count> count_daisy_broom(const oracle_model& model, const daisy_plan& plan, const hosts_half& test,
                                       hashed_halves& hashed) {
     using filter_type = daisy_broom_filter<any_oracle>;
-    auto seen = count(
+    auto seen = count_answers(
         filter_type::name, test, hashed,
         [&](hashed_half& each) {
             daisy_broom_options options;
@@ -210,8 +211,8 @@ result<hosts_count> count_daisy_broom(const oracle_model& model, const daisy_pla
 }
 
 // All daisy filters with one model at one target.
-result<void> add_rows(hosts_outcome& to, const oracle_model& model, const half& keys, hashed_halves& hashed,
-                      const hosts_row& like) {
+result<void> add_daisy_rows(hosts_outcome& to, const oracle_model& model, const hosts_half& keys, hashed_halves& hashed,
+                            const hosts_row& like) {
     const auto plan = model.profile().plan_tuned({static_cast<double>(keys.stored.size()), like.target});
     if (!plan) return plan.error();
     const classed_half test{keys, classes_of(*model.oracle(), keys.stored, plan->terms),
@@ -233,7 +234,7 @@ result<void> add_rows(hosts_outcome& to, const oracle_model& model, const half& 
     return {};
 }
 
-nlohmann::json to_json(const hosts_count& of) {
+nlohmann::json hosts_json(const hosts_count& of) {
     return {{"filter", of.filter},
             {"filter_bytes", of.filter_bytes},
             {"queries", of.queries},
@@ -241,9 +242,9 @@ nlohmann::json to_json(const hosts_count& of) {
             {"false_negatives", of.false_negatives}};
 }
 
-nlohmann::json to_json(const hosts_rivals& of) {
+nlohmann::json hosts_json(const hosts_rivals& of) {
     nlohmann::json list = nlohmann::json::array();
-    for (const hosts_count& each : of) list.push_back(to_json(each));
+    for (const hosts_count& each : of) list.push_back(hosts_json(each));
     return list;
 }
 
@@ -281,16 +282,17 @@ const hosts_row* hosts_outcome::smallest(double target) const noexcept {
 
 nlohmann::json hosts_outcome::json() const {
     nlohmann::json plain = nlohmann::json::array(), list = nlohmann::json::array();
-    for (const hosts_target& each : targets) plain.push_back({{"target", each.rate}, {"rivals", to_json(each.rivals)}});
+    for (const hosts_target& each : targets)
+        plain.push_back({{"target", each.rate}, {"rivals", hosts_json(each.rivals)}});
     for (const hosts_row& row : rows) {
-        nlohmann::json each = to_json(static_cast<const hosts_count&>(row));
+        nlohmann::json each = hosts_json(static_cast<const hosts_count&>(row));
         each.update({{"target", row.target},
                      {"parameter", row.parameter},
                      {"weights", row.weights},
                      {"chosen_size", row.is_chosen_size},
                      {"model_bytes", row.model_bytes},
                      {"total_bytes", row.total_bytes()},
-                     {"rivals_at_its_rate", to_json(row.at_its_rate)}});
+                     {"rivals_at_its_rate", hosts_json(row.at_its_rate)}});
         list.push_back(each);
     }
     nlohmann::json models = nlohmann::json::array();
@@ -323,8 +325,8 @@ result<hosts_outcome> measure_hosts(const run_options& options) {
     made.stored = lists->test.stored.size();
     made.asked = lists->test.asked.size();
     const auto hashed = std::make_unique<hashed_halves>();
-    if (const auto put = fill(*hashed, lists->test.stored, options.seed); !put) return put.error();
-    for (const double target : targets) {
+    if (const auto put = fill_halves(*hashed, lists->test.stored, options.seed); !put) return put.error();
+    for (const double target : host_targets) {
         const auto rivals = count_rivals(lists->test, *hashed, target);
         if (!rivals) return rivals.error();
         made.targets.push_back({target, *rivals});
@@ -348,9 +350,10 @@ result<hosts_outcome> measure_hosts(const run_options& options) {
         if (!model) return model.error();
         like.weights = made.choices.back().weights;
         like.model_bytes = model->oracle()->memory_bytes();
-        for (const double target : targets) {
+        for (const double target : host_targets) {
             like.target = target;
-            if (const auto added = add_rows(made, *model, lists->test, *hashed, like); !added) return added.error();
+            if (const auto added = add_daisy_rows(made, *model, lists->test, *hashed, like); !added)
+                return added.error();
         }
         done(1);
     }

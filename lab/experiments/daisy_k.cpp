@@ -22,7 +22,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr double tolerance = 1e-9;
+constexpr double bits_tolerance = 1e-9;
 
 struct case_of_the_text {
     bool holds = false;
@@ -39,7 +39,7 @@ std::array<case_of_the_text, 4> cases_of(const key_odds& odds, const daisy_terms
              {q > rate / n && rate / n < p && p <= 1 / n && q > rate * p, std::log2(1 / (n * p))}}};
 }
 
-struct tally {
+struct case_tally {
     std::uint64_t pairs = 0, not_one_case = 0, other_bits = 0, out_of_range = 0, not_monotone = 0;
     std::uint64_t control_differs = 0;
     std::array<std::uint64_t, 4> in_case{};
@@ -49,7 +49,7 @@ struct tally {
     }
 };
 
-void look_at(const key_odds& odds, const daisy_terms& terms, tally& seen) {
+void look_at(const key_odds& odds, const daisy_terms& terms, case_tally& seen) {
     ++seen.pairs;
     const auto cases = cases_of(odds, terms);
     const double bits = daisy_bits(odds, terms), full = std::log2(1 / terms.rate);
@@ -62,13 +62,14 @@ void look_at(const key_odds& odds, const daisy_terms& terms, tally& seen) {
         promised = cases[i].bits;
     }
     seen.not_one_case += holding == 1 ? 0u : 1u;
-    const bool same = std::abs(bits - promised) <= tolerance && daisy_class(odds, terms) == std::ceil(bits - tolerance);
+    const bool same =
+        std::abs(bits - promised) <= bits_tolerance && daisy_class(odds, terms) == std::ceil(bits - bits_tolerance);
     seen.other_bits += same ? 0u : 1u;
-    seen.out_of_range += bits >= 0 && bits <= full + tolerance ? 0u : 1u;
-    const bool monotone = daisy_bits({odds.stored, std::min(1.0, odds.asked * 2)}, terms) >= bits - tolerance &&
-                          daisy_bits({std::min(1.0, odds.stored * 2), odds.asked}, terms) <= bits + tolerance;
+    seen.out_of_range += bits >= 0 && bits <= full + bits_tolerance ? 0u : 1u;
+    const bool monotone = daisy_bits({odds.stored, std::min(1.0, odds.asked * 2)}, terms) >= bits - bits_tolerance &&
+                          daisy_bits({std::min(1.0, odds.stored * 2), odds.asked}, terms) <= bits + bits_tolerance;
     seen.not_monotone += monotone ? 0u : 1u;
-    seen.control_differs += cases[3].holds && std::abs(full - bits) > tolerance ? 1u : 0u;
+    seen.control_differs += cases[3].holds && std::abs(full - bits) > bits_tolerance ? 1u : 0u;
 }
 
 // On a boundary, beside it, and by factors of two around it.
@@ -80,7 +81,7 @@ std::vector<double> around(double boundary) {
     return values;
 }
 
-void look_around(const daisy_terms& terms, tally& seen) {
+void look_around(const daisy_terms& terms, case_tally& seen) {
     std::vector<double> stored{0, 1};
     for (const double boundary : {1 / terms.draws, terms.rate / terms.draws, 1e-12}) {
         for (const double p : around(boundary)) stored.push_back(p);
@@ -95,9 +96,9 @@ void look_around(const daisy_terms& terms, tally& seen) {
     }
 }
 
-outcome measure(const run_options& options) {
+outcome measure_daisy_k(const run_options& options) {
     outcome out;
-    tally seen;
+    case_tally seen;
     for (const double rate : {0.5, 0x1p-4, 0.01, 0x1p-8, 0x1p-12, 1e-5, 0x1p-24}) {
         for (const double draws : {1.0, 1000.0, 1e6, 1e9}) look_around({draws, rate}, seen);
     }
@@ -110,7 +111,7 @@ outcome measure(const run_options& options) {
                    {"pairs_with_other_bits", seen.control_differs},
                    {"failed_as_it_must", seen.control_differs > 0}};
     out.kept = seen.kept() && seen.control_differs > 0;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"tolerance", tolerance}};
+    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"tolerance", bits_tolerance}};
     for (std::size_t i = 0; i < seen.in_case.size(); ++i)
         out.series.push_back({{"case", i + 1}, {"pairs", seen.in_case[i]}});
     return out;
@@ -120,7 +121,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_daisy_k(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-k", options); !refused) return refused.error();
-    return run_experiment("daisy-k", options, [&] { return measure(options); });
+    return run_experiment("daisy-k", options, [&] { return measure_daisy_k(options); });
 }
 
 }  // namespace genista::lab

@@ -24,7 +24,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t samples = 100'000;
+constexpr std::uint64_t bound_samples = 100'000;
 
 struct bound_seen {
     std::string world;
@@ -54,7 +54,7 @@ struct bound_seen {
 
 // The share of the queries that must not be let through: those for keys that are not stored. Filters of the distinct keys may have
 // the rate ε over all queries, so ε over this share among the others.
-bound_seen measure_one(const odds_world& world, double n, double rate, std::uint64_t seed) {
+bound_seen measure_bound(const odds_world& world, double n, double rate, std::uint64_t seed) {
     const daisy_terms terms{n, rate};
     const std::vector<odds_group> groups = world.groups();
     const daisy_plan plan = must(plan_for_groups(terms, groups));
@@ -62,8 +62,8 @@ bound_seen measure_one(const odds_world& world, double n, double rate, std::uint
     seen.bound = plan.lower_bound_bits() / n;
     seen.proved = plan.proved_bound_bits() / n;
     auto stored = world.stored_draws(seed);
-    for (std::uint64_t i = 0; i < samples; ++i)
-        seen.sampled += daisy_bits(world.odds(stored()), terms) / static_cast<double>(samples);
+    for (std::uint64_t i = 0; i < bound_samples; ++i)
+        seen.sampled += daisy_bits(world.odds(stored()), terms) / static_cast<double>(bound_samples);
     number_set distinct;
     for (double i = 0; i < n; ++i) distinct.insert(stored());
     seen.distinct = static_cast<double>(distinct.size()) / n;
@@ -85,7 +85,7 @@ std::vector<odds_world> worlds_of(double n, double rate) {
             odds_world::two_classes(universe, universe / 2, 0.9, 0.1)};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_daisy_lb(const run_options& options) {
     outcome out;
     bool kept = true;
     std::uint64_t controls = 0, controls_failed = 0;
@@ -102,7 +102,7 @@ outcome measure(const run_options& options) {
             if (rate == 0x1p-8) chart.at.push_back(n);
             const std::vector<odds_world> worlds = worlds_of(n, rate);
             for (std::size_t w = 0; w < worlds.size(); ++w) {
-                bound_seen seen = measure_one(worlds[w], n, rate, options.seed);
+                bound_seen seen = measure_bound(worlds[w], n, rate, options.seed);
                 if (w == 0) seen.world = "all alike";
                 const bool alike_is_full = w != 0 || std::abs(seen.bound - seen.full()) < 1e-6;
                 kept = kept && seen.kept() && alike_is_full;
@@ -131,7 +131,7 @@ outcome measure(const run_options& options) {
                    {"missed_the_rate", controls_failed},
                    {"failed_as_it_must", failed}};
     out.kept = kept && failed;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"samples", samples}};
+    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"samples", bound_samples}};
     out.figures.push_back({"What the distributions leave to be kept", "", {std::move(chart)}});
     return out;
 }
@@ -140,7 +140,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_daisy_lb(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-lb", options); !refused) return refused.error();
-    return run_experiment("daisy-lb", options, [&] { return measure(options); });
+    return run_experiment("daisy-lb", options, [&] { return measure_daisy_lb(options); });
 }
 
 }  // namespace genista::lab

@@ -39,8 +39,8 @@
 namespace genista::lab {
 namespace {
 
-constexpr double factor = 4;
-constexpr double random_bits = 1.5, worst_bits = 4, worst_bloom_bits = 5.8;
+constexpr double mistake_factor = 4;
+constexpr double allowed_random_bits = 1.5, allowed_worst_bits = 4, allowed_worst_bloom_bits = 5.8;
 constexpr unsigned more_classes = 5;
 constexpr double no_gain = 0.99;  // of an ordinary filter's bits: pages are rounded
 
@@ -63,7 +63,7 @@ contender mistaken(const std::shared_ptr<const odds_world>& world, std::string n
                    judgement judged, std::uint64_t seed) {
     const double alike = 1 / static_cast<double>(world->universe());
     auto made = must(perturbed_oracle<odds_world>::make(world, {.mistake = mistake,
-                                                                .factor = factor,
+                                                                .factor = mistake_factor,
                                                                 .seed = seed,
                                                                 .constant = {alike, alike},
                                                                 .universe = world->universe()}));
@@ -72,9 +72,9 @@ contender mistaken(const std::shared_ptr<const odds_world>& world, std::string n
 }
 
 // Two logs of the world's past, as long as what will be stored.
-struct logs {
+struct past_logs {
     std::vector<integer_key> inserts, queries;
-    logs(const robust_stage& stage, std::uint64_t seed) {
+    past_logs(const robust_stage& stage, std::uint64_t seed) {
         const auto draw = [&](std::vector<integer_key>& into, const std::function<std::uint64_t()>& next) {
             into.reserve(stage.inserts.size());
             for (std::size_t i = 0; i < stage.inserts.size(); ++i) into.emplace_back(next());
@@ -92,16 +92,18 @@ struct logs {
 };
 
 template <class Sketch>
-contender sketched(const logs& past, std::uint64_t width, std::uint64_t seed) {
+contender sketched(const past_logs& past, std::uint64_t width, std::uint64_t seed) {
     using oracle = sketch_oracle<Sketch>;
-    const auto inserts = logs::entries<counted_key>(past.inserts), queries = logs::entries<counted_key>(past.queries);
+    const auto inserts = past_logs::entries<counted_key>(past.inserts),
+               queries = past_logs::entries<counted_key>(past.queries);
     auto made = std::make_shared<const oracle>(must(oracle::train(
         {.stored = {width / 8, 3}, .asked = {width, 3}, .hash = hasher{hash_key::from_seed(seed)}}, inserts, queries)));
     return {teller_of(std::string{Sketch::name}, made, made->memory_bytes()), judgement::learnt};
 }
 
-contender scored(const logs& past, std::uint64_t seed) {
-    const auto inserts = logs::entries<key_view>(past.inserts), queries = logs::entries<key_view>(past.queries);
+contender scored(const past_logs& past, std::uint64_t seed) {
+    const auto inserts = past_logs::entries<key_view>(past.inserts),
+               queries = past_logs::entries<key_view>(past.queries);
     score_options options;
     options.weights = 4096;
     options.most_draws = 100'000;
@@ -112,7 +114,7 @@ contender scored(const logs& past, std::uint64_t seed) {
 
 std::vector<contender> contenders_for(const robust_stage& stage, std::uint64_t seed) {
     const auto world = std::make_shared<const odds_world>(stage.world);
-    const logs past{stage, seed};
+    const past_logs past{stage, seed};
     const std::uint64_t width = stage.inserts.size() >= 1'000'000 ? 8192 : 2048;
     std::vector<contender> all;
     all.push_back({teller_of("exact", world, 0), judgement::exact});
@@ -130,7 +132,7 @@ std::vector<contender> contenders_for(const robust_stage& stage, std::uint64_t s
 
 // ---- one filter over one oracle, judged --------------------------------------------------------------------------------------
 
-struct row_seen {
+struct robust_row {
     robust_seen exact{}, seen{};
     judgement judged = judgement::exact;
     double ordinary = 0, allowed = 0;  // bits; bits a unit
@@ -158,7 +160,7 @@ struct row_seen {
     }
 };
 
-nlohmann::json json_of(const row_seen& row) {
+nlohmann::json robust_row_json(const robust_row& row) {
     return {{"parameter", row.seen.parameter},
             {"rate_reached", row.seen.reached},
             {"measured_rate", row.seen.measured_rate()},
@@ -187,17 +189,17 @@ double ordinary_bits(const robust_stage& stage) {
 }
 
 double allowed_for(judgement judged, bool of_bloom_size) {
-    if (judged == judgement::random) return random_bits;
-    if (judged == judgement::worst) return of_bloom_size ? worst_bloom_bits : worst_bits;
+    if (judged == judgement::random) return allowed_random_bits;
+    if (judged == judgement::worst) return of_bloom_size ? allowed_worst_bloom_bits : allowed_worst_bits;
     return 0;
 }
 
-struct tally {
+struct robust_tally {
     bool kept = true, controls_failed = true;
     std::uint64_t denied = 0;
     double most_random = 0, most_worst = 0, most_worst_bloom = 0;
 
-    void add(const row_seen& row, bool is_bloom) {
+    void add(const robust_row& row, bool is_bloom) {
         denied += row.seen.denied;
         if (row.judged == judgement::control) {
             controls_failed = controls_failed && row.kept();
@@ -210,7 +212,7 @@ struct tally {
 };
 
 // by_draws: the unit is n.
-void judge_world(const robust_stage& stage, bool by_draws, const run_options& options, outcome& out, tally& all,
+void judge_world(const robust_stage& stage, bool by_draws, const run_options& options, outcome& out, robust_tally& all,
                  const std::function<void()>& done) {
     const std::array ordinary{ordinary_bits<bloom_filter>(stage), ordinary_bits<cleary_filter>(stage)};
     std::array<robust_seen, 2> exact;
@@ -230,16 +232,16 @@ void judge_world(const robust_stage& stage, bool by_draws, const run_options& op
         if (each.judged == judgement::exact) exact = seen;
         for (std::size_t i = 0; i < seen.size(); ++i) {
             const bool is_bloom = i == 0;
-            const row_seen row{.exact = exact[i],
-                               .seen = seen[i],
-                               .judged = each.judged,
-                               .ordinary = ordinary[i],
-                               .allowed = allowed_for(each.judged, is_bloom || by_draws),
-                               .unit = by_draws ? static_cast<double>(stage.inserts.size()) : exact[i].kept_draws,
-                               .oracle_bytes = each.who.bytes};
+            const robust_row row{.exact = exact[i],
+                                 .seen = seen[i],
+                                 .judged = each.judged,
+                                 .ordinary = ordinary[i],
+                                 .allowed = allowed_for(each.judged, is_bloom || by_draws),
+                                 .unit = by_draws ? static_cast<double>(stage.inserts.size()) : exact[i].kept_draws,
+                                 .oracle_bytes = each.who.bytes};
             all.add(row, is_bloom || by_draws);
             chart.bars[i].y.push_back(row.total() / static_cast<double>(stage.inserts.size()));
-            nlohmann::json shown_row = json_of(row);
+            nlohmann::json shown_row = robust_row_json(row);
             shown_row["world"] = stage.world.name();
             shown_row["filter"] = is_bloom ? daisy_bloom_filter::name : daisy_fingerprint_filter::name;
             shown_row["oracle"] = each.who.name;
@@ -254,7 +256,7 @@ void judge_world(const robust_stage& stage, bool by_draws, const run_options& op
     out.figures.push_back(std::move(drawn));
 }
 
-outcome measure(const run_options& options) {
+outcome measure_daisy_robust(const run_options& options) {
     outcome out;
     const std::uint64_t draws = options.quick ? 200'000 : 1'000'000;
     const double rate = options.quick ? 0.02 : 0.005;
@@ -262,7 +264,7 @@ outcome measure(const run_options& options) {
     constexpr unsigned worlds = 4, contenders = 10;
     unsigned steps = 0;
     const auto done = [&] { options.progress(std::min(0.99, ++steps / double{worlds * contenders})); };
-    tally all;
+    robust_tally all;
     const auto judge = [&](odds_world world, bool by_draws) {
         judge_world(make_stage(std::move(world), draws, rate, options.seed), by_draws, options, out, all, done);
     };
@@ -270,8 +272,9 @@ outcome measure(const run_options& options) {
     judge(odds_world::zipf_asked(universe, 1.0), false);
     judge(odds_world::zipf_asked(universe, 1.2), true);
     judge(odds_world::two_classes(universe, universe / 2, 0.9, 0.1), false);
-    out.promised = "rate ε again with at most " + shown(random_bits) + " n₊ bits more for random errors up to 4, " +
-                   shown(worst_bits) + " n₊ (fingerprint) and " + shown(worst_bloom_bits) +
+    out.promised = "rate ε again with at most " + shown(allowed_random_bits) +
+                   " n₊ bits more for random errors up to 4, " + shown(allowed_worst_bits) + " n₊ (fingerprint) and " +
+                   shown(allowed_worst_bloom_bits) +
                    " n₊ (Bloom) for the worst direction (Zipf 1.2 asked: n, not n₊); no member denied";
     out.measured = std::string{all.kept ? "so" : "NOT so"} + "; most: " + shown(all.most_random, 3) + " n₊ random, " +
                    shown(all.most_worst, 3) + " and " + shown(all.most_worst_bloom, 3) + " n₊ worst; " +
@@ -285,7 +288,7 @@ outcome measure(const run_options& options) {
                       {"draws", draws},
                       {"rate", rate},
                       {"universe", universe},
-                      {"factor", factor}};
+                      {"factor", mistake_factor}};
     return out;
 }
 
@@ -293,7 +296,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_daisy_robust(const run_options& options) {
     if (const auto fine = refuse_filter("daisy-robust", options); !fine) return fine.error();
-    return run_experiment("daisy-robust", options, [&] { return measure(options); });
+    return run_experiment("daisy-robust", options, [&] { return measure_daisy_robust(options); });
 }
 
 }  // namespace genista::lab

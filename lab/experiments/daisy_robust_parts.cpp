@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t sample_keys = 50'000;
 
-std::vector<std::uint64_t> drawn(const std::function<std::uint64_t()>& draw, std::size_t count) {
+std::vector<std::uint64_t> drawn_keys(const std::function<std::uint64_t()>& draw, std::size_t count) {
     std::vector<std::uint64_t> keys(count);
     std::ranges::generate(keys, draw);
     return keys;
@@ -29,12 +29,12 @@ std::vector<std::uint64_t> drawn_absent(const std::function<std::uint64_t()>& dr
 
 robust_stage make_stage(odds_world world, std::uint64_t draws, double rate, std::uint64_t seed) {
     robust_stage stage{std::move(world), rate, {}, 0, {}, {}, {}};
-    stage.inserts = drawn(stage.world.stored_draws(seed), draws);
+    stage.inserts = drawn_keys(stage.world.stored_draws(seed), draws);
     std::vector<std::uint64_t> members = stage.inserts;
     std::ranges::sort(members);
     members.erase(std::unique(members.begin(), members.end()), members.end());
     stage.distinct = members.size();
-    stage.stored_sample = drawn(stage.world.stored_draws(seed + 1), sample_keys);
+    stage.stored_sample = drawn_keys(stage.world.stored_draws(seed + 1), sample_keys);
     stage.asked_sample = drawn_absent(stage.world.asked_draws(seed + 2), sample_keys, members);
     stage.queries = drawn_absent(stage.world.asked_draws(seed + 3), trials_for(rate), members);
     return stage;

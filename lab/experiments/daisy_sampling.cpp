@@ -4,11 +4,13 @@
 // sampled_filter with 32,000 samples over the worlds of daisy-fingerprint, ε = 2^-8, n = 10^5 (in full also 10^6), beside the same filter by the
 // exact plan. *Judged*:
 //
-//   1  bits: at most `most_bits` times those of the exact plan, tables that had to be added included, and a KiB for whole blocks;
+//   1  bits: at most `most_sampling_bits` times those of the exact plan, tables that had to be added included, and a KiB
+//      for whole blocks;
 //   2  the rule for rates at 3 ε over the queries, asked under names of their own (drawn_world.hpp); and the rate that is to be expected of
-//      its tables is at most `most_rate` times that of the exact plan's. Both 1 and this are means of ten plans, the lived one and nine from other samples: a
-//      class with 300 of the samples is told within 6 %, and a single plan has that luck (set after results: one plan of eight had 1.077
-//      times the rate; the controls had been means of ten before);
+//      its tables is at most `most_sampling_rate` times that of the exact plan's. Both 1 and this are means of ten
+//      plans, the lived one and nine from other samples: a class with 300 of the samples is told within 6 %, and a
+//      single plan has that luck (set after results: one plan of eight had 1.077 times the rate; the controls had been
+//      means of ten before);
 //   3  no key is ever missing: all drawn so far are asked for while it samples (and nobody else is let in: it is exact then), right after
 //      the filter took over, and at the end;
 //   4  unknown sizes: as many draws into a filter that was told no shares, n = 10^3 to 10^6. When its last tables are nearly full, the bits
@@ -36,13 +38,14 @@
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-8;
-constexpr double proved = 3;
-constexpr std::uint64_t samples = 32'000, few_samples = 30;
-constexpr double most_bits = 1.03, most_rate = 1.05, constant_bits = 8.0 * 1024, unknown_constant = 4;
-constexpr std::uint64_t tries = 10;  // plans: one may be lucky
+constexpr double sampling_rate = 0x1p-8;
+constexpr double proved_of_samples = 3;
+constexpr std::uint64_t enough_samples = 32'000, few_samples = 30;
+constexpr double most_sampling_bits = 1.03, most_sampling_rate = 1.05, sampling_constant_bits = 8.0 * 1024,
+                 unknown_constant = 4;
+constexpr std::uint64_t sampling_tries = 10;  // plans: one may be lucky
 
-double bits_of(const daisy_fingerprint_filter& filter) {
+double local_bits_of(const daisy_fingerprint_filter& filter) {
     return 8 * static_cast<double>(filter.stats().local_bytes);
 }
 
@@ -55,7 +58,7 @@ double expected_of(const daisy_fingerprint_filter& filter, const daisy_plan& exa
 
 // ---- samples -------------------------------------------------------------------------------------------------------------------
 
-struct point {
+struct sampling_point {
     std::uint64_t draws = 0;
     std::size_t world = 0;
     std::uint64_t seed = 0;
@@ -69,23 +72,24 @@ struct point {
     rate_seen asked{};
 
     [[nodiscard]] bool close(double its_bits, double its_rate) const {
-        return its_bits <= most_bits * exact_bits + constant_bits && its_rate <= most_rate * exact_rate;
+        return its_bits <= most_sampling_bits * exact_bits + sampling_constant_bits &&
+               its_rate <= most_sampling_rate * exact_rate;
     }
     [[nodiscard]] bool kept() const {
-        return close(bits, expected) && asked.keeps(proved * rate) && lost == 0 && let_in == 0 &&
-               handed_over_at == samples;
+        return close(bits, expected) && asked.keeps(proved_of_samples * sampling_rate) && lost == 0 && let_in == 0 &&
+               handed_over_at == enough_samples;
     }
     [[nodiscard]] bool few_failed() const { return !close(few_bits, few_rate); }
     [[nodiscard]] bool wrong_failed() const { return !close(wrong_bits, wrong_rate) && wrong_was_told; }
 };
 
-using sampled = sampled_filter<daisy_fingerprint_filter, odds_world>;
+using sampled_fingerprints = sampled_filter<daisy_fingerprint_filter, odds_world>;
 
 // Draws go in, queries are asked in between, as in life; and now and then everybody so far is looked for.
-sampled live(point& p, const drawn_world& input) {
-    auto filter =
-        must(sampled::make({.terms = input.terms, .samples = samples, .hash = hasher{hash_key::from_seed(p.seed)}},
-                           std::make_shared<const odds_world>(input.world)));
+sampled_fingerprints live(sampling_point& p, const drawn_world& input) {
+    auto filter = must(sampled_fingerprints::make(
+        {.terms = input.terms, .samples = enough_samples, .hash = hasher{hash_key::from_seed(p.seed)}},
+        std::make_shared<const odds_world>(input.world)));
     const auto next = input.world.asked_draws(p.seed + 5);
     const auto look_for_all = [&](std::uint64_t up_to) {
         for (std::uint64_t i = 0; i < up_to; ++i) p.lost += filter.may_contain(input.draws[i]) ? 0u : 1u;
@@ -127,45 +131,46 @@ std::vector<key_odds> odds_of(const odds_world& world, std::uint64_t count,
     return odds;
 }
 
-void measure_point(point& p) {
-    const drawn_world input{daisy_worlds(p.draws, rate)[p.world], {static_cast<double>(p.draws), rate}, p.seed};
+void measure_sampling_point(sampling_point& p) {
+    const drawn_world input{
+        daisy_worlds(p.draws, sampling_rate)[p.world], {static_cast<double>(p.draws), sampling_rate}, p.seed};
     p.name = input.world.name();
     p.exact = input.plan();
     const auto by_plan = filled_by(p.exact, input, p.seed);
-    p.exact_bits = bits_of(by_plan);
+    p.exact_bits = local_bits_of(by_plan);
     p.exact_rate = expected_of(by_plan, p.exact);
-    const sampled lived = live(p, input);
+    const sampled_fingerprints lived = live(p, input);
     if (lived.filter() == nullptr) throw workload_error{"daisy-sampling: the samples did not suffice"};
     const daisy_fingerprint_filter& filter = *lived.filter();
-    p.bits = bits_of(filter) / double{tries};
-    p.expected = expected_of(filter, p.exact) / double{tries};
+    p.bits = local_bits_of(filter) / double{sampling_tries};
+    p.expected = expected_of(filter, p.exact) / double{sampling_tries};
     p.extra_tables = filter.drift().extra_tables;
     for (unsigned j = 0; j <= p.exact.largest_class(); ++j)
         p.worst_share = std::max(p.worst_share, std::abs(filter.plan().stored_share[j] - p.exact.stored_share[j]));
-    p.asked = ask_under_new_names(filter, input, trials_for(proved * rate), p.seed + 1);
+    p.asked = ask_under_new_names(filter, input, trials_for(proved_of_samples * sampling_rate), p.seed + 1);
 
     const auto queries = odds_of(input.world, 1'000, input.world.asked_draws(p.seed + 2));
     const auto next = input.world.stored_draws(p.seed + 3);
-    for (std::uint64_t i = 1; i < tries; ++i) {
-        const auto others = odds_of(input.world, samples, next);
+    for (std::uint64_t i = 1; i < sampling_tries; ++i) {
+        const auto others = odds_of(input.world, enough_samples, next);
         const auto by_others = filled_by(must(plan_from_samples(input.terms, others, queries)), input, p.seed);
-        p.bits += bits_of(by_others) / double{tries};
-        p.expected += expected_of(by_others, p.exact) / double{tries};
+        p.bits += local_bits_of(by_others) / double{sampling_tries};
+        p.expected += expected_of(by_others, p.exact) / double{sampling_tries};
     }
-    for (std::uint64_t i = 0; i < tries; ++i) {
+    for (std::uint64_t i = 0; i < sampling_tries; ++i) {
         const auto few = odds_of(input.world, few_samples, next);
         const auto by_few = filled_by(must(plan_from_samples(input.terms, few, queries)), input, p.seed);
-        p.few_bits += bits_of(by_few) / double{tries};
-        p.few_rate += expected_of(by_few, p.exact) / double{tries};
+        p.few_bits += local_bits_of(by_few) / double{sampling_tries};
+        p.few_rate += expected_of(by_few, p.exact) / double{sampling_tries};
     }
-    const auto wrong = odds_of(input.world, samples, input.world.asked_draws(p.seed + 4));
+    const auto wrong = odds_of(input.world, enough_samples, input.world.asked_draws(p.seed + 4));
     const auto by_wrong = filled_by(must(plan_from_samples(input.terms, wrong, queries)), input, p.seed);
-    p.wrong_bits = bits_of(by_wrong);
+    p.wrong_bits = local_bits_of(by_wrong);
     p.wrong_rate = expected_of(by_wrong, p.exact);
     p.wrong_was_told = by_wrong.drift().verdict == drift_verdict::classes_differ;
 }
 
-nlohmann::json row(const point& p) {
+nlohmann::json sampling_row(const sampling_point& p) {
     return {{"what", "32,000 samples"},
             {"world", p.name},
             {"draws", p.draws},
@@ -180,7 +185,7 @@ nlohmann::json row(const point& p) {
             {"extra_tables", p.extra_tables},
             {"queries", p.asked.queries},
             {"false_positives", p.asked.false_positives},
-            {"most_plausible", most_plausible_hits(p.asked.queries, proved * rate)},
+            {"most_plausible", most_plausible_hits(p.asked.queries, proved_of_samples * sampling_rate)},
             {"handed_over_at", p.handed_over_at},
             {"missing_keys", p.lost},
             {"strangers_let_in_while_sampling", p.let_in},
@@ -222,7 +227,7 @@ void measure_unknown(unknown_size& u, std::uint64_t seed) {
     constexpr unsigned its_class = 8;
     constexpr double needed = its_class + 2 + 2.0 / 15;
     auto filter = must(daisy_fingerprint_filter::make(
-        {{.terms = {static_cast<double>(u.draws), rate}}, hasher{hash_key::from_seed(seed)}, true}));
+        {{.terms = {static_cast<double>(u.draws), sampling_rate}}, hasher{hash_key::from_seed(seed)}, true}));
     u.lower_bound = filter.plan().lower_bound_bits();
     std::uint64_t key = 0, bytes_before = 0;
     for (;; ++key) {
@@ -238,7 +243,7 @@ void measure_unknown(unknown_size& u, std::uint64_t seed) {
     for (std::uint64_t each = 0; each < key; ++each) u.lost += filter.may_contain(each, its_class) ? 0u : 1u;
 }
 
-nlohmann::json row(const unknown_size& u) {
+nlohmann::json sampling_row(const unknown_size& u) {
     return {{"what", "unknown size"},
             {"draws", u.draws},
             {"lower_bound_bits", u.lower_bound},
@@ -254,13 +259,14 @@ nlohmann::json row(const unknown_size& u) {
 
 // ---- what it says and draws ----------------------------------------------------------------------------------------------------
 
-std::vector<report::section> draw(const std::vector<point>& all, const std::vector<unknown_size>& unknown) {
+std::vector<report::section> draw_sampling(const std::vector<sampling_point>& all,
+                                           const std::vector<unknown_size>& unknown) {
     report::bar_chart bits;
     bits.title = "Bits beside those of the exact plan";
     bits.caption = "32,000 samples of the inserts; 30 of them; 32,000 of the queries, taken for inserts.";
     bits.value = {"bits, exact plan = 1", false, report::unit::number};
     report::series good{"32,000 samples", {}}, few{"30 samples", {}}, wrong{"samples of the queries", {}};
-    for (const point& p : all) {
+    for (const sampling_point& p : all) {
         bits.categories.push_back(p.name + ", n = " + shown(static_cast<double>(p.draws)));
         good.y.push_back(p.bits / p.exact_bits);
         few.y.push_back(p.few_bits / p.exact_bits);
@@ -282,8 +288,8 @@ std::vector<report::section> draw(const std::vector<point>& all, const std::vect
     return {{"Plans from samples, and none at all", "", {std::move(bits), std::move(more)}}};
 }
 
-outcome measure(const run_options& options) {
-    std::vector<point> all;
+outcome measure_daisy_sampling(const run_options& options) {
+    std::vector<sampling_point> all;
     for (std::uint64_t draws = 100'000; draws <= (options.quick ? 100'000u : 1'000'000u); draws *= 10) {
         for (std::size_t world = 0; world < 4; ++world)
             all.push_back({.draws = draws, .world = world, .seed = options.seed + 1'000 * all.size()});
@@ -292,7 +298,7 @@ outcome measure(const run_options& options) {
     for (std::uint64_t draws = 1'000; draws <= 1'000'000; draws *= 10) unknown.push_back({.draws = draws});
     const auto job = [&](std::size_t i) {
         if (i < all.size())
-            measure_point(all[i]);
+            measure_sampling_point(all[i]);
         else
             measure_unknown(unknown[i - all.size()], options.seed + i);
     };
@@ -303,26 +309,26 @@ outcome measure(const run_options& options) {
     double worst_bits = 0, worst_rate = 0, few_bits = 1e9, wrong_bits = 1e9, worst_factor = 0;
     std::uint64_t lost = 0;
     std::string broken;
-    for (const point& p : all) {
-        out.series.push_back(row(p));
+    for (const sampling_point& p : all) {
+        out.series.push_back(sampling_row(p));
         kept = kept && p.kept();
         if (!p.kept()) broken += " Not kept: " + p.name + ", n = " + shown(static_cast<double>(p.draws)) + ".";
         few_failed = few_failed && p.few_failed();
         wrong_failed = wrong_failed && p.wrong_failed();
         worst_bits = std::max(worst_bits, p.bits / p.exact_bits);
-        worst_rate = std::max(worst_rate, p.asked.rate() / rate);
+        worst_rate = std::max(worst_rate, p.asked.rate() / sampling_rate);
         few_bits = std::min(few_bits, p.few_bits / p.exact_bits);
         wrong_bits = std::min(wrong_bits, p.wrong_bits / p.exact_bits);
         lost += p.lost;
     }
     for (const unknown_size& u : unknown) {
-        out.series.push_back(row(u));
+        out.series.push_back(sampling_row(u));
         kept = kept && u.kept();
         if (!u.kept()) broken += " Not kept: unknown size, n = " + shown(static_cast<double>(u.draws)) + ".";
         worst_factor = std::max(worst_factor, u.worst_factor);
         lost += u.lost;
     }
-    out.promised = "a plan from 32,000 samples: at most " + shown(most_bits) +
+    out.promised = "a plan from 32,000 samples: at most " + shown(most_sampling_bits) +
                    " times the exact plan's bits and a KiB, at most 3 ε of the queries; no key missing at any time; "
                    "unknown sizes: at most 2 log log n + " +
                    shown(unknown_constant) + " bits a value more";
@@ -339,13 +345,13 @@ outcome measure(const run_options& options) {
         {"failed_as_they_must", few_failed && wrong_failed}};
     out.parameters = {{"seed", options.seed},
                       {"quick", options.quick},
-                      {"samples", samples},
-                      {"rate", rate},
-                      {"most_bits", most_bits},
-                      {"most_rate", most_rate},
-                      {"constant_bits", constant_bits},
+                      {"samples", enough_samples},
+                      {"rate", sampling_rate},
+                      {"most_bits", most_sampling_bits},
+                      {"most_rate", most_sampling_rate},
+                      {"constant_bits", sampling_constant_bits},
                       {"unknown_constant", unknown_constant}};
-    out.figures = draw(all, unknown);
+    out.figures = draw_sampling(all, unknown);
     return out;
 }
 
@@ -355,7 +361,7 @@ result<outcome> run_daisy_sampling(const run_options& options) {
     if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: daisy-sampling knows daisy_fingerprint",
                            options.filter.c_str());
-    return run_experiment("daisy-sampling", options, [&] { return measure(options); });
+    return run_experiment("daisy-sampling", options, [&] { return measure_daisy_sampling(options); });
 }
 
 }  // namespace genista::lab

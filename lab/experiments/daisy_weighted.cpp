@@ -30,12 +30,12 @@
 namespace genista::lab {
 namespace {
 
-constexpr double asked_for_rate = 0x1p-8, proved_rates = 6;
-constexpr std::array exponents{2.0, 8.0, 32.0, 100.0, 300.0, 800.0};  // r = 2^-…
+constexpr double asked_for_rate = 0x1p-8, proved_weighted_rates = 6;
+constexpr std::array rare_exponents{2.0, 8.0, 32.0, 100.0, 300.0, 800.0};  // r = 2^-…
 constexpr double least_of_one_key = 32;  // more queries for a key so often stored would break n Σ p q ≤ ε
 constexpr double full_share = 0.99, lost_rate = 0.9;
 
-struct point {
+struct weighted_point {
     bool one_key = false;
     double exponent = 0;
     daisy_terms terms{};
@@ -50,11 +50,13 @@ struct point {
         return static_cast<double>(weighted_errors) / static_cast<double>(queries);
     }
     [[nodiscard]] double daisy_rate() const { return static_cast<double>(daisy_errors) / static_cast<double>(queries); }
-    [[nodiscard]] std::uint64_t most_errors() const { return most_plausible_hits(queries, proved_rates * terms.rate); }
+    [[nodiscard]] std::uint64_t most_errors() const {
+        return most_plausible_hits(queries, proved_weighted_rates * terms.rate);
+    }
     [[nodiscard]] bool kept() const {
         const bool broken_as_told = weighted_ones >= full_share && weighted_rate() >= lost_rate;
         return daisy_errors <= most_errors() && false_negatives == 0 && overlap <= terms.rate &&
-               (exponent != exponents.back() || broken_as_told);
+               (exponent != rare_exponents.back() || broken_as_told);
     }
 };
 
@@ -63,7 +65,7 @@ struct rare_world {
     std::uint64_t universe, rare;
     double stored_share, asked_share;  // of the rare ones
 
-    explicit rare_world(const point& p)
+    explicit rare_world(const weighted_point& p)
         : universe{universe_for(p.terms)},
           rare{p.one_key ? 1 : universe / 2},
           stored_share{p.one_key ? 0.25 : 0.5},
@@ -81,7 +83,7 @@ struct rare_world {
     }
 };
 
-void measure_point(point& p) {
+void measure_weighted_point(weighted_point& p) {
     const rare_world world{p};
     const auto groups = world.groups();
     const daisy_plan plan = must(plan_for_groups(p.terms, groups));
@@ -106,7 +108,7 @@ void measure_point(point& p) {
         p.false_negatives += daisy.may_contain(key, classes[side(key)]) ? 0u : 1u;
         p.false_negatives += weighted.may_contain(key, odds[side(key)]) ? 0u : 1u;
     });
-    p.queries = trials_for(proved_rates * p.terms.rate);
+    p.queries = trials_for(proved_weighted_rates * p.terms.rate);
     for (std::uint64_t i = 0; i < p.queries; ++i) {
         const std::uint64_t key = world.draw(chance, world.asked_share);
         const bool by_daisy = daisy.may_contain(key, classes[side(key)]);
@@ -124,7 +126,7 @@ void measure_point(point& p) {
     p.weighted_probes = weighted.probes_of(odds[1]);
 }
 
-nlohmann::json json_of(const point& p) {
+nlohmann::json weighted_point_json(const weighted_point& p) {
     return {{"input", p.one_key ? "one key" : "half"},
             {"rare_share_of_queries", std::exp2(-p.exponent)},
             {"draws", p.terms.draws},
@@ -145,7 +147,7 @@ nlohmann::json json_of(const point& p) {
             {"kept", p.kept()}};
 }
 
-std::vector<report::section> draw(const std::vector<point>& all, double draws) {
+std::vector<report::section> draw_weighted(const std::vector<weighted_point>& all, double draws) {
     report::line_chart chart;
     chart.title = "Rate over how rarely half of the keys are asked for";
     chart.caption =
@@ -154,23 +156,23 @@ std::vector<report::section> draw(const std::vector<point>& all, double draws) {
     chart.x = {"log2(1/r), r the share of queries for the rare half", true, report::unit::number};
     chart.y = {"share of queries that pass wrongly", true, report::unit::number};
     report::series daisy{"daisy_bloom", {}}, weighted{"weighted_bloom", {}}, bound{"6 ε", {}};
-    for (const point& p : all) {
+    for (const weighted_point& p : all) {
         if (p.one_key || p.terms.draws != draws) continue;
         chart.at.push_back(p.exponent);
         daisy.y.push_back(p.daisy_rate());
         weighted.y.push_back(p.weighted_rate());
-        bound.y.push_back(proved_rates * p.terms.rate);
+        bound.y.push_back(proved_weighted_rates * p.terms.rate);
     }
     chart.lines = {daisy, weighted, bound};
     return {{"Where the weighted Bloom filter fails", "", {std::move(chart)}}};
 }
 
-outcome measure(const run_options& options) {
-    std::vector<point> all;
+outcome measure_daisy_weighted(const run_options& options) {
+    std::vector<weighted_point> all;
     const std::vector<double> sizes = options.quick ? std::vector{1e4, 1e5} : std::vector{1e4, 1e5, 1e6};
     for (const double draws : sizes) {
         for (const bool one_key : {false, true}) {
-            for (const double exponent : exponents) {
+            for (const double exponent : rare_exponents) {
                 if (one_key && exponent < least_of_one_key) continue;
                 all.push_back({.one_key = one_key,
                                .exponent = exponent,
@@ -180,21 +182,21 @@ outcome measure(const run_options& options) {
         }
     }
     parallel(
-        all.size(), [&](std::size_t i) { measure_point(all[i]); }, options.progress);
+        all.size(), [&](std::size_t i) { measure_weighted_point(all[i]); }, options.progress);
     outcome out;
     bool kept = true, control_kept = true;
     double daisy_worst = 0, weighted_least = 1, ones_least = 1, control_worst = 0;
     std::uint64_t lost = 0;
-    for (const point& p : all) {
-        out.series.push_back(json_of(p));
+    for (const weighted_point& p : all) {
+        out.series.push_back(weighted_point_json(p));
         kept = kept && p.kept();
         lost += p.false_negatives;
         daisy_worst = std::max(daisy_worst, p.daisy_rate() / p.terms.rate);
-        if (p.exponent == exponents.back()) {
+        if (p.exponent == rare_exponents.back()) {
             weighted_least = std::min(weighted_least, p.weighted_rate());
             ones_least = std::min(ones_least, p.weighted_ones);
         }
-        if (p.exponent == exponents.front() && !p.one_key) {
+        if (p.exponent == rare_exponents.front() && !p.one_key) {
             control_kept = control_kept && p.weighted_errors <= p.most_errors();
             control_worst = std::max(control_worst, p.weighted_rate() / p.terms.rate);
         }
@@ -208,11 +210,11 @@ outcome measure(const run_options& options) {
     out.kept = kept && control_kept;
     out.control = {
         {"what", "weighted_bloom where nobody is rare (a quarter of the queries for one half of the keys) keeps 6 ε"},
-        {"rate_of_promise", control_worst / proved_rates},
+        {"rate_of_promise", control_worst / proved_weighted_rates},
         {"kept_as_it_must", control_kept}};
     out.parameters = {
-        {"seed", options.seed}, {"quick", options.quick}, {"rate", asked_for_rate}, {"exponents", exponents}};
-    out.figures = draw(all, sizes.back());
+        {"seed", options.seed}, {"quick", options.quick}, {"rate", asked_for_rate}, {"exponents", rare_exponents}};
+    out.figures = draw_weighted(all, sizes.back());
     return out;
 }
 
@@ -220,7 +222,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_daisy_weighted(const run_options& options) {
     if (const auto none = refuse_filter("daisy-weighted", options); !none) return none.error();
-    return run_experiment("daisy-weighted", options, [&] { return measure(options); });
+    return run_experiment("daisy-weighted", options, [&] { return measure_daisy_weighted(options); });
 }
 
 }  // namespace genista::lab

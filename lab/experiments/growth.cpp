@@ -16,10 +16,10 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t most_reads = 2;
-constexpr std::uint64_t capacity = 1'000;
+constexpr std::uint64_t most_growth_reads = 2;
+constexpr std::uint64_t first_capacity = 1'000;
 
-nlohmann::json as_json(const growth_seen& seen) {
+nlohmann::json growth_json(const growth_seen& seen) {
     return {{"inserts", seen.inserts},
             {"erases", seen.erases},
             {"doublings", seen.doublings},
@@ -33,7 +33,7 @@ nlohmann::json as_json(const growth_seen& seen) {
             {"audit_sound", seen.sound}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_growth(const run_options& options) {
     const std::uint64_t keys = options.quick ? 150'000 : 3'000'000;
     const std::vector<double> rates = {0x1p-8, 0x1p-12};
     outcome out;
@@ -41,12 +41,12 @@ outcome measure(const run_options& options) {
     growth_seen total;
     for (std::size_t i = 0; i < rates.size(); ++i) {
         const growth_seen seen = grow_and_watch<broom_filter>(
-            seeded<broom_options>(capacity, rates[i], options.seed, true), keys, options.seed, [&](double share) {
+            seeded<broom_options>(first_capacity, rates[i], options.seed, true), keys, options.seed, [&](double share) {
                 options.progress((static_cast<double>(i) + share) * 0.95 / static_cast<double>(rates.size()));
             });
-        out.series.push_back(as_json(seen));
+        out.series.push_back(growth_json(seen));
         out.series.back()["rate"] = rates[i];
-        kept = kept && seen.kept(most_reads) && seen.doublings >= 5;
+        kept = kept && seen.kept(most_growth_reads) && seen.doublings >= 5;
         total.doublings += seen.doublings;
         total.asked += seen.asked;
         total.false_negatives += seen.false_negatives;
@@ -54,20 +54,20 @@ outcome measure(const run_options& options) {
         total.most_keys_read = std::max(total.most_keys_read, seen.most_keys_read);
         total.sound = (i == 0 || total.sound) && seen.sound;
     }
-    const growth_seen control = grow_and_watch_skipping_a_bin(capacity, 20'000, options.seed);
+    const growth_seen control = grow_and_watch_skipping_a_bin(first_capacity, 20'000, options.seed);
     const bool control_failed = control.false_negatives > 0 && !control.sound;
-    out.promised = "no false negative while growing, and at most " + std::to_string(most_reads) +
+    out.promised = "no false negative while growing, and at most " + std::to_string(most_growth_reads) +
                    " range reads an insert: its own, and one for the bin that is moved";
     out.measured = std::to_string(total.false_negatives) + " false negatives in " + std::to_string(total.asked) +
                    " questions over " + std::to_string(total.doublings) + " doublings from " +
-                   std::to_string(capacity) + " to " + std::to_string(keys) + " keys; an insert reads at most " +
+                   std::to_string(first_capacity) + " to " + std::to_string(keys) + " keys; an insert reads at most " +
                    std::to_string(total.most_reads) + " ranges and " + std::to_string(total.most_keys_read) +
                    " keys; the audit " + (total.sound ? "finds nothing" : "FAILS");
-    out.control = as_json(control);
+    out.control = growth_json(control);
     out.control["what"] = "a sweep that leaves one bin behind";
     out.control["failed_as_it_must"] = control_failed;
     out.kept = kept && control_failed;
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"capacity", capacity},
+    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"capacity", first_capacity},
                       {"keys", keys},         {"rates", rates},         {"erase_after_inserts", 8}};
     return out;
 }
@@ -75,7 +75,7 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_growth(const run_options& options) {
-    return run_on_broom("growth", options, [&] { return measure(options); });
+    return run_on_broom("growth", options, [&] { return measure_growth(options); });
 }
 
 }  // namespace genista::lab

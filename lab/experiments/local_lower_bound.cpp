@@ -117,11 +117,11 @@ constexpr double most_over_bound = 2;  // of the threshold at ε = 1/4
 constexpr double most_of_broom = 0.02;
 constexpr unsigned broom_is_smaller_from = 1024;  // log u
 constexpr std::uint64_t broom_keys = 100'000;
-constexpr std::array shares{1.0, 0.95, 0.9, 0.85, 0.8, 0.775, 0.75, 0.7, 0.6, 0.5};
+constexpr std::array bloom_shares{1.0, 0.95, 0.9, 0.85, 0.8, 0.775, 0.75, 0.7, 0.6, 0.5};
 
 // The attack on an arena that holds nobody yet.
 template <class BitsOf>
-void play(arena& at, std::uint64_t keys, std::uint64_t seed, rounds_sample& into, BitsOf bits_of) {
+void play_in_rounds(arena& at, std::uint64_t keys, std::uint64_t seed, rounds_sample& into, BitsOf bits_of) {
     insert_uniformly(at, keys, 2 * seed);
     into.add(attack_in_rounds(at, {.seed = 2 * seed + 1}));
     into.false_negatives += at.counted().false_negatives;
@@ -138,7 +138,8 @@ void play_remembering(const bound_setting& setting, std::uint64_t seed, remember
              .replaces = point.replaces,
              .seed = seed + game},
             0.5};
-        play(at, setting.keys, seed + game, point.seen, [&] { return static_cast<double>(at.filter().bits()); });
+        play_in_rounds(at, setting.keys, seed + game, point.seen,
+                       [&] { return static_cast<double>(at.filter().bits()); });
     }
 }
 
@@ -150,8 +151,8 @@ void play_rival(const bound_setting& setting, std::uint64_t seed, Options option
         options.hash = hasher{hash_key::from_seed(seed + game)};
         if constexpr (requires { options.repeatable; }) options.repeatable = seed + game;
         Arena at{options};
-        play(at, setting.keys, seed + game, point.seen,
-             [&] { return 8 * static_cast<double>(at.filter().stats().local_bytes); });
+        play_in_rounds(at, setting.keys, seed + game, point.seen,
+                       [&] { return 8 * static_cast<double>(at.filter().stats().local_bytes); });
     }
 }
 
@@ -170,11 +171,12 @@ void play_rival(const bound_setting& setting, std::uint64_t seed, rival_point& p
     }
 }
 
-bound_data measure(const bound_setting& setting, std::uint64_t seed, const std::function<void(double)>& progress) {
+bound_data measure_setting(const bound_setting& setting, std::uint64_t seed,
+                           const std::function<void(double)>& progress) {
     bound_data data{.setting = setting};
     const auto steps = static_cast<int>((setting.bits_to - setting.bits_from) / setting.bits_step);
     for (int step = 0; step <= steps; ++step) {
-        for (const double share : shares) {
+        for (const double share : bloom_shares) {
             for (const replacement way : {replacement::oldest, replacement::any}) {
                 if (share == 1 && way == replacement::any) continue;  // nothing to replace
                 data.remembering.push_back({setting.bits_from + setting.bits_step * step, share, way});
@@ -205,14 +207,14 @@ std::vector<rival_point> play_broom(std::uint64_t seed) {
     return all;
 }
 
-struct verdict {
+struct bound_verdict {
     bool small_break = true, threshold_fits = true, whitelist_keeps = true, askers_keep = true, broom_is_smaller = true;
     std::size_t small = 0;       // filters below the bound
     double least_sustained = 1;  // the least rate that one of those had
     std::vector<std::string> thresholds{};
 };
 
-void judge(const bound_data& data, const std::vector<rival_point>& brooms, verdict& so_far) {
+void judge_bound(const bound_data& data, const std::vector<rival_point>& brooms, bound_verdict& so_far) {
     const bound_setting& setting = data.setting;
     const double bound = bound_constant * setting.bound_bits_per_key();
     if (setting.universe_is_large()) {
@@ -263,7 +265,7 @@ nlohmann::json common_row(const bound_setting& setting, const rounds_sample& see
                  seen.through.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(seen.through.size(), 12)))}};
 }
 
-void add_rows(const bound_data& data, nlohmann::json& series) {
+void add_bound_rows(const bound_data& data, nlohmann::json& series) {
     const bound_setting& setting = data.setting;
     for (const double rate : lower_bound_rates) {
         const auto needed = data.threshold(rate);
@@ -314,14 +316,14 @@ outcome run_all(const run_options& options) {
     }
     std::vector<bound_data> all;
     const std::vector<rival_point> brooms = play_broom(options.seed);
-    verdict seen;
+    bound_verdict seen;
     outcome out;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         const double share = 1 / static_cast<double>(settings.size());
-        all.push_back(measure(settings[i], options.seed + (i << 40),
-                              [&](double done) { options.progress(share * (static_cast<double>(i) + done)); }));
-        judge(all.back(), brooms, seen);
-        add_rows(all.back(), out.series);
+        all.push_back(measure_setting(settings[i], options.seed + (i << 40),
+                                      [&](double done) { options.progress(share * (static_cast<double>(i) + done)); }));
+        judge_bound(all.back(), brooms, seen);
+        add_bound_rows(all.back(), out.series);
     }
     out.promised =
         "a filter that never asks R needs on the order of min(n log n, n log log u) bits to keep a sustained ε: up "
@@ -366,7 +368,7 @@ outcome run_all(const run_options& options) {
                       {"quick", options.quick},
                       {"rates", lower_bound_rates},
                       {"bound_constant", bound_constant},
-                      {"bloom_shares", shares}};
+                      {"bloom_shares", bloom_shares}};
     for (const bound_setting& each : settings)
         out.parameters["settings"].push_back({{"keys", each.keys},
                                               {"universe_bits", each.universe_bits},

@@ -10,7 +10,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr double none = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 report::line_chart rates_over_bits(const bound_data& data) {
     report::line_chart chart;
@@ -50,7 +50,7 @@ report::scatter_chart rivals_over_bits(const bound_data& data) {
 }
 
 // Some filters that tell the story, at ε = 1/4.
-report::line_chart rounds(const bound_data& data) {
+report::line_chart round_by_round(const bound_data& data) {
     constexpr std::size_t most_rounds = 12;
     report::line_chart chart;
     chart.title = data.name() + ", round by round";
@@ -62,7 +62,7 @@ report::line_chart rounds(const bound_data& data) {
     const auto add = [&](const std::string& name, const rounds_sample& seen) {
         report::series line{name + " (" + shown(seen.bits_per_key, 3) + ")", {}};
         for (std::size_t i = 0; i < most_rounds; ++i)
-            line.y.push_back(i < seen.through.size() ? static_cast<double>(seen.through[i]) : none);
+            line.y.push_back(i < seen.through.size() ? static_cast<double>(seen.through[i]) : no_value);
         chart.lines.push_back(std::move(line));
     };
     const double small = std::floor(data.setting.bound_bits_per_key());
@@ -94,7 +94,7 @@ report::line_chart thresholds(const std::vector<bound_data>& all, std::uint64_t 
     for (const double rate : lower_bound_rates) {
         report::series line{"ε = " + shown_rate(rate), {}};
         for (const bound_data& each : all) {
-            if (each.setting.keys == keys) line.y.push_back(each.threshold(rate).value_or(none));
+            if (each.setting.keys == keys) line.y.push_back(each.threshold(rate).value_or(no_value));
         }
         chart.lines.push_back(std::move(line));
     }
@@ -108,7 +108,7 @@ std::vector<report::section> draw_bounds(const std::vector<bound_data>& all) {
     if (all.empty()) return sections;
     sections.push_back({"What it takes", "", {thresholds(all, all.front().setting.keys)}});
     for (const bound_data& each : all)
-        sections.push_back({each.name(), "", {rates_over_bits(each), rounds(each), rivals_over_bits(each)}});
+        sections.push_back({each.name(), "", {rates_over_bits(each), round_by_round(each), rivals_over_bits(each)}});
     return sections;
 }
 

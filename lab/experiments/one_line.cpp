@@ -10,7 +10,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/experiments/experiments.hpp"
-#include "lab/workloads/broom_workload.hpp"
+#include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
 namespace {
@@ -19,13 +19,11 @@ constexpr double most_lines = 1.08;
 constexpr double judged_load = 0.9;
 constexpr double lines_of_cuckoo = 2;  // an absent key is compared with both of its bins
 
-using workload = broom_workload<broom_filter>;
-
-outcome measure(const run_options& options) {
+outcome measure_one_line(const run_options& options) {
     const std::uint64_t capacity = options.quick ? 100'000 : 1'000'000;
     const std::uint64_t queries = options.quick ? 400'000 : 4'000'000;
     outcome out;
-    const auto row = [&](const workload& w, const char* how, double rate, double load) {
+    const auto row = [&](const our_workload& w, const char* how, double rate, double load) {
         const line_use seen = trace_strangers(w.filter(), first_stranger, queries);
         out.series.push_back({{"how", how},
                               {"rate", rate},
@@ -41,20 +39,20 @@ outcome measure(const run_options& options) {
     const std::vector<double> rates = {0x1p-8, 0x1p-10, 0x1p-12, 0x1p-16, 0x1p-20, 0x1p-24};
     for (std::size_t i = 0; i < rates.size(); ++i) {
         for (const double load : {judged_load, 0.94}) {
-            workload w{seeded<broom_options>(capacity, rates[i], options.seed)};
+            our_workload w{seeded<broom_options>(capacity, rates[i], options.seed)};
             w.load(0, keys_at_load(w.filter(), load));
             const double lines = row(w, "built at once", rates[i], load);
             double& into = load == judged_load ? worst : worst_full;
             into = std::max(into, lines);
             if (load == judged_load) best = std::min(best, lines);
         }
-        workload singly{seeded<broom_options>(capacity, rates[i], options.seed)};
+        our_workload singly{seeded<broom_options>(capacity, rates[i], options.seed)};
         const std::uint64_t keys = keys_at_load(singly.filter(), judged_load);
         for (std::uint64_t key = 0; key < keys; ++key) singly.insert(key);
         worst_singly = std::max(worst_singly, row(singly, "inserted one by one", rates[i], judged_load));
         options.progress(static_cast<double>(i + 1) / static_cast<double>(rates.size() + 1));
     }
-    workload crowded{seeded<broom_options>(capacity, 0x1p-8, options.seed)};
+    our_workload crowded{seeded<broom_options>(capacity, 0x1p-8, options.seed)};
     crowded.load(0, keys_at_load(crowded.filter(), 1.1));
     const double control = row(crowded, "control: 110 % of the slots", 0x1p-8, 1.1);
     const bool controls_failed = control > most_lines && lines_of_cuckoo > most_lines;
@@ -77,7 +75,7 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_one_line(const run_options& options) {
-    return run_on_broom("one-line", options, [&] { return measure(options); });
+    return run_on_broom("one-line", options, [&] { return measure_one_line(options); });
 }
 
 }  // namespace genista::lab

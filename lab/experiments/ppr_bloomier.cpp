@@ -24,6 +24,7 @@
 #include "genista/bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
@@ -31,10 +32,9 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::array rates{0x1p-4, 0x1p-8, 0x1p-12};
-constexpr std::array widths{0u, 1u, 8u, 20u};
+constexpr std::array bloomier_rates{0x1p-4, 0x1p-8, 0x1p-12};
+constexpr std::array value_widths{0u, 1u, 8u, 20u};
 constexpr std::uint64_t strangers_from = std::uint64_t{1} << 63;
-constexpr std::uint64_t judged_from = 100'000;  // keys, for all bits together
 
 // Two in three values of each width but the narrowest are nobody's.
 std::uint64_t value_of(std::uint64_t chance, unsigned width) {
@@ -45,13 +45,13 @@ bool is_somebodys(std::uint64_t value, unsigned width) {
     return value <= bits::low_mask(width) && (width < 2 || value % 3 == 0);
 }
 
-std::uint64_t mixed(std::uint64_t word) {
+std::uint64_t mixed_word(std::uint64_t word) {
     word = (word ^ word >> 31) * 0xbf58476d1ce4e5b9u;
     word = (word ^ word >> 29) * 0x94d049bb133111ebu;
     return word ^ word >> 32;
 }
 
-struct cell {
+struct bloomier_cell {
     std::uint64_t keys = 0;
     double rate = 0;
     unsigned width = 0;
@@ -63,13 +63,14 @@ struct cell {
         return -std::log2(rate) + 1 + minimal_perfect::most_bits_per_key + width;
     }
     [[nodiscard]] bool is_small() const {
-        return perfect_bits <= minimal_perfect::most_bits_per_key && (keys < judged_from || all_bits <= allowed_bits());
+        return perfect_bits <= minimal_perfect::most_bits_per_key &&
+               (keys < ppr_judged_from || all_bits <= allowed_bits());
     }
     [[nodiscard]] bool is_right() const { return wrong == 0 && wrong_after_updates == 0 && nobodys_values == 0; }
 };
 
-bloomier_filter build(const std::vector<std::uint64_t>& keys, const std::vector<std::uint64_t>& values, double rate,
-                      unsigned width, std::uint64_t seed) {
+bloomier_filter build_bloomier(const std::vector<std::uint64_t>& keys, const std::vector<std::uint64_t>& values,
+                               double rate, unsigned width, std::uint64_t seed) {
     return must(bloomier_filter::build(
         {.false_positive_rate = rate, .value_bits = width, .hash = hasher{hash_key::from_seed(seed)}},
         std::span<const std::uint64_t>{keys}, values, 1));
@@ -97,20 +98,20 @@ void ask_strangers(const bloomier_filter& filter, std::uint64_t queries, const T
     }
 }
 
-void measure_cell(cell& c) {
+void measure_cell(bloomier_cell& c) {
     std::vector<std::uint64_t> keys(c.keys), values(c.keys);
     for (std::uint64_t i = 0; i < c.keys; ++i) {
         keys[i] = i;
-        values[i] = value_of(mixed(c.seed + i), c.width);
+        values[i] = value_of(mixed_word(c.seed + i), c.width);
     }
-    bloomier_filter filter = build(keys, values, c.rate, c.width, c.seed);
+    bloomier_filter filter = build_bloomier(keys, values, c.rate, c.width, c.seed);
     c.wrong = count_wrong(filter, keys, values);
     ask_strangers(filter, c.queries, [&](std::uint64_t value) {
         ++c.false_positives;
         c.nobodys_values += is_somebodys(value, c.width) ? 0u : 1u;
     });
     for (std::size_t i = 0; i < keys.size(); i += 7) {
-        values[i] = value_of(mixed(~c.seed - i), c.width);
+        values[i] = value_of(mixed_word(~c.seed - i), c.width);
         c.wrong_after_updates += must(filter.update(keys[i], values[i])) == update_outcome::updated ? 0u : 1u;
     }
     c.wrong_after_updates += count_wrong(filter, keys, values);
@@ -122,7 +123,7 @@ void measure_cell(cell& c) {
     c.all_bits = 8 * static_cast<double>(filter.stats().local_bytes) / n;
 }
 
-nlohmann::json row(const cell& c) {
+nlohmann::json bloomier_row(const bloomier_cell& c) {
     return {{"what", "filter"},
             {"keys", c.keys},
             {"rate", c.rate},
@@ -138,7 +139,7 @@ nlohmann::json row(const cell& c) {
             {"allowed_bits_per_key", c.allowed_bits()}};
 }
 
-struct tally {
+struct stranger_tally {
     std::uint64_t queries = 0, false_positives = 0;
     [[nodiscard]] bool keeps(double rate) const {
         return queries >= trials_for(rate) && false_positives <= most_plausible_hits(queries, rate);
@@ -150,17 +151,17 @@ struct tally {
 
 // One member, one stranger whose digest lies close by, and a new h for each pair of them. All of n = 1 lands on the one entry: what is
 // left is Pr[h(x) = h(y)].
-tally ask_neighbours(double rate, std::uint64_t seed) {
+stranger_tally ask_neighbours(double rate, std::uint64_t seed) {
     constexpr std::array<std::pair<std::uint64_t, std::uint64_t>, 4> pairs{
         {{1, 2}, {3, 5}, {std::uint64_t{1} << 40, std::uint64_t{3} << 40}, {0x9e3779b97f4a7c15u, 0x9e3779b97f4a7c16u}}};
-    tally seen;
+    stranger_tally seen;
     for (const std::uint64_t wanted = trials_for(rate); seen.queries < wanted; ++seen.queries) {
         const auto& [member, stranger] = pairs[seen.queries % pairs.size()];
         const std::array keys{digest{seed, member}};
         const auto filter =
             must(bloomier_filter::build({.false_positive_rate = rate,
                                          .value_bits = 0,
-                                         .hash = hasher{hash_key::from_seed(mixed(seed + seen.queries))}},
+                                         .hash = hasher{hash_key::from_seed(mixed_word(seed + seen.queries))}},
                                         std::span<const digest>{keys}, {}));
         seen.false_positives += filter.may_contain(digest{seed, stranger}) ? 1u : 0u;
     }
@@ -168,16 +169,16 @@ tally ask_neighbours(double rate, std::uint64_t seed) {
 }
 
 // Two bits fewer: what a rate of 4 ε asks for, judged by ε.
-tally short_of_two_bits(double rate, std::uint64_t seed) {
+stranger_tally short_of_two_bits(double rate, std::uint64_t seed) {
     std::vector<std::uint64_t> keys(10'000);
     for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i;
-    const bloomier_filter filter = build(keys, {}, 4 * rate, 0, seed);
-    tally seen{.queries = trials_for(rate)};
+    const bloomier_filter filter = build_bloomier(keys, {}, 4 * rate, 0, seed);
+    stranger_tally seen{.queries = trials_for(rate)};
     ask_strangers(filter, seen.queries, [&](std::uint64_t) { ++seen.false_positives; });
     return seen;
 }
 
-struct judged {
+struct judged_bloomier {
     bool kept = true;
     double most_of_promise = 0, most_perfect_bits = 0;
     std::uint64_t queries = 0, wrong = 0;
@@ -189,10 +190,10 @@ struct judged {
     }
 };
 
-void judge(const std::vector<cell>& cells, std::uint64_t keys, double rate, judged& so_far) {
-    tally sum;
+void judge_bloomier(const std::vector<bloomier_cell>& cells, std::uint64_t keys, double rate, judged_bloomier& so_far) {
+    stranger_tally sum;
     const std::string where = std::to_string(keys) + " keys at " + shown_rate(rate);
-    for (const cell& c : cells) {
+    for (const bloomier_cell& c : cells) {
         if (c.keys != keys || c.rate != rate) continue;
         sum.queries += c.queries;
         sum.false_positives += c.false_positives;
@@ -206,7 +207,8 @@ void judge(const std::vector<cell>& cells, std::uint64_t keys, double rate, judg
     so_far.demand(sum.keeps(rate), "the rate of " + where);
 }
 
-std::vector<report::section> draw(const std::vector<cell>& cells, const std::vector<std::uint64_t>& sizes) {
+std::vector<report::section> draw_bloomier(const std::vector<bloomier_cell>& cells,
+                                           const std::vector<std::uint64_t>& sizes) {
     report::line_chart parts;
     parts.title = "Bits a key, part by part";
     parts.caption =
@@ -217,8 +219,8 @@ std::vector<report::section> draw(const std::vector<cell>& cells, const std::vec
         promise{"promised", {}};
     for (const std::uint64_t keys : sizes) {
         parts.at.push_back(static_cast<double>(keys));
-        for (const cell& c : cells) {
-            if (c.keys != keys || c.rate != rates[1] || c.width != 0) continue;
+        for (const bloomier_cell& c : cells) {
+            if (c.keys != keys || c.rate != bloomier_rates[1] || c.width != 0) continue;
             perfect.y.push_back(c.perfect_bits);
             checks.y.push_back(c.check_bits);
             all.y.push_back(c.all_bits);
@@ -233,9 +235,9 @@ std::vector<report::section> draw(const std::vector<cell>& cells, const std::vec
     over.x = parts.x;
     over.y = parts.y;
     over.at = parts.at;
-    for (const double rate : rates) {
+    for (const double rate : bloomier_rates) {
         report::series line{"ε = " + shown_rate(rate), {}};
-        for (const cell& c : cells) {
+        for (const bloomier_cell& c : cells) {
             if (c.rate == rate && c.width == 8) line.y.push_back(c.all_bits - 8 + std::log2(rate));
         }
         over.lines.push_back(std::move(line));
@@ -243,18 +245,18 @@ std::vector<report::section> draw(const std::vector<cell>& cells, const std::vec
     return {{"Space", "", {std::move(parts), std::move(over)}}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_bloomier(const run_options& options) {
     std::vector<std::uint64_t> sizes{10'000, 100'000, 1'000'000};
     if (!options.quick) sizes.push_back(10'000'000);
-    std::vector<cell> cells;
+    std::vector<bloomier_cell> cells;
     for (const std::uint64_t keys : sizes) {
-        for (const double rate : rates) {
-            for (const unsigned width : widths) {
+        for (const double rate : bloomier_rates) {
+            for (const unsigned width : value_widths) {
                 cells.push_back({.keys = keys,
                                  .rate = rate,
                                  .width = width,
                                  .seed = options.seed + 1'000'003 * cells.size(),
-                                 .queries = trials_for(rate) / widths.size() + 1});
+                                 .queries = trials_for(rate) / value_widths.size() + 1});
             }
         }
     }
@@ -262,17 +264,17 @@ outcome measure(const run_options& options) {
         cells.size(), [&](std::size_t i) { measure_cell(cells[i]); },
         [&](double done) { options.progress(0.8 * done); });
     outcome out;
-    judged verdict;
-    for (const cell& each : cells) out.series.push_back(row(each));
+    judged_bloomier verdict;
+    for (const bloomier_cell& each : cells) out.series.push_back(bloomier_row(each));
     for (const std::uint64_t keys : sizes) {
-        for (const double rate : rates) judge(cells, keys, rate, verdict);
+        for (const double rate : bloomier_rates) judge_bloomier(cells, keys, rate, verdict);
     }
 
     nlohmann::json controls = nlohmann::json::array();
     bool controls_failed = true;
     double most_near = 0;
-    for (const double rate : rates) {
-        const tally without = short_of_two_bits(rate, options.seed);
+    for (const double rate : bloomier_rates) {
+        const stranger_tally without = short_of_two_bits(rate, options.seed);
         controls_failed = controls_failed && !without.keeps(rate);
         controls.push_back({{"rate", rate},
                             {"check_bits", bloomier_filter::check_bits_for(4 * rate)},
@@ -281,8 +283,8 @@ outcome measure(const run_options& options) {
                             {"most_plausible", most_plausible_hits(without.queries, rate)},
                             {"rate_of_promise", without.of_promise(rate)},
                             {"failed_as_it_must", !without.keeps(rate)}});
-        if (rate < (options.quick ? rates[0] : rates[1])) continue;
-        const tally near = ask_neighbours(rate, options.seed);
+        if (rate < (options.quick ? bloomier_rates[0] : bloomier_rates[1])) continue;
+        const stranger_tally near = ask_neighbours(rate, options.seed);
         most_near = std::max(most_near, near.of_promise(rate));
         verdict.demand(near.keeps(rate), "the rate of neighbours at " + shown_rate(rate));
         out.series.push_back({{"what", "neighbours, a new h each time"},
@@ -291,8 +293,9 @@ outcome measure(const run_options& options) {
                               {"false_positives", near.false_positives},
                               {"most_plausible", most_plausible_hits(near.queries, rate)}});
     }
-    const cell& largest = *std::ranges::find_if(
-        cells, [&](const cell& c) { return c.keys == sizes.back() && c.rate == rates[1] && c.width == 8; });
+    const bloomier_cell& largest = *std::ranges::find_if(cells, [&](const bloomier_cell& c) {
+        return c.keys == sizes.back() && c.rate == bloomier_rates[1] && c.width == 8;
+    });
     out.promised =
         "every key finds its value, also after updates in place; strangers pass with probability at most ε and have "
         "the value of "
@@ -307,9 +310,9 @@ outcome measure(const run_options& options) {
     out.control = {{"what", "a check two bits shorter must break the rate"},
                    {"runs", controls},
                    {"failed_as_they_must", controls_failed}};
-    out.parameters = {{"seed", options.seed}, {"quick", options.quick}, {"rates", rates},
-                      {"sizes", sizes},       {"value_bits", widths},   {"bits_judged_from_keys", judged_from}};
-    out.figures = draw(cells, sizes);
+    out.parameters = {{"seed", options.seed}, {"quick", options.quick},     {"rates", bloomier_rates},
+                      {"sizes", sizes},       {"value_bits", value_widths}, {"bits_judged_from_keys", ppr_judged_from}};
+    out.figures = draw_bloomier(cells, sizes);
     return out;
 }
 
@@ -319,7 +322,7 @@ result<outcome> run_ppr_bloomier(const run_options& options) {
     if (!options.filter.empty() && options.filter != bloomier_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: ppr-bloomier knows bloomier",
                            options.filter.c_str());
-    return run_experiment("ppr-bloomier", options, [&] { return measure(options); });
+    return run_experiment("ppr-bloomier", options, [&] { return measure_bloomier(options); });
 }
 
 }  // namespace genista::lab

@@ -29,15 +29,16 @@
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
+#include "lab/workloads/queries.hpp"
 
 namespace genista::lab {
 namespace {
 
-constexpr std::array loads{0.5, 0.8, 0.9, 0.95, 0.97};
+constexpr std::array cleary_loads{0.5, 0.8, 0.9, 0.95, 0.97};
 constexpr double offset_bits = 2.0 / 15;        // a cell: the fork
 constexpr double most_cells = 1;                // times 1/(1-α)²
 constexpr double page_and_object = 8.0 * 5000;  // bits
-constexpr std::uint64_t walks = 100'000;
+constexpr std::uint64_t walks_asked = 100'000;
 constexpr std::uint64_t enough_cells = 2'000'000;  // in all tables of one size together
 
 // 5
@@ -47,7 +48,7 @@ constexpr bool can_erase = requires(Filter& f, std::uint64_t key) {
     f.erase(key);
 };
 
-struct point {
+struct cleary_point {
     std::uint64_t keys = 0;
     double load = 0, rate = 0;
     std::uint64_t seed = 0, tables = 1;
@@ -71,21 +72,18 @@ struct point {
     }
 };
 
-cleary_filter filter_for(const point& p, std::uint64_t table, double rate) {
+cleary_filter filter_for(const cleary_point& p, std::uint64_t table, double rate) {
     return must(cleary_filter::make({.capacity = p.keys,
                                      .false_positive_rate = rate,
                                      .hash = hasher{hash_key::from_seed(p.seed + table)},
                                      .load = p.load}));
 }
 
-void fill(cleary_filter& filter, std::uint64_t keys) {
+void fill_cleary(cleary_filter& filter, std::uint64_t keys) {
     for (std::uint64_t key = 0; key < keys; ++key) {
         if (filter.insert(key) == insert_outcome::full) throw workload_error{"ppr-cleary: full below its capacity"};
     }
 }
-
-// Members are 0, 1, …; strangers lie far above them.
-constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
 
 std::uint64_t count_let_through(const cleary_filter& filter, std::uint64_t queries) {
     std::uint64_t hits = 0;
@@ -93,16 +91,16 @@ std::uint64_t count_let_through(const cleary_filter& filter, std::uint64_t queri
     return hits;
 }
 
-void measure_table(point& p, std::uint64_t table) {
+void measure_cleary_table(cleary_point& p, std::uint64_t table) {
     cleary_filter filter = filter_for(p, table, p.rate);
-    fill(filter, p.keys);
+    fill_cleary(filter, p.keys);
     const std::uint64_t values = filter.stats().keys;
     for (std::uint64_t key = 0; key < p.keys; ++key) {
         p.false_negatives += filter.may_contain(key) ? 0u : 1u;
         p.changed += filter.insert(key) == insert_outcome::already_present ? 0u : 1u;
     }
     p.changed += filter.stats().keys == values ? 0u : 1u;
-    const std::uint64_t queries = trials_for(p.rate) / p.tables + 1, asked = walks / p.tables + 1;
+    const std::uint64_t queries = trials_for(p.rate) / p.tables + 1, asked = walks_asked / p.tables + 1;
     p.queries += queries;
     p.false_positives += count_let_through(filter, queries);
     p.bits = std::max(p.bits, 8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(p.keys));
@@ -115,7 +113,7 @@ void measure_table(point& p, std::uint64_t table) {
     }
 }
 
-nlohmann::json row(const point& p) {
+nlohmann::json cleary_row(const cleary_point& p) {
     return {{"what", "filter"},
             {"keys", p.keys},
             {"load", p.load},
@@ -167,7 +165,7 @@ class one_status_bit {
     std::vector<std::uint32_t> cells_;
 };
 
-struct control {
+struct cleary_control {
     double one_bit_rate = 0, halved_rate = 0, crowded_cells = 0;  // rates in ε, cells in 1/(1-α)²
     bool one_bit_failed = false, halved_failed = false, crowded_failed = false;
     [[nodiscard]] bool failed() const { return one_bit_failed && halved_failed && crowded_failed; }
@@ -179,16 +177,16 @@ digest crowded_digest(const void*, key_view key) noexcept {
     return {d.position / 2, d.seed};
 }
 
-control run_controls(std::uint64_t seed) {
+cleary_control run_cleary_controls(std::uint64_t seed) {
     constexpr std::uint64_t keys = 100'000;
-    const point at{.keys = keys, .load = 0.95, .rate = 0x1p-8, .seed = seed};
+    const cleary_point at{.keys = keys, .load = 0.95, .rate = 0x1p-8, .seed = seed};
     const std::uint64_t queries = trials_for(at.rate);
     const auto in_rates = [&](std::uint64_t hits) {
         return static_cast<double>(hits) / static_cast<double>(queries) / at.rate;
     };
-    control seen;
+    cleary_control seen;
     cleary_filter halved = filter_for(at, 0, 2 * at.rate);
-    fill(halved, keys);
+    fill_cleary(halved, keys);
     const std::uint64_t halved_hits = count_let_through(halved, queries);
     seen.halved_rate = in_rates(halved_hits);
     seen.halved_failed = halved_hits > most_plausible_hits(queries, at.rate);
@@ -204,7 +202,7 @@ control run_controls(std::uint64_t seed) {
                                                       .false_positive_rate = at.rate,
                                                       .hash = hasher::custom(&crowded_digest, nullptr),
                                                       .load = 0.8}));
-    fill(crowded, keys);
+    fill_cleary(crowded, keys);
     constexpr std::uint64_t asked = 1'000;
     for (std::uint64_t i = 0; i < asked; ++i) {
         seen.crowded_cells += static_cast<double>(crowded.walk_of(crowded.hash()(first_stranger + i)).insert_cells) /
@@ -216,7 +214,7 @@ control run_controls(std::uint64_t seed) {
 
 // ---- what it says and draws ------------------------------------------------------------------------------------------------------
 
-std::vector<report::section> draw(const std::vector<point>& all, std::uint64_t keys) {
+std::vector<report::section> draw_cleary(const std::vector<cleary_point>& all, std::uint64_t keys) {
     report::line_chart space, time;
     space.title = "Bits a key over the load";
     space.caption =
@@ -234,7 +232,7 @@ std::vector<report::section> draw(const std::vector<point>& all, std::uint64_t k
     report::series bits{"cleary", {}}, bound{"(1/α) log(4u/n)", {}}, least{"log(1/ε)", {}};
     report::series square{"1/(1-α)²", {}}, inserts{"insert", {}}, strangers{"look-up, stranger", {}},
         members{"look-up, member", {}};
-    for (const point& p : all) {
+    for (const cleary_point& p : all) {
         if (p.keys != keys || p.rate != 0x1p-8) continue;
         space.at.push_back(p.load);
         time.at.push_back(p.load);
@@ -251,8 +249,8 @@ std::vector<report::section> draw(const std::vector<point>& all, std::uint64_t k
     return {{"Linear probing with quotienting", "", {std::move(space), std::move(time)}}};
 }
 
-std::vector<point> points_of(const run_options& options) {
-    std::vector<point> all;
+std::vector<cleary_point> cleary_points(const run_options& options) {
+    std::vector<cleary_point> all;
     const std::uint64_t largest = options.quick ? 1'000'000 : 10'000'000;
     const auto add = [&](std::uint64_t keys, double load, double rate) {
         all.push_back({.keys = keys,
@@ -262,28 +260,28 @@ std::vector<point> points_of(const run_options& options) {
                        .tables = std::max<std::uint64_t>(1, enough_cells / keys)});
     };
     for (std::uint64_t keys = largest; keys >= 10'000; keys /= 10) {
-        for (const double load : loads) add(keys, load, 0x1p-8);
+        for (const double load : cleary_loads) add(keys, load, 0x1p-8);
     }
     if (!options.quick) {
-        for (const double load : loads) add(1'000'000, load, 0x1p-12);
+        for (const double load : cleary_loads) add(1'000'000, load, 0x1p-12);
     }
     return all;
 }
 
-outcome measure(const run_options& options) {
-    std::vector<point> all = points_of(options);
+outcome measure_cleary(const run_options& options) {
+    std::vector<cleary_point> all = cleary_points(options);
     const auto one = [&](std::size_t i) {
-        for (std::uint64_t table = 0; table < all[i].tables; ++table) measure_table(all[i], table);
+        for (std::uint64_t table = 0; table < all[i].tables; ++table) measure_cleary_table(all[i], table);
     };
     parallel(all.size(), one, [&](double done) { options.progress(0.9 * done); });
-    const control controls = run_controls(options.seed);
+    const cleary_control controls = run_cleary_controls(options.seed);
     outcome out;
     bool kept = !can_erase<cleary_filter>;
     double worst_bits = 0, worst_walk = 0, worst_rate = 0;
     std::uint64_t queries = 0, lost = 0;
     std::string broken;
-    for (const point& p : all) {
-        out.series.push_back(row(p));
+    for (const cleary_point& p : all) {
+        out.series.push_back(cleary_row(p));
         kept = kept && p.kept();
         if (!p.kept())
             broken += (broken.empty() ? " Not kept: n = " : ", n = ") + shown(static_cast<double>(p.keys)) +
@@ -313,12 +311,12 @@ outcome measure(const run_options& options) {
         {"failed_as_they_must", controls.failed()}};
     out.parameters = {{"seed", options.seed},
                       {"quick", options.quick},
-                      {"loads", loads},
-                      {"walks_each", walks},
+                      {"loads", cleary_loads},
+                      {"walks_each", walks_asked},
                       {"most_cells", most_cells},
                       {"offset_bits_per_cell", offset_bits},
                       {"allowed_constant_bits", page_and_object}};
-    out.figures = draw(all, options.quick ? 1'000'000 : 10'000'000);
+    out.figures = draw_cleary(all, options.quick ? 1'000'000 : 10'000'000);
     return out;
 }
 
@@ -327,7 +325,7 @@ outcome measure(const run_options& options) {
 result<outcome> run_ppr_cleary(const run_options& options) {
     if (!options.filter.empty() && options.filter != cleary_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: ppr-cleary knows cleary", options.filter.c_str());
-    return run_experiment("ppr-cleary", options, [&] { return measure(options); });
+    return run_experiment("ppr-cleary", options, [&] { return measure_cleary(options); });
 }
 
 }  // namespace genista::lab

@@ -19,8 +19,6 @@
 namespace genista::lab {
 namespace {
 
-using bits::redundant_counter;
-
 constexpr std::uint64_t walk_steps = 1'000'000;
 constexpr unsigned highest_power = 40;
 
@@ -28,7 +26,7 @@ struct seen_digits {
     std::uint64_t operations = 0, digits = 0, unsound = 0, too_large = 0, dear_zeros = 0;
     double most = 0;  // digits an operation, over any beginning of at least 1000 operations
 
-    void note(const redundant_counter& counter, std::uint64_t value) {
+    void note(const bits::redundant_counter& counter, std::uint64_t value) {
         ++operations;
         digits = counter.digits_read() + counter.digits_written();
         if (operations >= 1000) most = std::max(most, static_cast<double>(digits) / static_cast<double>(operations));
@@ -47,7 +45,7 @@ struct seen_digits {
     }
 };
 
-void move(redundant_counter& counter, seen_digits& seen, std::uint64_t& value, bool up) {
+void move_counter(bits::redundant_counter& counter, seen_digits& seen, std::uint64_t& value, bool up) {
     if (up) {
         if (!counter.increment()) throw workload_error{"a counter that cannot go on"};
         ++value;
@@ -60,10 +58,10 @@ void move(redundant_counter& counter, seen_digits& seen, std::uint64_t& value, b
 
 seen_digits up_and_down(std::uint64_t highest) {
     seen_digits seen;
-    redundant_counter counter;
+    bits::redundant_counter counter;
     std::uint64_t value = 0;
-    while (value < highest) move(counter, seen, value, true);
-    while (value > 0) move(counter, seen, value, false);
+    while (value < highest) move_counter(counter, seen, value, true);
+    while (value > 0) move_counter(counter, seen, value, false);
     const auto before = counter.digits_read();
     if (!counter.is_zero() || counter.digits_read() != before + 1 || counter.decrement()) ++seen.dear_zeros;
     return seen;
@@ -72,14 +70,14 @@ seen_digits up_and_down(std::uint64_t highest) {
 // Around every power of two up to 2^20, in steps of 1 to 3, a hundred times each.
 seen_digits across_powers() {
     seen_digits seen;
-    redundant_counter counter;
+    bits::redundant_counter counter;
     std::uint64_t value = 0;
     for (unsigned power = 1; power <= 20; ++power) {
-        while (value < (std::uint64_t{1} << power) - 1) move(counter, seen, value, true);
+        while (value < (std::uint64_t{1} << power) - 1) move_counter(counter, seen, value, true);
         for (unsigned round = 0; round < 300; ++round) {
             const unsigned steps = 1 + round % 3;
-            for (unsigned i = 0; i < steps; ++i) move(counter, seen, value, true);
-            for (unsigned i = 0; i < steps; ++i) move(counter, seen, value, false);
+            for (unsigned i = 0; i < steps; ++i) move_counter(counter, seen, value, true);
+            for (unsigned i = 0; i < steps; ++i) move_counter(counter, seen, value, false);
         }
     }
     return seen;
@@ -87,25 +85,25 @@ seen_digits across_powers() {
 
 seen_digits random_walk(double up, std::uint64_t seed) {
     seen_digits seen;
-    redundant_counter counter;
+    bits::redundant_counter counter;
     random_stream chance{seed};
     std::uint64_t value = 0;
-    for (std::uint64_t i = 0; i < walk_steps; ++i) move(counter, seen, value, value == 0 || chance.unit() < up);
+    for (std::uint64_t i = 0; i < walk_steps; ++i) move_counter(counter, seen, value, value == 0 || chance.unit() < up);
     return seen;
 }
 
 // Tries both ways on copies and takes the dearer; at first it climbs, to have something to ruin.
 seen_digits greedy(std::uint64_t climb) {
     seen_digits seen;
-    redundant_counter counter;
+    bits::redundant_counter counter;
     std::uint64_t value = 0;
-    while (value < climb) move(counter, seen, value, true);
+    while (value < climb) move_counter(counter, seen, value, true);
     for (std::uint64_t i = 0; i < walk_steps; ++i) {
-        redundant_counter up = counter, down = counter;
+        bits::redundant_counter up = counter, down = counter;
         (void)up.increment();
         (void)down.decrement();
-        const auto cost = [](const redundant_counter& c) { return c.digits_read() + c.digits_written(); };
-        move(counter, seen, value, value == 0 || cost(up) >= cost(down));
+        const auto cost = [](const bits::redundant_counter& c) { return c.digits_read() + c.digits_written(); };
+        move_counter(counter, seen, value, value == 0 || cost(up) >= cost(down));
     }
     return seen;
 }
@@ -117,8 +115,8 @@ std::uint64_t naf_changes(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>(std::popcount((plus(a) ^ plus(b)) | (minus(a) ^ minus(b))));
 }
 
-report::section drawn(std::vector<double>& at, std::vector<double> redundant, std::vector<double> binary,
-                      std::vector<double> naf) {
+report::section drawn_counters(std::vector<double>& at, std::vector<double> redundant, std::vector<double> binary,
+                               std::vector<double> naf) {
     report::line_chart chart{
         "Going to and fro at the worst place near 2^k",
         "Digits an operation. The redundant counter reads some, too; the others count changes only.",
@@ -129,7 +127,7 @@ report::section drawn(std::vector<double>& at, std::vector<double> redundant, st
     return {"Counters", "", {std::move(chart)}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_counter(const run_options& options) {
     outcome out;
     const std::uint64_t highest = options.quick ? 100'000 : 1'000'000;
     bool kept = true;
@@ -150,7 +148,7 @@ outcome measure(const run_options& options) {
     std::vector<double> powers, redundant, binary, naf;
     for (unsigned power = 4; power <= highest_power; power += 4) {
         powers.push_back(power);
-        redundant_counter counter;
+        bits::redundant_counter counter;
         const std::uint64_t climb = std::min<std::uint64_t>((std::uint64_t{1} << power) - 1, 1u << 20);
         for (std::uint64_t i = 0; i < climb; ++i) (void)counter.increment();
         const auto before = counter.digits_read() + counter.digits_written();
@@ -175,7 +173,7 @@ outcome measure(const run_options& options) {
     out.kept = kept && control_failed;
     out.parameters = {
         {"seed", options.seed}, {"quick", options.quick}, {"highest", highest}, {"walk_steps", walk_steps}};
-    out.figures.push_back(drawn(powers, redundant, binary, naf));
+    out.figures.push_back(drawn_counters(powers, redundant, binary, naf));
     return out;
 }
 
@@ -183,7 +181,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_ppr_counter(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-counter", options); !refused) return refused.error();
-    return run_experiment("ppr-counter", options, [&] { return measure(options); });
+    return run_experiment("ppr-counter", options, [&] { return measure_counter(options); });
 }
 
 }  // namespace genista::lab

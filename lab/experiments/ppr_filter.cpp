@@ -16,6 +16,7 @@
 
 #include "genista/filters/optimal_filter.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
 #include "lab/workloads/counted_model.hpp"
@@ -24,9 +25,8 @@
 namespace genista::lab {
 namespace {
 
-constexpr double most_over = 6, slope = 0.1, may_rise_by = 0.25, most_peak = 1.25;
+constexpr double most_over = 6, slope = 0.1;
 constexpr double usual_rate = 0x1p-8;
-constexpr std::uint64_t judged_from = 100'000;
 
 struct filter_seen {
     std::uint64_t keys = 0;
@@ -43,8 +43,8 @@ struct filter_seen {
     }
     [[nodiscard]] bool kept() const {
         if (!rate_kept() || denied > 0) return false;
-        if (keys < judged_from) return true;
-        return over() <= most_over + slope * std::max(0.0, std::log2(usual_rate / rate)) && peak <= most_peak;
+        if (keys < ppr_judged_from) return true;
+        return over() <= most_over + slope * std::max(0.0, std::log2(usual_rate / rate)) && peak <= ppr_most_peak;
     }
     [[nodiscard]] nlohmann::json row() const {
         return {{"keys", keys},        {"rate", rate},         {"queries", queries},          {"false_positives", hits},
@@ -53,13 +53,13 @@ struct filter_seen {
     }
 };
 
-optimal_filter made_for(std::uint64_t n, double rate, std::uint64_t seed) {
+optimal_filter optimal_for(std::uint64_t n, double rate, std::uint64_t seed) {
     return must(optimal_filter::make({n, rate, hasher{hash_key::from_seed(seed)}}));
 }
 
-filter_seen measure_one(std::uint64_t n, double rate, double judged_rate, std::uint64_t seed) {
+filter_seen measure_filter(std::uint64_t n, double rate, double judged_rate, std::uint64_t seed) {
     filter_seen seen{.keys = n, .rate = judged_rate};
-    optimal_filter filter = made_for(n, rate, seed);
+    optimal_filter filter = optimal_for(n, rate, seed);
     double peak = 0;
     const auto bits = [&] { return 8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(n); };
     const auto put = [&](std::uint64_t key) {
@@ -83,23 +83,23 @@ filter_seen measure_one(std::uint64_t n, double rate, double judged_rate, std::u
     return seen;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_ppr_filter(const run_options& options) {
     outcome out;
     std::vector<filter_seen> all;
     const std::uint64_t largest = options.quick ? 1'000'000 : 10'000'000;
     for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
-        all.push_back(measure_one(n, usual_rate, usual_rate, options.seed));
+        all.push_back(measure_filter(n, usual_rate, usual_rate, options.seed));
         options.progress(0.12 * static_cast<double>(all.size()));
     }
     const std::size_t sizes = all.size();
-    all.push_back(measure_one(judged_from, 0x1p-4, 0x1p-4, options.seed));
+    all.push_back(measure_filter(ppr_judged_from, 0x1p-4, 0x1p-4, options.seed));
     if (!options.quick) {
-        all.push_back(measure_one(judged_from, 0x1p-12, 0x1p-12, options.seed));
-        all.push_back(measure_one(judged_from, 0x1p-16, 0x1p-16, options.seed));
+        all.push_back(measure_filter(ppr_judged_from, 0x1p-12, 0x1p-12, options.seed));
+        all.push_back(measure_filter(ppr_judged_from, 0x1p-16, 0x1p-16, options.seed));
     }
     options.progress(0.7);
     const std::uint64_t mixed_keys = 100'000;
-    optimal_filter mixed = made_for(mixed_keys, usual_rate, options.seed);
+    optimal_filter mixed = optimal_for(mixed_keys, usual_rate, options.seed);
     std::vector<std::uint64_t> exact(4 * mixed_keys);
     random_stream draws{options.seed};
     const model_seen model = play_mixed(mixed, exact, options.quick ? 2'000'000 : 20'000'000, mixed_keys, options.seed,
@@ -110,20 +110,20 @@ outcome measure(const run_options& options) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         kept = kept && all[i].kept();
         out.series.push_back(all[i].row());
-        if (all[i].keys >= judged_from) worst_peak = std::max(worst_peak, all[i].peak);
+        if (all[i].keys >= ppr_judged_from) worst_peak = std::max(worst_peak, all[i].peak);
         if (i >= sizes) continue;
         rise = std::max(rise, all[i].over() - least);
         least = std::min(least, all[i].over());
     }
-    kept = kept && rise <= may_rise_by;
-    const filter_seen control = measure_one(judged_from, 2 * usual_rate, usual_rate, options.seed);
+    kept = kept && rise <= ppr_may_rise_by;
+    const filter_seen control = measure_filter(ppr_judged_from, 2 * usual_rate, usual_rate, options.seed);
     const bool control_failed = !control.rate_kept();
     const filter_seen& last = all[sizes - 1];
     out.promised =
         "rate ε, with deletions too; at most " + shown(most_over) +
         " bits a key over optimal at 2^-8, not rising with n; no member denied, no count too small; a peak of "
         "at most " +
-        shown(most_peak) + " while it grows";
+        shown(ppr_most_peak) + " while it grows";
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + shown(last.over(), 3) +
                    " bits over optimal at n = " + std::to_string(last.keys) + " (" + shown(last.bits) +
                    " a key, rate " + shown(100 * last.measured(), 3) + " %); peak " + shown(worst_peak, 3) + "; " +
@@ -156,7 +156,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_ppr_filter(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-filter", options); !refused) return refused.error();
-    return run_experiment("ppr-filter", options, [&] { return measure(options); });
+    return run_experiment("ppr-filter", options, [&] { return measure_ppr_filter(options); });
 }
 
 }  // namespace genista::lab

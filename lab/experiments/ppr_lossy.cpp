@@ -5,7 +5,8 @@
 //   1  keys left out: within the rule for rates of γ n, on both sides (those stored, of (1 - γ) n);
 //   2  strangers let through: the rule at ε, over 10^4/ε;
 //   3  bits: at most (1 - γ) times those at γ = 0, and as much as an arena may hold unused at one time and not at another, one part
-//      in 12, and `slack` bits for every key, from n = 10^5 on. (Set after first results: a quarter of a bit for both was too little.)
+//      in 12, and `lossy_slack` bits for every key, from n = 10^5 on. (Set after first results: a quarter of a bit for
+//      both was too little.)
 //   4  deletions stay valid: all that are left out and half of the others erased, every key of the other half is found, and
 //      a key that is stored is never denied before.
 //
@@ -20,6 +21,7 @@
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
 #include "lab/workloads/experiment_run.hpp"
@@ -28,11 +30,10 @@
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-8;
-constexpr double slack = 0.25;  // bits a key
-constexpr double unused = 1.0 / 12;
-constexpr std::array shares{0.0, 0.1, 0.25, 0.5, 0.9};
-constexpr std::uint64_t judged_from = 100'000;
+constexpr double lossy_rate = 0x1p-8;
+constexpr double lossy_slack = 0.25;  // bits a key
+constexpr double unused_share = 1.0 / 12;
+constexpr std::array lossy_shares{0.0, 0.1, 0.25, 0.5, 0.9};
 
 struct lossy_seen {
     std::uint64_t keys = 0;
@@ -43,8 +44,8 @@ struct lossy_seen {
         return omitted <= most_plausible_hits(keys, share) && keys - omitted <= most_plausible_hits(keys, 1 - share);
     }
     [[nodiscard]] bool kept() const {
-        return share_kept() && hits <= most_plausible_hits(queries, rate) && denied == 0 &&
-               (keys < judged_from || bits <= allowed);
+        return share_kept() && hits <= most_plausible_hits(queries, lossy_rate) && denied == 0 &&
+               (keys < ppr_judged_from || bits <= allowed);
     }
     [[nodiscard]] nlohmann::json row() const {
         return {{"keys", keys},
@@ -59,16 +60,16 @@ struct lossy_seen {
     }
 };
 
-lossy_seen measure_one(std::uint64_t n, double share, std::uint64_t seed) {
+lossy_seen measure_lossy(std::uint64_t n, double share, std::uint64_t seed) {
     lossy_seen seen{.keys = n, .share = share};
-    auto filter = must(lossy_filter::make({n, rate, share, hasher{hash_key::from_seed(seed)}}));
+    auto filter = must(lossy_filter::make({n, lossy_rate, share, hasher{hash_key::from_seed(seed)}}));
     for (std::uint64_t key = 0; key < n; ++key) {
         const lossy_insert done = filter.insert(key);
         if (done == lossy_insert::full) throw workload_error{"the filter is full"};
         seen.omitted += done == lossy_insert::omitted ? 1u : 0u;
     }
     seen.bits = 8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(n);
-    seen.queries = trials_for(rate);
+    seen.queries = trials_for(lossy_rate);
     for (std::uint64_t i = 0; i < seen.queries; ++i) seen.hits += filter.may_contain(first_stranger + i) ? 1u : 0u;
     const auto deny = [&](std::uint64_t first) {
         for (std::uint64_t key = first; key < n; ++key)
@@ -99,7 +100,7 @@ std::uint64_t denied_without_memory(std::uint64_t n, std::uint64_t seed) {
     return denied;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_ppr_lossy(const run_options& options) {
     outcome out;
     const std::uint64_t largest = options.quick ? 100'000 : 10'000'000;
     bool kept = true;
@@ -113,10 +114,10 @@ outcome measure(const run_options& options) {
     std::uint64_t done = 0;
     for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
         double whole = 0;
-        for (const double share : shares) {
-            lossy_seen seen = measure_one(n, share, options.seed);
+        for (const double share : lossy_shares) {
+            lossy_seen seen = measure_lossy(n, share, options.seed);
             if (share == 0) whole = seen.bits;
-            seen.allowed = (1 + unused) * (1 - share) * whole + slack;
+            seen.allowed = (1 + unused_share) * (1 - share) * whole + lossy_slack;
             kept = kept && seen.kept();
             out.series.push_back(seen.row());
             options.progress(std::min(0.95, 0.04 * static_cast<double>(++done)));
@@ -127,14 +128,15 @@ outcome measure(const run_options& options) {
             told += (told.empty() ? "" : ", ") + shown(seen.bits) + " at γ = " + shown(share);
         }
     }
-    const std::uint64_t denied = denied_without_memory(judged_from, options.seed);
+    const std::uint64_t denied = denied_without_memory(ppr_judged_from, options.seed);
     out.promised = "γ n false negatives, ε false positives, (1 - γ) of the bits, a twelfth of that and " +
-                   shown(slack) + " a key; deletions stay valid";
+                   shown(lossy_slack) + " a key; deletions stay valid";
     out.measured = std::string{kept ? "so" : "NOT so"} + "; bits a key at n = " + std::to_string(largest) + ": " + told;
     out.control = {
         {"what", "left out by a coin that nobody remembers"}, {"denied", denied}, {"failed_as_it_must", denied > 0}};
     out.kept = kept && denied > 0;
-    out.parameters = {{"filter", lossy_filter::name}, {"seed", options.seed}, {"quick", options.quick}, {"rate", rate}};
+    out.parameters = {
+        {"filter", lossy_filter::name}, {"seed", options.seed}, {"quick", options.quick}, {"rate", lossy_rate}};
     out.figures.push_back({"Space", "", {std::move(chart)}});
     return out;
 }
@@ -143,7 +145,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_ppr_lossy(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-lossy", options); !refused) return refused.error();
-    return run_experiment("ppr-lossy", options, [&] { return measure(options); });
+    return run_experiment("ppr-lossy", options, [&] { return measure_ppr_lossy(options); });
 }
 
 }  // namespace genista::lab

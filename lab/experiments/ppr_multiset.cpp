@@ -3,8 +3,8 @@
 //
 // succinct_multiset over n = 10^4 to 10^7 and u = 256 n, and at n = 10^5 for u from 16 n to 2^40 n. *Judged*:
 //
-//   1  bits: all that is allocated, at most `share` · B + `bits_a_key` · n, from n = 10^5 on; and what is above B, a key, does not rise
-//      from one n to a larger one by more than `may_rise_by`;
+//   1  bits: all that is allocated, at most `multiset_share` · B + `multiset_bits_a_key` · n, from n = 10^5 on; and what
+//      is above B, a key, does not rise from one n to a larger one by more than `ppr_may_rise_by`;
 //   2  the peak while it grows is at most 1.25 of the end; and after nine of ten are gone the bits are at most a fifth;
 //   3  of a skewed multiset (Zipf, s = 1) every count is right, before and after half of all is gone;
 //   4  a count c has at most log c + 2 digits, each one look-up: the sets S_i with 2^i > 4 max c are empty.
@@ -18,6 +18,7 @@
 
 #include "genista/filters/multiset.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "lab/experiments/ppr_limits.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/queries.hpp"
 #include "lab/workloads/random.hpp"
@@ -25,18 +26,17 @@
 namespace genista::lab {
 namespace {
 
-constexpr double share = 1.1, bits_a_key = 4;
-constexpr double may_rise_by = 0.25;  // bits a key
-constexpr double most_peak = 1.25, most_left = 0.2;
-constexpr std::uint64_t judged_from = 100'000;
+constexpr double multiset_share = 1.1, multiset_bits_a_key = 4;
+constexpr double most_left = 0.2;
 
 struct size_seen {
     std::uint64_t keys = 0, universe = 0;
     double bits = 0, bound = 0, peak = 0, left = 0;
     [[nodiscard]] double above() const { return (bits - bound) / static_cast<double>(keys); }
     [[nodiscard]] bool kept() const {
-        if (keys < judged_from) return true;
-        return bits <= share * bound + bits_a_key * static_cast<double>(keys) && peak <= most_peak && left <= most_left;
+        if (keys < ppr_judged_from) return true;
+        return bits <= multiset_share * bound + multiset_bits_a_key * static_cast<double>(keys) &&
+               peak <= ppr_most_peak && left <= most_left;
     }
     [[nodiscard]] nlohmann::json row() const {
         const auto n = static_cast<double>(keys);
@@ -52,11 +52,11 @@ struct size_seen {
     }
 };
 
-double bits_of(const succinct_multiset& all) {
+double bits_of_multiset(const succinct_multiset& all) {
     return 8 * static_cast<double>(all.stats().local_bytes);
 }
 
-size_seen measure_size(std::uint64_t n, std::uint64_t universe, std::uint64_t seed) {
+size_seen measure_multiset_size(std::uint64_t n, std::uint64_t universe, std::uint64_t seed) {
     size_seen seen{.keys = n, .universe = universe};
     auto all = must(succinct_multiset::make({universe, n, hasher{hash_key::from_seed(seed)}}));
     random_stream draws{seed};
@@ -64,16 +64,16 @@ size_seen measure_size(std::uint64_t n, std::uint64_t universe, std::uint64_t se
     for (std::uint64_t i = 0; i < n; ++i) {
         if (must(all.insert(draws.below(universe))) == insert_outcome::full)
             throw workload_error{"the multiset is full"};
-        if (i % 4096 == 0) peak = std::max(peak, bits_of(all));
+        if (i % 4096 == 0) peak = std::max(peak, bits_of_multiset(all));
     }
-    seen.bits = bits_of(all);
+    seen.bits = bits_of_multiset(all);
     seen.bound = succinct_multiset::bound_bits(universe, n);
     seen.peak = std::max(peak, seen.bits) / seen.bits;
     random_stream again{seed};
     for (std::uint64_t i = 0; i < n - n / 10; ++i) {
         if (must(all.erase(again.below(universe))) != erase_outcome::erased) throw workload_error{"an element is lost"};
     }
-    seen.left = bits_of(all) / seen.bits;
+    seen.left = bits_of_multiset(all) / seen.bits;
     return seen;
 }
 
@@ -110,16 +110,16 @@ counts_seen measure_counts(std::uint64_t operations, std::uint64_t seed) {
     return seen;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_ppr_multiset(const run_options& options) {
     outcome out;
     std::vector<size_seen> by_size, by_universe;
     const std::uint64_t largest = options.quick ? 1'000'000 : 10'000'000;
     for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
-        by_size.push_back(measure_size(n, 256 * n, options.seed));
+        by_size.push_back(measure_multiset_size(n, 256 * n, options.seed));
         options.progress(0.1 * static_cast<double>(by_size.size()));
     }
     for (const unsigned log : {4u, 12u, 20u, 30u, 40u})
-        by_universe.push_back(measure_size(judged_from, judged_from << log, options.seed));
+        by_universe.push_back(measure_multiset_size(ppr_judged_from, ppr_judged_from << log, options.seed));
     options.progress(0.6);
     const counts_seen counts = measure_counts(options.quick ? 1'000'000 : 10'000'000, options.seed);
 
@@ -129,35 +129,35 @@ outcome measure(const run_options& options) {
         for (const size_seen& each : *rows) {
             kept = kept && each.kept();
             out.series.push_back(each.row());
-            if (each.keys >= judged_from) worst_peak = std::max(worst_peak, each.peak);
+            if (each.keys >= ppr_judged_from) worst_peak = std::max(worst_peak, each.peak);
         }
     }
     for (const size_seen& each : by_size) {
         rise = std::max(rise, each.above() - least);
         least = std::min(least, each.above());
-        if (each.keys >= judged_from) most_above = std::max(most_above, each.above());
+        if (each.keys >= ppr_judged_from) most_above = std::max(most_above, each.above());
     }
-    kept = kept && rise <= may_rise_by;
+    kept = kept && rise <= ppr_may_rise_by;
     const size_seen& last = by_size.back();
     const auto n = static_cast<double>(last.keys);
     const double with_counters = last.bits + n * std::ceil(std::log2(n));
-    const bool control_failed = with_counters > share * last.bound + bits_a_key * n;
-    out.promised = "at most " + shown(share) + " B + " + shown(bits_a_key) +
+    const bool control_failed = with_counters > multiset_share * last.bound + multiset_bits_a_key * n;
+    out.promised = "at most " + shown(multiset_share) + " B + " + shown(multiset_bits_a_key) +
                    " n bits from n = 10^5 on, what is above B not rising with n; a peak of at most " +
-                   shown(most_peak) + " while it grows; every count right, in log c + 2 look-ups";
+                   shown(ppr_most_peak) + " while it grows; every count right, in log c + 2 look-ups";
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + shown(most_above, 3) +
                    " bits a key above B at most at u = 256 n, " + shown(last.above(), 3) +
                    " at n = " + std::to_string(last.keys) + "; peak " + shown(worst_peak, 3) + "; " +
                    std::to_string(counts.wrong) + " wrong counts, the largest " + std::to_string(counts.most);
     out.control = {{"what", "a counter of log n bits beside each element"},
                    {"bits_per_key", with_counters / n},
-                   {"allowed_per_key", (share * last.bound + bits_a_key * n) / n},
+                   {"allowed_per_key", (multiset_share * last.bound + multiset_bits_a_key * n) / n},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
     out.parameters = {{"seed", options.seed},
                       {"quick", options.quick},
-                      {"share", share},
-                      {"bits_a_key", bits_a_key},
+                      {"share", multiset_share},
+                      {"bits_a_key", multiset_bits_a_key},
                       {"count_operations", counts.operations}};
     report::line_chart chart{"Bits a key, u = 256 n",
                              "Everything that is allocated, beside the information bound B.",
@@ -178,7 +178,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_ppr_multiset(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-multiset", options); !refused) return refused.error();
-    return run_experiment("ppr-multiset", options, [&] { return measure(options); });
+    return run_experiment("ppr-multiset", options, [&] { return measure_ppr_multiset(options); });
 }
 
 }  // namespace genista::lab

@@ -31,8 +31,6 @@
 namespace genista::lab {
 namespace {
 
-using nlohmann::json;
-
 struct fraction {
     std::uint64_t over, under;
 
@@ -157,19 +155,19 @@ exact_rate measure_exactly(const exact_case& what, std::uint64_t seed, const aut
     return {{worst, functions}, functions, sets.size(), choose(what.universe, what.keys) <= most_sets};
 }
 
-json to_json(const exact_case& what, const exact_rate& rate, bool kept) {
-    json row{{"kind", "exact"},
-             {"family", what.family},
-             {"universe", what.universe},
-             {"functions", rate.functions},
-             {"keys", what.keys},
-             {"range", what.range},
-             {"sets", rate.sets},
-             {"all_sets", rate.all_sets},
-             {"promised", what.rate.text()},
-             {"worst", rate.worst.text()},
-             {"worst_rate", rate.worst.value()},
-             {"kept", kept}};
+nlohmann::json exact_row_json(const exact_case& what, const exact_rate& rate, bool kept) {
+    nlohmann::json row{{"kind", "exact"},
+                       {"family", what.family},
+                       {"universe", what.universe},
+                       {"functions", rate.functions},
+                       {"keys", what.keys},
+                       {"range", what.range},
+                       {"sets", rate.sets},
+                       {"all_sets", rate.all_sets},
+                       {"promised", what.rate.text()},
+                       {"worst", rate.worst.text()},
+                       {"worst_rate", rate.worst.value()},
+                       {"kept", kept}};
     if (what.universal_range != 0) row["range_if_universal"] = what.universal_range;
     return row;
 }
@@ -198,7 +196,7 @@ bool is_4wise_independent() {
 
 // ---- sampled rates over 64-bit keys ---------------------------------------------------------------------------------
 
-struct sample {
+struct rate_sample {
     std::uint64_t queries = 0, false_positives = 0, false_negatives = 0;
 
     [[nodiscard]] bool keeps(double rate) const {
@@ -207,8 +205,8 @@ struct sample {
     [[nodiscard]] double rate() const { return static_cast<double>(false_positives) / static_cast<double>(queries); }
 };
 
-json to_json(const char* kind, const char* family, const char* keys_are, std::uint64_t keys, std::uint64_t range,
-             double rate, const sample& seen) {
+nlohmann::json sample_row_json(const char* kind, const char* family, const char* keys_are, std::uint64_t keys,
+                               std::uint64_t range, double rate, const rate_sample& seen) {
     return {{"kind", kind},
             {"family", family},
             {"set", keys_are},
@@ -236,10 +234,10 @@ std::vector<std::uint64_t> progression(std::uint64_t start, std::uint64_t stride
 }
 
 // h(S) as a bit for each value; uniform queries; the exact set tells members from false positives.
-sample far_queries(const std::vector<std::uint64_t>& keys, std::uint64_t range, std::uint64_t queries,
-                   std::uint64_t draws, std::mt19937_64& random, const auto& draw) {
+rate_sample far_queries(const std::vector<std::uint64_t>& keys, std::uint64_t range, std::uint64_t queries,
+                        std::uint64_t draws, std::mt19937_64& random, const auto& draw) {
     const std::unordered_set<std::uint64_t> exact{keys.begin(), keys.end()};
-    sample seen;
+    rate_sample seen;
     std::vector<std::uint64_t> stored((range + 63) / 64);
     const auto holds = [&](std::uint64_t v) { return (stored[v / 64] >> (v % 64) & 1) != 0; };
     for (std::uint64_t round = 0; round < draws; ++round) {
@@ -260,9 +258,9 @@ sample far_queries(const std::vector<std::uint64_t>& keys, std::uint64_t range, 
 }
 
 // One query to each drawn function: x is the term after the last of the progression.
-sample near_queries(std::uint64_t keys, std::uint64_t stride, std::uint64_t queries, std::mt19937_64& random,
-                    const auto& draw) {
-    sample seen;
+rate_sample near_queries(std::uint64_t keys, std::uint64_t stride, std::uint64_t queries, std::mt19937_64& random,
+                         const auto& draw) {
+    rate_sample seen;
     for (; seen.queries < queries; ++seen.queries) {
         const auto h = draw(random);
         const std::uint64_t start = random() >> 24, x = start + keys * stride;  // no wrap: terms stay different
@@ -305,7 +303,7 @@ class reduction_run {
         exact_kept_ = exact_kept_ && kept;
         exact_functions_ += rate.functions;
         ++exact_cases_;
-        out_.series.push_back(to_json(what, rate, kept));
+        out_.series.push_back(exact_row_json(what, rate, kept));
     }
 
     template <class Field>
@@ -385,11 +383,11 @@ class reduction_run {
     }
 
     void sampled(const char* kind, const char* family, const char* set, std::uint64_t keys, std::uint64_t range,
-                 double rate, const sample& seen) {
+                 double rate, const rate_sample& seen) {
         sampled_kept_ = sampled_kept_ && seen.keeps(rate);
         worst_share_ = std::max(worst_share_, seen.rate() / rate);
         sampled_queries_ += seen.queries;
-        out_.series.push_back(to_json(kind, family, set, keys, range, rate, seen));
+        out_.series.push_back(sample_row_json(kind, family, set, keys, range, rate, seen));
     }
 
     void sampled_far() {
@@ -398,7 +396,7 @@ class reduction_run {
         for (const std::uint64_t keys : sizes) {
             const auto visit_set = [&](const char* set_name, const std::vector<std::uint64_t>& set) {
                 for_each_family(keys, far_rate, [&](const char* family, std::uint64_t range, const auto& draw) {
-                    const sample seen = far_queries(set, range, trials_for(far_rate), 8, random_, draw);
+                    const rate_sample seen = far_queries(set, range, trials_for(far_rate), 8, random_, draw);
                     sampled("far queries", family, set_name, keys, range, far_rate, seen);
                 });
             };
@@ -411,7 +409,7 @@ class reduction_run {
     void sampled_near() {
         const std::uint64_t keys = near_keys();
         for_each_family(keys, near_rate, [&](const char* family, std::uint64_t range, const auto& draw) {
-            const sample seen = near_queries(keys, range, trials_for(near_rate), random_, draw);
+            const rate_sample seen = near_queries(keys, range, trials_for(near_rate), random_, draw);
             sampled("near queries", family, "progression of stride m", keys, range, near_rate, seen);
         });
     }
@@ -427,14 +425,14 @@ class reduction_run {
             std::uniform_int_distribution<std::uint64_t> any{0, range - 1};
             return shift_hash{range, any(random)};
         };
-        const sample seen = near_queries(keys, range, trials_for(near_rate), random_, draw);
+        const rate_sample seen = near_queries(keys, range, trials_for(near_rate), random_, draw);
         control_failed_ = exact_breaks && !seen.keeps(near_rate);
-        out_.control = {
-            {"family", "(x + b) mod m, not universal"},
-            {"must", "break both measurements"},
-            {"exact", to_json(what, rate, !exact_breaks)},
-            {"sampled", to_json("near queries", what.family, "progression of stride m", keys, range, near_rate, seen)},
-            {"failed", control_failed_}};
+        out_.control = {{"family", "(x + b) mod m, not universal"},
+                        {"must", "break both measurements"},
+                        {"exact", exact_row_json(what, rate, !exact_breaks)},
+                        {"sampled", sample_row_json("near queries", what.family, "progression of stride m", keys, range,
+                                                    near_rate, seen)},
+                        {"failed", control_failed_}};
     }
 
     outcome report() {

@@ -15,6 +15,7 @@
 
 #include "genista/filters/spectral.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
 #include "lab/workloads/counted_model.hpp"
@@ -24,17 +25,16 @@
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-8;
-constexpr double most_share = 1.3;
+constexpr double spectral_rate = 0x1p-8;
+constexpr double most_spectral_share = 1.3;
 constexpr std::uint64_t draws_a_key = 10;
-constexpr std::uint64_t judged_from = 100'000;
 
 struct spectrum_seen {
     std::uint64_t keys = 0, size = 0, asked = 0, too_large = 0, too_small = 0, most = 0;
     double bits = 0, bound = 0;
-    [[nodiscard]] bool rate_kept() const { return too_large <= most_plausible_hits(asked, rate); }
+    [[nodiscard]] bool rate_kept() const { return too_large <= most_plausible_hits(asked, spectral_rate); }
     [[nodiscard]] bool kept() const {
-        return rate_kept() && too_small == 0 && (keys < judged_from || bits <= most_share * bound);
+        return rate_kept() && too_small == 0 && (keys < ppr_judged_from || bits <= most_spectral_share * bound);
     }
     [[nodiscard]] nlohmann::json row() const {
         return {{"keys", keys},   {"size", size},           {"largest_count", most},
@@ -44,7 +44,7 @@ struct spectrum_seen {
     }
 };
 
-spectral_filter made_for(std::uint64_t n, double made_rate, std::uint64_t seed) {
+spectral_filter spectral_for(std::uint64_t n, double made_rate, std::uint64_t seed) {
     return must(spectral_filter::make({n, made_rate, hasher{hash_key::from_seed(seed)}}));
 }
 
@@ -57,8 +57,8 @@ double bound_of(const spectral_filter& filter) {
     return sum;
 }
 
-spectrum_seen measure_one(std::uint64_t n, double made_rate, std::uint64_t seed) {
-    spectral_filter filter = made_for(n, made_rate, seed);
+spectrum_seen measure_spectrum(std::uint64_t n, double made_rate, std::uint64_t seed) {
+    spectral_filter filter = spectral_for(n, made_rate, seed);
     std::vector<std::uint64_t> exact(n);
     auto draw = must(zipf_queries::make({.exponent = 1, .over = {0, n}, .seed = seed}));
     const auto put = [&](std::uint64_t key) {
@@ -75,22 +75,22 @@ spectrum_seen measure_one(std::uint64_t n, double made_rate, std::uint64_t seed)
         seen.too_small += said < exact[key] ? 1u : 0u;
         seen.too_large += said > exact[key] ? 1u : 0u;
     }
-    const std::uint64_t strangers = std::max<std::uint64_t>(trials_for(rate), n) - n;
+    const std::uint64_t strangers = std::max<std::uint64_t>(trials_for(spectral_rate), n) - n;
     seen.too_large += count_positives(filter, first_stranger, strangers);
     seen.asked = n + strangers;
     return seen;
 }
 
-outcome measure(const run_options& options) {
+outcome measure_ppr_spectral(const run_options& options) {
     outcome out;
     std::vector<spectrum_seen> all;
     const std::uint64_t largest = options.quick ? 100'000 : 10'000'000;
     for (std::uint64_t n = 10'000; n <= largest; n *= 10) {
-        all.push_back(measure_one(n, rate, options.seed));
+        all.push_back(measure_spectrum(n, spectral_rate, options.seed));
         options.progress(0.12 * static_cast<double>(all.size()));
     }
     const std::uint64_t mixed_keys = 1'000'000, operations = options.quick ? 2'000'000 : 100'000'000;
-    spectral_filter mixed = made_for(mixed_keys, rate, options.seed);
+    spectral_filter mixed = spectral_for(mixed_keys, spectral_rate, options.seed);
     std::vector<std::uint64_t> exact(mixed_keys);
     auto draw = must(zipf_queries::make({.exponent = 1, .over = {0, mixed_keys}, .seed = options.seed + 1}));
     const model_seen model = play_mixed(mixed, exact, operations, 3 * mixed_keys, options.seed, [&] { return draw(); });
@@ -100,13 +100,13 @@ outcome measure(const run_options& options) {
     for (const spectrum_seen& each : all) {
         kept = kept && each.kept();
         out.series.push_back(each.row());
-        if (each.keys >= judged_from) worst = std::max(worst, each.bits / each.bound);
+        if (each.keys >= ppr_judged_from) worst = std::max(worst, each.bits / each.bound);
     }
-    const spectrum_seen control = measure_one(judged_from, 2 * rate, options.seed);
+    const spectrum_seen control = measure_spectrum(ppr_judged_from, 2 * spectral_rate, options.seed);
     const bool control_failed = !control.rate_kept();
     const spectrum_seen& last = all.back();
     out.promised = "a count is never too small, and too large with probability at most 2^-8; at most " +
-                   shown(most_share) + " Σ n_i log(3e u/n_i) bits";
+                   shown(most_spectral_share) + " Σ n_i log(3e u/n_i) bits";
     out.measured = std::string{kept ? "so" : "NOT so"} + ": " + std::to_string(model.operations) +
                    " mixed operations, " + std::to_string(model.too_small) +
                    " counts too small; at n = " + std::to_string(last.keys) + " " + std::to_string(last.too_large) +
@@ -114,11 +114,11 @@ outcome measure(const run_options& options) {
                    " of the sum at most, counts up to " + std::to_string(last.most);
     out.control = {{"what", "made for 2ε"},
                    {"too_large", control.too_large},
-                   {"allowed", most_plausible_hits(control.asked, rate)},
+                   {"allowed", most_plausible_hits(control.asked, spectral_rate)},
                    {"failed_as_it_must", control_failed}};
     out.kept = kept && control_failed;
     out.parameters = {{"filter", spectral_filter::name}, {"seed", options.seed},
-                      {"quick", options.quick},          {"rate", rate},
+                      {"quick", options.quick},          {"rate", spectral_rate},
                       {"draws_a_key", draws_a_key},      {"mixed_operations", operations}};
     return out;
 }
@@ -127,7 +127,7 @@ outcome measure(const run_options& options) {
 
 result<outcome> run_ppr_spectral(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-spectral", options); !refused) return refused.error();
-    return run_experiment("ppr-spectral", options, [&] { return measure(options); });
+    return run_experiment("ppr-spectral", options, [&] { return measure_ppr_spectral(options); });
 }
 
 }  // namespace genista::lab

@@ -23,11 +23,11 @@
 namespace genista::lab {
 namespace {
 
-constexpr double rate = 0x1p-8;
+constexpr double guard_rate = 0x1p-8;
 constexpr double least_kept = 0.5;
 constexpr double most_collapsed = 0.2;
 
-struct played {
+struct guard_game {
     std::string_view adversary;
     std::string_view filter;
     score seen;
@@ -36,7 +36,7 @@ struct played {
 
     [[nodiscard]] bool within_rate() const noexcept {
         return seen.negatives > 0 && seen.false_negatives == 0 &&
-               seen.false_positives <= most_plausible_hits(seen.negatives, rate);
+               seen.false_positives <= most_plausible_hits(seen.negatives, guard_rate);
     }
     [[nodiscard]] double wasted_share() const noexcept {
         return static_cast<double>(seen.false_positives) /
@@ -46,34 +46,34 @@ struct played {
 
 enum class defence { broom, broom_static, bloom };
 
-played play(const adversary& by, const stage& on, defence how, std::uint64_t effort, std::uint64_t seed) {
+guard_game play_guard(const adversary& by, const stage& on, defence how, std::uint64_t effort, std::uint64_t seed) {
     const attacked_store_options options{.capacity = on.capacity,
-                                         .rate = rate,
+                                         .rate = guard_rate,
                                          .adapt = how == defence::broom ? adapting::on_read : adapting::off,
                                          .grows = on.keys <= on.capacity && on.capacity > few_bins.capacity,
                                          .seed = seed};
     const std::string_view name = how == defence::broom ? "broom" : how == defence::bloom ? "bloom" : "broom_static";
-    guard_arena at{name, rate, how == defence::bloom ? bloom_store(options) : broom_store(options)};
+    guard_arena at{name, guard_rate, how == defence::bloom ? bloom_store(options) : broom_store(options)};
     fill(at, on.keys);
     at.begin();
     by.play(at, {.queries = effort, .seed = seed, .progress = [](double) {}});
     return {by.name, name, at.counted(), at.queries_per_second(), at.claims_per_second()};
 }
 
-nlohmann::json row(const played& p) {
+nlohmann::json sustained_row(const guard_game& p) {
     return {{"adversary", p.adversary},
             {"filter", p.filter},
             {"absent_queries", p.seen.negatives},
             {"wasted_reads", p.seen.false_positives},
             {"wasted_share", p.wasted_share()},
-            {"most_plausible", most_plausible_hits(p.seen.negatives, rate)},
+            {"most_plausible", most_plausible_hits(p.seen.negatives, guard_rate)},
             {"false_negatives", p.seen.false_negatives},
             {"range_reads", p.seen.reads},
             {"queries_per_second", p.queries_per_second},
             {"claims_per_second", p.claims_per_second}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_sustained_guard(const run_options& options) {
     const std::uint64_t effort = options.quick ? 60'000 : 1'000'000;
     const std::uint64_t large_effort = options.quick ? 400'000 : 3'000'000;
     // Controls read the disk for every claim: a few ten thousand show a collapse as well as a million.
@@ -82,13 +82,14 @@ outcome measure(const run_options& options) {
     outcome out;
     double done = 0;
     const double all = static_cast<double>(all_adversaries().size()) + 4;
-    const auto count = [&](const played& p) {
-        out.series.push_back(row(p));
+    const auto count = [&](const guard_game& p) {
+        out.series.push_back(sustained_row(p));
         options.progress(++done / all);
         return p;
     };
 
-    const played fresh = count(play(*find_adversary("fresh"), large, defence::broom, large_effort, options.seed));
+    const guard_game fresh =
+        count(play_guard(*find_adversary("fresh"), large, defence::broom, large_effort, options.seed));
     double slowest = 1, worst_share = fresh.wasted_share();
     bool kept = fresh.within_rate();
     std::uint64_t false_negatives = 0;
@@ -96,8 +97,8 @@ outcome measure(const run_options& options) {
     for (const adversary& by : all_adversaries()) {
         if (by.name == "fresh") continue;
         const bool is_large = by.plays_on.keys == many_bins.keys;
-        const played one = count(
-            play(by, is_large ? large : by.plays_on, defence::broom, is_large ? large_effort : effort, options.seed));
+        const guard_game one = count(play_guard(by, is_large ? large : by.plays_on, defence::broom,
+                                                is_large ? large_effort : effort, options.seed));
         const double speed = is_large ? one.queries_per_second / fresh.queries_per_second : 1;
         if (!one.within_rate() || speed < least_kept) broken.append(" ").append(by.name);
         slowest = std::min(slowest, speed);
@@ -110,14 +111,14 @@ outcome measure(const run_options& options) {
     nlohmann::json controls = nlohmann::json::object();
     for (const defence how : {defence::broom_static, defence::bloom}) {
         for (const char* name : {"pool-replay", "rounds"}) {
-            const played one = count(play(*find_adversary(name), large, how, control_effort, options.seed));
+            const guard_game one = count(play_guard(*find_adversary(name), large, how, control_effort, options.seed));
             const double speed = one.claims_per_second / fresh.queries_per_second;
             collapsed = collapsed && one.seen.guesses > 0 && speed <= most_collapsed;
             controls[std::string{one.filter} + " under " + name] = speed;
         }
     }
 
-    out.promised = "every adversary wastes at most ε = " + shown_rate(rate) +
+    out.promised = "every adversary wastes at most ε = " + shown_rate(guard_rate) +
                    " of its absent queries, and those on a large "
                    "store leave it at least " +
                    shown(least_kept) + " of the queries a second that fresh queries get";
@@ -131,7 +132,7 @@ outcome measure(const run_options& options) {
     out.kept = kept && collapsed;
     out.parameters = {{"seed", options.seed},
                       {"quick", options.quick},
-                      {"rate", rate},
+                      {"rate", guard_rate},
                       {"effort", effort},
                       {"large_effort", large_effort},
                       {"large_keys", large.keys},
@@ -142,7 +143,7 @@ outcome measure(const run_options& options) {
 }  // namespace
 
 result<outcome> run_sustained_guard(const run_options& options) {
-    return run_on_broom("sustained-guard", options, [&] { return measure(options); });
+    return run_on_broom("sustained-guard", options, [&] { return measure_sustained_guard(options); });
 }
 
 }  // namespace genista::lab

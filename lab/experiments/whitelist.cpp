@@ -40,28 +40,28 @@ namespace {
 
 using whitelist_arena = learning_arena<whitelist_filter, records_in_memory>;
 
-constexpr unsigned universe_bits = 64;
+constexpr unsigned whitelist_universe_bits = 64;
 constexpr double log_log_u = 6;
 // Bits a key. By the sizes of Bloom filter and list, with as many entries as the rule for rates allows, n = 10^4 takes 22.4 and n = 10^6
 // takes 18.7; the list of a filter with 10^3 keys has more free slots than entries, and it takes 50.
 constexpr double most_times_log_log_u = 4;
-constexpr std::uint64_t judged_from = 10'000;  // keys, for bits
-constexpr std::array rates{0.25, 0.125, 0.0625, 0x1p-8};
-constexpr std::array attacks{"fresh", "repeat-one", "pool-replay", "rounds", "adapt-exhaustion"};
-constexpr std::array repeating{"repeat-one", "pool-replay", "rounds"};
+constexpr std::uint64_t whitelist_judged_from = 10'000;  // keys, for bits
+constexpr std::array whitelist_rates{0.25, 0.125, 0.0625, 0x1p-8};
+constexpr std::array whitelist_attacks{"fresh", "repeat-one", "pool-replay", "rounds", "adapt-exhaustion"};
+constexpr std::array repeating_attacks{"repeat-one", "pool-replay", "rounds"};
 
 whitelist_options options_for(std::uint64_t keys, double rate, std::uint64_t seed) {
     return {.capacity = keys,
             .false_positive_rate = rate,
             .hash = hasher{hash_key::from_seed(seed)},
-            .universe_bits = universe_bits};
+            .universe_bits = whitelist_universe_bits};
 }
 
 double bits_per_key(whitelist_arena& at) {
     return 8 * static_cast<double>(at.filter().stats().local_bytes) / static_cast<double>(at.size());
 }
 
-struct played {
+struct whitelist_game {
     std::string_view attack;
     double rate = 0;
     std::uint64_t keys = 0, games = 1;
@@ -74,11 +74,11 @@ struct played {
 
     // Small filters carry their fixed costs on few keys.
     [[nodiscard]] bool small_enough() const noexcept {
-        return keys < judged_from || most_bits_per_key <= most_times_log_log_u * log_log_u;
+        return keys < whitelist_judged_from || most_bits_per_key <= most_times_log_log_u * log_log_u;
     }
 };
 
-void play(played& p) {
+void play_whitelist(whitelist_game& p) {
     for (std::uint64_t game = 0; game < p.games; ++game) {
         const std::uint64_t seed = p.seed + game;
         whitelist_arena at{options_for(p.keys, p.rate, seed)};
@@ -95,7 +95,7 @@ void play(played& p) {
     }
 }
 
-nlohmann::json row(const played& p) {
+nlohmann::json whitelist_row(const whitelist_game& p) {
     return {{"what", "game"},
             {"adversary", p.attack},
             {"rate", p.rate},
@@ -116,7 +116,7 @@ nlohmann::json row(const played& p) {
             {"n_log_log_u_bits_per_key", log_log_u}};
 }
 
-struct judged {
+struct judged_whitelist {
     bool kept = true;
     double most_rate_of_promise = 0;  // the highest rate seen, in ε
     double most_bits = 0;
@@ -125,18 +125,19 @@ struct judged {
 };
 
 // All sizes of one adversary and one ε together.
-void judge(const std::vector<played>& all, std::string_view attack, double rate, judged& so_far) {
+void judge_whitelist(const std::vector<whitelist_game>& all, std::string_view attack, double rate,
+                     judged_whitelist& so_far) {
     score sum;
     std::uint64_t listed = 0;
     bool small = true;
     double bloom_rate = rate;
-    for (const played& each : all) {
+    for (const whitelist_game& each : all) {
         if (each.attack != attack || each.rate != rate) continue;
         sum += each.seen;
         listed += each.listed;
         small = small && each.small_enough();
         bloom_rate = std::min(bloom_rate, each.bloom_rate);
-        if (each.keys >= judged_from) so_far.most_bits = std::max(so_far.most_bits, each.most_bits_per_key);
+        if (each.keys >= whitelist_judged_from) so_far.most_bits = std::max(so_far.most_bits, each.most_bits_per_key);
     }
     so_far.queries += sum.negatives;
     so_far.false_negatives += sum.false_negatives;
@@ -165,7 +166,7 @@ struct tiny_games {
 tiny_games play_tiny(std::uint64_t games, std::uint64_t seed) {
     tiny_games seen{.games = games};
     for (std::uint64_t game = 0; game < games; ++game) {
-        whitelist_arena at{options_for(seen.keys, rates.front(), seed + game)};
+        whitelist_arena at{options_for(seen.keys, whitelist_rates.front(), seed + game)};
         fill(at, seen.keys);
         find_adversary("fresh")->play(at, {.queries = seen.keys, .seed = seed + game, .progress = [](double) {}});
         seen.with_entries += at.filter().details().list_entries > 0 ? 1u : 0u;
@@ -186,7 +187,7 @@ struct endless {
 
 endless play_endless(std::uint64_t keys, std::uint64_t seed, nlohmann::json& series) {
     endless seen;
-    whitelist_arena at{options_for(keys, rates.front(), seed)};
+    whitelist_arena at{options_for(keys, whitelist_rates.front(), seed)};
     fill(at, keys);
     std::uint64_t next = std::uint64_t{1} << 40;
     for (const std::uint64_t times : {1u, 2u, 5u, 10u, 20u}) {
@@ -208,7 +209,7 @@ endless play_endless(std::uint64_t keys, std::uint64_t seed, nlohmann::json& ser
 bool bloom_loses(std::string_view attack, double rate, std::uint64_t seed, nlohmann::json& lost) {
     constexpr std::uint64_t keys = 10'000;
     local_arena<bloom_filter> at{
-        {keys, whitelist_filter::bloom_rate(keys, rate, universe_bits), hasher{hash_key::from_seed(seed)}}};
+        {keys, whitelist_filter::bloom_rate(keys, rate, whitelist_universe_bits), hasher{hash_key::from_seed(seed)}}};
     fill(at, keys);
     find_adversary(attack)->play(at, {.queries = 8 * keys, .seed = seed, .progress = [](double) {}});
     const score& seen = at.counted();
@@ -218,19 +219,19 @@ bool bloom_loses(std::string_view attack, double rate, std::uint64_t seed, nlohm
     return loses;
 }
 
-std::vector<report::section> draw(const std::vector<played>& all, const std::vector<std::uint64_t>& sizes,
-                                  const endless& control) {
+std::vector<report::section> draw_whitelist(const std::vector<whitelist_game>& all,
+                                            const std::vector<std::uint64_t>& sizes, const endless& control) {
     report::line_chart space;
     space.title = "All local bits a key, after n queries";
     space.caption = "The most of all games and adversaries, list included. Allowed are 4 log log u = 24.";
     space.x = {"keys", true, report::unit::number};
     space.y = {"bits a key", false, report::unit::number};
     for (const std::uint64_t keys : sizes) space.at.push_back(static_cast<double>(keys));
-    for (const double rate : rates) {
+    for (const double rate : whitelist_rates) {
         report::series line{"ε = " + shown_rate(rate), {}};
         for (const std::uint64_t keys : sizes) {
             double most = 0;
-            for (const played& each : all) {
+            for (const whitelist_game& each : all) {
                 if (each.keys == keys && each.rate == rate) most = std::max(most, each.most_bits_per_key);
             }
             line.y.push_back(most);
@@ -247,12 +248,12 @@ std::vector<report::section> draw(const std::vector<played>& all, const std::vec
     return {{"Space", "", {std::move(space), std::move(growth)}}};
 }
 
-outcome measure(const run_options& options) {
+outcome measure_whitelist(const run_options& options) {
     const std::vector<std::uint64_t> sizes = options.quick ? std::vector<std::uint64_t>{1'000, 10'000, 100'000}
                                                            : std::vector<std::uint64_t>{10'000, 100'000, 1'000'000};
-    std::vector<played> all;
-    for (const double rate : rates) {
-        for (const char* attack : attacks) {
+    std::vector<whitelist_game> all;
+    for (const double rate : whitelist_rates) {
+        for (const char* attack : whitelist_attacks) {
             for (const std::uint64_t keys : sizes) {
                 // The middle size makes up what the rule asks for: pools are a quarter of a game at the most.
                 const std::uint64_t games = keys == sizes[1] ? trials_for(rate) / keys + 1 : 1;
@@ -265,12 +266,12 @@ outcome measure(const run_options& options) {
         }
     }
     parallel(
-        all.size(), [&](std::size_t i) { play(all[i]); }, [&](double done) { options.progress(0.8 * done); });
+        all.size(), [&](std::size_t i) { play_whitelist(all[i]); }, [&](double done) { options.progress(0.8 * done); });
     outcome out;
-    judged verdict;
-    for (const played& each : all) out.series.push_back(row(each));
-    for (const double rate : rates) {
-        for (const char* attack : attacks) judge(all, attack, rate, verdict);
+    judged_whitelist verdict;
+    for (const whitelist_game& each : all) out.series.push_back(whitelist_row(each));
+    for (const double rate : whitelist_rates) {
+        for (const char* attack : whitelist_attacks) judge_whitelist(all, attack, rate, verdict);
     }
     const tiny_games tiny = play_tiny(options.quick ? 3'000 : 30'000, options.seed);
     out.series.push_back({{"what", "n ≤ log u"},
@@ -284,16 +285,18 @@ outcome measure(const run_options& options) {
     const endless control = play_endless(sizes[1], options.seed, out.series);
     nlohmann::json lost;
     bool bloom_lost = true;
-    for (const double rate : rates) {
-        for (const char* attack : repeating) bloom_lost = bloom_loses(attack, rate, options.seed, lost) && bloom_lost;
+    for (const double rate : whitelist_rates) {
+        for (const char* attack : repeating_attacks)
+            bloom_lost = bloom_loses(attack, rate, options.seed, lost) && bloom_lost;
     }
     out.promised = "for n queries, whoever asks them: a sustained rate of at most ε in at most " +
                    shown(most_times_log_log_u) +
                    " n log log u bits, list included (n of 10^4 and more); for n ≤ log u hardly ever a list at all";
     out.measured = "at most " + shown(verdict.most_rate_of_promise) + " ε over " + std::to_string(verdict.queries) +
-                   " queries of " + std::to_string(attacks.size()) + " adversaries at " + std::to_string(rates.size()) +
-                   " rates, at most " + shown(verdict.most_bits) + " bits a key (n log log u are 6), " +
-                   std::to_string(verdict.false_negatives) + " false negatives; of " + std::to_string(tiny.games) +
+                   " queries of " + std::to_string(whitelist_attacks.size()) + " adversaries at " +
+                   std::to_string(whitelist_rates.size()) + " rates, at most " + shown(verdict.most_bits) +
+                   " bits a key (n log log u are 6), " + std::to_string(verdict.false_negatives) +
+                   " false negatives; of " + std::to_string(tiny.games) +
                    " games with n = " + std::to_string(tiny.keys) + ", " + std::to_string(tiny.with_entries) +
                    " listed anybody." + verdict.broken;
     out.kept = verdict.kept && tiny.kept() && control.grew() && bloom_lost;
@@ -307,12 +310,12 @@ outcome measure(const run_options& options) {
                    {"failed_as_they_must", control.grew() && bloom_lost}};
     out.parameters = {{"seed", options.seed},
                       {"quick", options.quick},
-                      {"rates", rates},
+                      {"rates", whitelist_rates},
                       {"sizes", sizes},
-                      {"universe_bits", universe_bits},
+                      {"universe_bits", whitelist_universe_bits},
                       {"queries_per_key", 1},
-                      {"bits_judged_from_keys", judged_from}};
-    out.figures = draw(all, sizes, control);
+                      {"bits_judged_from_keys", whitelist_judged_from}};
+    out.figures = draw_whitelist(all, sizes, control);
     return out;
 }
 
@@ -322,7 +325,7 @@ result<outcome> run_whitelist(const run_options& options) {
     if (!options.filter.empty() && options.filter != whitelist_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: whitelist knows whitelist",
                            options.filter.c_str());
-    return run_experiment("whitelist", options, [&] { return measure(options); });
+    return run_experiment("whitelist", options, [&] { return measure_whitelist(options); });
 }
 
 }  // namespace genista::lab

@@ -146,7 +146,7 @@ void play_game(matrix_cell& cell, const adversary& by, const spending& may_spend
     return cell.seen.false_positives > most_plausible_hits(cell.seen.negatives, cell.promised);
 }
 
-void judge(matrix_cell& cell) {
+void judge_cell(matrix_cell& cell) {
     if (cell.seen.false_negatives > 0) {
         cell.said = verdict::denies;
     } else if (loses_guesses(cell) || loses_queries(cell)) {
@@ -180,7 +180,7 @@ matrix_cell play_cell(const adversary& by, std::string_view filter, unsigned fin
             cell.why = refused.what();
             stopped = true;
         }
-        judge(cell);
+        judge_cell(cell);
         if (!stopped || cell.said != verdict::cannot_play || room >= most_room) return cell;
     }
 }
@@ -284,7 +284,7 @@ std::vector<matrix_cell> matrix_from_json(const nlohmann::ordered_json& rows) {
                                   .operations = row.at("operations").get<std::uint64_t>(),
                                   .reads = row.at("range_reads").get<std::uint64_t>()},
                          .why = row.at("why").get<std::string>()};
-        judge(cell);
+        judge_cell(cell);
         cells.push_back(std::move(cell));
     }
     return cells;

@@ -94,36 +94,36 @@ std::unique_ptr<arena> make_bloom_cache(const contender_plan& plan) {
         plan.rate);
 }
 
-struct known {
+struct known_contender {
     std::string_view name;
     std::unique_ptr<arena> (*make)(const contender_plan&);
     bool takes_more_than_capacity = false;
 };
-constexpr std::array all{
-    known{cuckoo_filter::name, make_cuckoo<cuckoo_filter>},
-    known{cuckooing_filter::name, make_cuckoo<cuckooing_filter>},
-    known{cyclic_filter<1>::name, make_cuckoo<cyclic_filter<1>>},
-    known{cyclic_filter<2>::name, make_cuckoo<cyclic_filter<2>>},
-    known{cyclic_filter<3>::name, make_cuckoo<cyclic_filter<3>>},
-    known{swapping_filter::name, make_cuckoo<swapping_filter>},
-    known{broom_filter::name, make_broom, true},
-    known{daisy_broom_arena::filter_type::name, make_daisy_broom, true},
-    known{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
-    known{cascade_filter::name, make_indexed<cascade_filter, cascade_options>},
-    known{adaptive_bloom_filter::name, make_indexed<adaptive_bloom_filter, adaptive_bloom_options>},
-    known{bloom_filter::name, make_local<bloom_filter>},
-    known{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
-    known{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},
-    known{cleary_filter::name, make_local<cleary_filter>},
-    known{whitelist_filter::name, make_whitelist},
-    known{"bloom_cache", make_bloom_cache},
+constexpr std::array known_contenders{
+    known_contender{cuckoo_filter::name, make_cuckoo<cuckoo_filter>},
+    known_contender{cuckooing_filter::name, make_cuckoo<cuckooing_filter>},
+    known_contender{cyclic_filter<1>::name, make_cuckoo<cyclic_filter<1>>},
+    known_contender{cyclic_filter<2>::name, make_cuckoo<cyclic_filter<2>>},
+    known_contender{cyclic_filter<3>::name, make_cuckoo<cyclic_filter<3>>},
+    known_contender{swapping_filter::name, make_cuckoo<swapping_filter>},
+    known_contender{broom_filter::name, make_broom, true},
+    known_contender{daisy_broom_arena::filter_type::name, make_daisy_broom, true},
+    known_contender{broom_paper_filter::name, make_indexed<broom_paper_filter, broom_paper_options>},
+    known_contender{cascade_filter::name, make_indexed<cascade_filter, cascade_options>},
+    known_contender{adaptive_bloom_filter::name, make_indexed<adaptive_bloom_filter, adaptive_bloom_options>},
+    known_contender{bloom_filter::name, make_local<bloom_filter>},
+    known_contender{blocked_bloom_filter::name, make_local<blocked_bloom_filter>},
+    known_contender{cuckoo_partial_filter::name, make_local<cuckoo_partial_filter>},
+    known_contender{cleary_filter::name, make_local<cleary_filter>},
+    known_contender{whitelist_filter::name, make_whitelist},
+    known_contender{"bloom_cache", make_bloom_cache},
 };
 
 }  // namespace
 
 std::unique_ptr<arena> make_empty_contender(std::string_view filter, const contender_plan& plan) {
-    const auto* const found = std::ranges::find(all, filter, &known::name);
-    return found == all.end() ? nullptr : found->make(plan);
+    const auto* const found = std::ranges::find(known_contenders, filter, &known_contender::name);
+    return found == known_contenders.end() ? nullptr : found->make(plan);
 }
 
 std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan) {
@@ -133,19 +133,19 @@ std::unique_ptr<arena> make_contender(std::string_view filter, const contender_p
 }
 
 bool takes_more_than_capacity(std::string_view filter) noexcept {
-    const auto* const found = std::ranges::find(all, filter, &known::name);
-    return found != all.end() && found->takes_more_than_capacity;
+    const auto* const found = std::ranges::find(known_contenders, filter, &known_contender::name);
+    return found != known_contenders.end() && found->takes_more_than_capacity;
 }
 
 std::vector<std::string> all_contenders() {
     std::vector<std::string> names;
-    for (const known& each : all) names.emplace_back(each.name);
+    for (const known_contender& each : known_contenders) names.emplace_back(each.name);
     return names;
 }
 
 std::string contender_names() {
     std::string names;
-    for (const known& each : all) names.append(names.empty() ? "" : ", ").append(each.name);
+    for (const known_contender& each : known_contenders) names.append(names.empty() ? "" : ", ").append(each.name);
     return names;
 }
 

@@ -13,7 +13,7 @@
 namespace genista::lab::report {
 namespace {
 
-constexpr int steps = 6;  // of heat, between ε and certainty
+constexpr int heat_steps = 6;  // of heat, between ε and certainty
 
 // 0 where the filter holds. Where it loses, by the logarithm of the win rate, from ε to 1; never as calm as a hold.
 double heat_of(const matrix_cell& cell) {
@@ -21,7 +21,7 @@ double heat_of(const matrix_cell& cell) {
     if (cell.said == verdict::holds) return 0;
     if (cell.said == verdict::denies) return 1;
     const double share = std::log(cell.rate() / matrix_rate) / std::log(1 / matrix_rate);
-    return std::clamp(share, 1.0 / steps, 1.0);
+    return std::clamp(share, 1.0 / heat_steps, 1.0);
 }
 
 // 8,102 as it is, 81,020 as 81 k.
@@ -70,7 +70,7 @@ std::string detail_of(const matrix_cell& cell) {
     return text;
 }
 
-heat_cell drawn(const matrix_cell& cell) {
+heat_cell drawn_cell(const matrix_cell& cell) {
     heat_cell out;
     out.detail = detail_of(cell);
     out.heat = heat_of(cell);
@@ -88,7 +88,7 @@ heat_cell drawn(const matrix_cell& cell) {
     return out;
 }
 
-const matrix_cell* find(std::span<const matrix_cell> cells, std::string_view adversary, std::string_view filter) {
+const matrix_cell* find_cell(std::span<const matrix_cell> cells, std::string_view adversary, std::string_view filter) {
     const auto found = std::ranges::find_if(
         cells, [&](const matrix_cell& each) { return each.adversary == adversary && each.filter == filter; });
     return found == cells.end() ? nullptr : &*found;
@@ -104,8 +104,8 @@ std::vector<std::string> names_of(std::span<const matrix_cell> cells, std::strin
 
 std::vector<heat_mark> legend() {
     std::vector<heat_mark> marks{{0, "holds: no more than \xCE\xB5 explains"}};
-    for (int step = 1; step <= steps; ++step) {
-        const double heat = static_cast<double>(step) / steps;
+    for (int step = 1; step <= heat_steps; ++step) {
+        const double heat = static_cast<double>(step) / heat_steps;
         const double percent = 100 * std::pow(matrix_rate, 1 - heat);
         const std::string share = fixed_text(percent, percent < 1.5 || percent > 5 ? 0 : 1) + no_break + "%";
         marks.push_back({heat, step == 1 ? "loses: about " + share : share});
@@ -140,8 +140,8 @@ heat_map matrix_figure(std::span<const matrix_cell> cells) {
         const adversary* const by = find_adversary(name);
         heat_row row{name, by == nullptr ? std::string{} : std::string{by->idea}, {}};
         for (const std::string& filter : map.columns) {
-            const matrix_cell* const cell = find(cells, name, filter);
-            row.cells.push_back(cell == nullptr ? heat_cell{} : drawn(*cell));
+            const matrix_cell* const cell = find_cell(cells, name, filter);
+            row.cells.push_back(cell == nullptr ? heat_cell{} : drawn_cell(*cell));
         }
         map.rows.push_back(std::move(row));
     }

@@ -11,9 +11,7 @@
 namespace genista::lab::report {
 namespace {
 
-using nlohmann::ordered_json;
-
-const experiment_record* find(const report_content& content, std::string_view id) {
+const experiment_record* find_record(const report_content& content, std::string_view id) {
     const auto found = std::ranges::find(content.experiments, id, &experiment_record::id);
     return found == content.experiments.end() ? nullptr : &*found;
 }
@@ -24,14 +22,14 @@ std::string state_of(const claim& each, const experiment_record* ran) {
     return ran->made.kept ? "kept" : "BROKEN";
 }
 
-struct tally {
+struct promise_tally {
     std::size_t kept = 0, broken = 0, failed = 0, not_run = 0, not_built = 0;
 };
 
-tally count(const report_content& content) {
-    tally all;
+promise_tally count_promises(const report_content& content) {
+    promise_tally all;
     for (const claim& each : all_claims()) {
-        const std::string state = state_of(each, find(content, each.id));
+        const std::string state = state_of(each, find_record(content, each.id));
         ++(state == "kept"            ? all.kept
            : state == "BROKEN"        ? all.broken
            : state == "FAILED"        ? all.failed
@@ -76,7 +74,7 @@ std::string finding(const report_content& content) {
     return text;
 }
 
-std::string lead(const report_content& content, const tally& all) {
+std::string lead(const report_content& content, const promise_tally& all) {
     std::string text = finding(content);
     if (!text.empty()) text += "\n\n";
     text += count_of(all.kept, "promise was", "promises were") + " measured and kept";
@@ -91,7 +89,7 @@ std::string lead(const report_content& content, const tally& all) {
     return text;
 }
 
-std::string warning(const report_content& content, const tally& all) {
+std::string warning(const report_content& content, const promise_tally& all) {
     std::string text;
     if (const std::uint64_t times = denied(content); times > 0) {
         text += "A MEMBER WAS DENIED, " + count_text(times) +
@@ -125,7 +123,7 @@ section promise_section(const report_content& content) {
                    {}};
     table others{"Not measured here", {{"promise"}, {"state"}, {"promised", false, true}, {"where"}}, {}};
     for (const claim& each : all_claims()) {
-        const experiment_record* const ran = find(content, each.id);
+        const experiment_record* const ran = find_record(content, each.id);
         std::vector<std::string> row{std::string{each.id}, state_of(each, ran), std::string{each.promise},
                                      std::string{each.where}};
         if (ran == nullptr) {
@@ -170,7 +168,7 @@ section method_section(const report_content& content) {
     return out;
 }
 
-std::vector<fact> facts_of(const report_content& content, const tally& all) {
+std::vector<fact> facts_of(const report_content& content, const promise_tally& all) {
     std::vector<fact> facts;
     facts.push_back({count_text(all.kept) + " of " + count_text(all.kept + all.broken + all.failed), "promises kept",
                      "of those that were run", all.broken + all.failed > 0});
@@ -188,15 +186,15 @@ std::vector<fact> facts_of(const report_content& content, const tally& all) {
     return facts;
 }
 
-ordered_json json_of(const experiment_record& each) {
+nlohmann::ordered_json record_json(const experiment_record& each) {
     if (!each.failure.empty()) return {{"id", each.id}, {"failure", each.failure}, {"seconds", each.seconds}};
     return {{"id", each.id},
             {"promised", each.made.promised},
             {"measured", each.made.measured},
             {"kept", each.made.kept},
-            {"control", ordered_json(each.made.control)},
-            {"parameters", ordered_json(each.made.parameters)},
-            {"series", ordered_json(each.made.series)},
+            {"control", nlohmann::ordered_json(each.made.control)},
+            {"parameters", nlohmann::ordered_json(each.made.parameters)},
+            {"series", nlohmann::ordered_json(each.made.series)},
             {"seconds", each.seconds}};
 }
 
@@ -216,10 +214,10 @@ bool all_is_well(const report_content& content) noexcept {
            std::ranges::all_of(content.matrix, [](const matrix_cell& each) { return each.seen.false_negatives == 0; });
 }
 
-ordered_json report_json(const report_content& content) {
+nlohmann::ordered_json report_json(const report_content& content) {
     const run_facts& run = content.run;
-    ordered_json experiments = ordered_json::array();
-    for (const experiment_record& each : content.experiments) experiments.push_back(json_of(each));
+    nlohmann::ordered_json experiments = nlohmann::ordered_json::array();
+    for (const experiment_record& each : content.experiments) experiments.push_back(record_json(each));
     return {
         {"command", run.command},
         {"version", run.version},
@@ -233,7 +231,7 @@ ordered_json report_json(const report_content& content) {
 }
 
 page report_page(const report_content& content) {
-    const tally all = count(content);
+    const promise_tally all = count_promises(content);
     page made;
     made.title = "Genista lab report";
     made.lead = lead(content, all);

@@ -1,8 +1,8 @@
 // broom_workload: a broom filter, its R in memory with a counter on it, and the operations that experiments are made of.
 //
 // Filter is genista::broom_filter of the variant in force (faults.hpp): a template parameter, so that workloads of the two
-// variants are two types. Members are the keys 0, 1, …; strangers are taken from 2^40 upward and never twice, unless an
-// experiment remembers them. Remote is what this kind of filter asks of R (games/remotes.hpp).
+// variants are two types. Members are the keys 0, 1, …; strangers are taken from first_stranger upward and never twice,
+// unless an experiment remembers them. Remote is what this kind of filter asks of R (games/remotes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 #include "genista/hash/hasher.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/workloads/broom_run.hpp"
+#include "lab/workloads/queries.hpp"
 
 namespace genista::lab {
 
-inline constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
 inline constexpr unsigned slots_of_a_bin = 48;
 
 // Options is genista::broom_options of the variant in force. Everything random comes from the seed.

@@ -10,16 +10,16 @@ namespace genista::lab {
 namespace {
 
 // Plain numbers: the handler runs in the thread that is being counted, between two of its instructions.
-volatile std::uint64_t steps = 0;
+volatile std::uint64_t counted_steps = 0;
 volatile std::uint64_t resumed = 0;
 std::uint64_t steps_of_a_pair = 0;  // what resume() and pause() cost themselves
 
 #if defined(GENISTA_LAB_SINGLE_STEPS)
 
-struct sigaction before {};
+struct sigaction handler_before {};
 
 void one_step(int) {
-    steps = steps + 1;
+    counted_steps = counted_steps + 1;
 }
 
 #endif
@@ -54,13 +54,13 @@ instruction_counter::instruction_counter() noexcept {
     struct sigaction ours {};
     ours.sa_handler = one_step;
     sigemptyset(&ours.sa_mask);
-    sigaction(SIGTRAP, &ours, &before);
+    sigaction(SIGTRAP, &ours, &handler_before);
     steps_of_a_pair = 0;
     steps_of_a_pair = of([] {});
 }
 
 instruction_counter::~instruction_counter() {
-    sigaction(SIGTRAP, &before, nullptr);
+    sigaction(SIGTRAP, &handler_before, nullptr);
 }
 
 #else
@@ -73,12 +73,12 @@ instruction_counter::~instruction_counter() = default;
 #endif
 
 void instruction_counter::clear() noexcept {
-    steps = 0;
+    counted_steps = 0;
     resumed = 0;
 }
 
 std::uint64_t instruction_counter::counted() noexcept {
-    return steps - resumed * steps_of_a_pair;
+    return counted_steps - resumed * steps_of_a_pair;
 }
 
 bool instruction_counter::available() noexcept {

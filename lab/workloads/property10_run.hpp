@@ -26,8 +26,8 @@ struct property_seen {
 // A filter of one bin, so that its count of renewals tells epochs apart. Members leave, come back and are replaced; after
 // each step every key that was caught in this epoch is asked again.
 template <class Filter, class Options>
-[[nodiscard]] property_seen try_to_collide_again(const Options& one_bin, std::uint64_t steps, std::uint64_t seed) {
-    broom_workload<Filter> w{one_bin};
+[[nodiscard]] property_seen try_to_collide_again(const Options& of_one_bin, std::uint64_t steps, std::uint64_t seed) {
+    broom_workload<Filter> w{of_one_bin};
     std::mt19937_64 chance{seed};
     constexpr std::uint64_t members = 30;
     std::vector<std::uint64_t> inside, outside, caught;

@@ -17,6 +17,9 @@
 
 namespace genista::lab {
 
+// Members of most workloads are the keys 0, 1, …; strangers lie far above them.
+inline constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
+
 struct key_range {
     std::uint64_t first = 0;
     std::uint64_t keys = 1;  // at least 1; first + keys must not pass 2^64

@@ -24,11 +24,11 @@ struct layout_shape {
     [[nodiscard]] constexpr std::uint64_t block_bytes() const noexcept { return block_bits() / 8; }
 };
 
-constexpr std::array<layout_shape, 3> shapes = {
+constexpr std::array<layout_shape, 3> layout_shapes = {
     {{block_layout::quad, 4, 64}, {block_layout::octet, 8, 64}, {block_layout::sixteen, 16, 32}}};
 
 // The expectation of blocked_bloom.hpp's head comment. `load` is the mean number of keys in a block.
-double rate_at(const layout_shape& shape, double load) noexcept {
+double block_rate_at(const layout_shape& shape, double load) noexcept {
     if (load <= 0) return 0;
     const double spread = 14 * std::sqrt(load) + 40;  // the Poisson tails beyond weigh less than 1e-30
     const double first = std::max(0.0, std::floor(load - spread));
@@ -46,18 +46,18 @@ double rate_at(const layout_shape& shape, double load) noexcept {
     return std::min(1.0, rate);
 }
 
-// The largest mean load that keeps `rate`. rate_at grows with the load.
-double load_for(const layout_shape& shape, double rate) noexcept {
+// The largest mean load that keeps `rate`. block_rate_at grows with the load.
+double block_load_for(const layout_shape& shape, double rate) noexcept {
     double low = 0;
     double high = static_cast<double>(shape.block_bits());  // a bit a key: rate above 1/2 in every layout
     for (int step = 0; step < 60; ++step) {
         const double middle = (low + high) / 2;
-        (rate_at(shape, middle) <= rate ? low : high) = middle;
+        (block_rate_at(shape, middle) <= rate ? low : high) = middle;
     }
     return low;
 }
 
-struct plan {
+struct blocked_plan {
     const layout_shape* shape;
     double load;
 
@@ -70,11 +70,11 @@ struct plan {
 };
 
 // Fewest bits a key.
-plan plan_for(double rate) noexcept {
-    plan best{};
+blocked_plan blocked_plan_for(double rate) noexcept {
+    blocked_plan best{};
     double best_bits = std::numeric_limits<double>::infinity();
-    for (const layout_shape& shape : shapes) {
-        const double load = load_for(shape, rate);
+    for (const layout_shape& shape : layout_shapes) {
+        const double load = block_load_for(shape, rate);
         const double bits = static_cast<double>(shape.block_bits()) / load;
         if (bits < best_bits) {
             best_bits = bits;
@@ -84,14 +84,14 @@ plan plan_for(double rate) noexcept {
     return best;
 }
 
-const layout_shape* shape_of(std::uint8_t number) noexcept {
-    for (const layout_shape& shape : shapes) {
+const layout_shape* layout_shape_of(std::uint8_t number) noexcept {
+    for (const layout_shape& shape : layout_shapes) {
         if (static_cast<std::uint8_t>(shape.layout) == number) return &shape;
     }
     return nullptr;
 }
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t blocked_bloom_version = 1;
 
 }  // namespace
 
@@ -104,21 +104,21 @@ blocked_bloom_filter::blocked_bloom_filter(const filter_options& options, const 
       capacity_{options.capacity},
       rate_{options.false_positive_rate} {
     state_.bytes = table_.data();
-    state_.blocks = table_.size_bytes() / shape_of(static_cast<std::uint8_t>(layout))->block_bytes();
+    state_.blocks = table_.size_bytes() / layout_shape_of(static_cast<std::uint8_t>(layout))->block_bytes();
 }
 
 result<blocked_bloom_filter> blocked_bloom_filter::make_with(const filter_options& options, block_layout layout,
                                                              std::uint64_t blocks) noexcept {
     auto hash = hasher_from(options);
     if (!hash) return hash.error();
-    auto table = buffer::zeroed(blocks * shape_of(static_cast<std::uint8_t>(layout))->block_bytes());
+    auto table = buffer::zeroed(blocks * layout_shape_of(static_cast<std::uint8_t>(layout))->block_bytes());
     if (!table) return table.error();
     return blocked_bloom_filter{options, *hash, layout, *std::move(table)};
 }
 
 result<blocked_bloom_filter> blocked_bloom_filter::make(const filter_options& options) noexcept {
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
-    const plan chosen = plan_for(options.false_positive_rate);
+    const blocked_plan chosen = blocked_plan_for(options.false_positive_rate);
     return make_with(options, chosen.shape->layout, chosen.blocks(options.capacity));
 }
 
@@ -145,15 +145,15 @@ filter_stats blocked_bloom_filter::stats() const noexcept {
 result<std::uint64_t> blocked_bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
     const auto checked = check_options(name, {capacity, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
-    return plan_for(rate).bits(capacity);
+    return blocked_plan_for(rate).bits(capacity);
 }
 
 double blocked_bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
     double best = 1;
-    for (const layout_shape& shape : shapes) {
+    for (const layout_shape& shape : layout_shapes) {
         const std::uint64_t blocks = bits / shape.block_bits();
         if (blocks == 0) continue;
-        best = std::min(best, rate_at(shape, static_cast<double>(capacity) / static_cast<double>(blocks)));
+        best = std::min(best, block_rate_at(shape, static_cast<double>(capacity) / static_cast<double>(blocks)));
     }
     return best;
 }
@@ -161,12 +161,12 @@ double blocked_bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits)
 result<std::uint64_t> blocked_bloom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
     const auto checked = check_options(name, {1, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
-    const plan chosen = plan_for(rate);
+    const blocked_plan chosen = blocked_plan_for(rate);
     return largest_capacity(bits, [&](std::uint64_t capacity) { return chosen.bits(capacity); });
 }
 
 result<void> blocked_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::blocked_bloom, version, hash_);
+    const auto info = describe(snapshot_kind::blocked_bloom, blocked_bloom_version, hash_);
     if (!info) return info.error();
     field_writer fields;
     write_common(fields, stats(), hash_);
@@ -176,14 +176,14 @@ result<void> blocked_bloom_filter::save(sink& out) const noexcept {
 }
 
 result<blocked_bloom_filter> blocked_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::blocked_bloom, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::blocked_bloom, blocked_bloom_version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, name, min_false_positive_rate);
     if (!common) return common.error();
     const std::uint8_t layout = fields.u8();
     const std::uint64_t blocks = fields.u64();
-    const layout_shape* shape = shape_of(layout);
+    const layout_shape* shape = layout_shape_of(layout);
     const std::span<const std::byte> table = view->sections[0];
     if (!fields.finished() || shape == nullptr || blocks == 0 || table.size() % shape->block_bytes() != 0 ||
         blocks != table.size() / shape->block_bytes()) {

@@ -14,11 +14,9 @@
 namespace genista {
 namespace {
 
-constexpr std::uint64_t line_bits = 512;
-
 // E[(share of ones)^k] to second order: the share is 1 - e^{-kn/m} on average, and its variance, which only small tables
 // feel, is that of the number of empty cells after kn balls: (e^{-c} - (1 + c) e^{-2c}) / m with c = kn/m.
-double rate_at(double keys, double bits, double probes) noexcept {
+double bloom_rate_at(double keys, double bits, double probes) noexcept {
     if (keys <= 0) return 0;
     const double fill = probes * keys / bits;
     const double ones = -std::expm1(-fill);
@@ -27,7 +25,7 @@ double rate_at(double keys, double bits, double probes) noexcept {
     return std::min(1.0, std::pow(ones, probes) * (1 + second_order));
 }
 
-struct plan {
+struct bloom_plan {
     std::uint64_t bits;
     std::uint32_t probes;
 };
@@ -38,22 +36,24 @@ std::uint64_t bits_with(std::uint64_t capacity, double rate, std::uint32_t probe
     const double k = probes;
     // First order, then up until the second order agrees.
     const double first = -k * keys / std::log1p(-std::pow(rate, 1 / k));
-    auto lines = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(first / line_bits)));
-    while (rate_at(keys, static_cast<double>(lines * line_bits), k) > rate) lines += 1 + lines / 1'000'000;
-    return lines * line_bits;
+    auto lines = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(first / bloom_line_bits)));
+    while (bloom_rate_at(keys, static_cast<double>(lines * bloom_line_bits), k) > rate) lines += 1 + lines / 1'000'000;
+    return lines * bloom_line_bits;
 }
 
-plan plan_for(std::uint64_t capacity, double rate) noexcept {
+bloom_plan bloom_plan_for(std::uint64_t capacity, double rate) noexcept {
     // The best k lies beside log2(1/ε); fewer probes win a tie.
     const double ideal = -std::log2(rate);
     const double low = std::clamp(std::floor(ideal), 1.0, double{bloom_filter::max_probes});
     const double high = std::clamp(std::ceil(ideal), 1.0, double{bloom_filter::max_probes});
-    const plan fewer = {bits_with(capacity, rate, static_cast<std::uint32_t>(low)), static_cast<std::uint32_t>(low)};
-    const plan more = {bits_with(capacity, rate, static_cast<std::uint32_t>(high)), static_cast<std::uint32_t>(high)};
+    const bloom_plan fewer = {bits_with(capacity, rate, static_cast<std::uint32_t>(low)),
+                              static_cast<std::uint32_t>(low)};
+    const bloom_plan more = {bits_with(capacity, rate, static_cast<std::uint32_t>(high)),
+                             static_cast<std::uint32_t>(high)};
     return more.bits < fewer.bits ? more : fewer;
 }
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t bloom_version = 1;
 
 }  // namespace
 
@@ -80,7 +80,7 @@ result<bloom_filter> bloom_filter::make_with(const filter_options& options, std:
 
 result<bloom_filter> bloom_filter::make(const filter_options& options) noexcept {
     if (const auto checked = check_options(name, options, min_false_positive_rate); !checked) return checked.error();
-    const plan chosen = plan_for(options.capacity, options.false_positive_rate);
+    const bloom_plan chosen = bloom_plan_for(options.capacity, options.false_positive_rate);
     return make_with(options, chosen.bits, chosen.probes);
 }
 
@@ -106,14 +106,14 @@ filter_stats bloom_filter::stats() const noexcept {
 result<std::uint64_t> bloom_filter::bits_for(std::uint64_t capacity, double rate) noexcept {
     const auto checked = check_options(name, {capacity, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
-    return plan_for(capacity, rate).bits;
+    return bloom_plan_for(capacity, rate).bits;
 }
 
 double bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
     if (bits == 0) return 1;
     double best = 1;
     for (std::uint32_t probes = 1; probes <= max_probes; ++probes) {
-        best = std::min(best, rate_at(static_cast<double>(capacity), static_cast<double>(bits), probes));
+        best = std::min(best, bloom_rate_at(static_cast<double>(capacity), static_cast<double>(bits), probes));
     }
     return best;
 }
@@ -121,11 +121,11 @@ double bloom_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcep
 result<std::uint64_t> bloom_filter::capacity_for(std::uint64_t bits, double rate) noexcept {
     const auto checked = check_options(name, {1, rate, std::nullopt}, min_false_positive_rate);
     if (!checked) return checked.error();
-    return largest_capacity(bits, [&](std::uint64_t capacity) { return plan_for(capacity, rate).bits; });
+    return largest_capacity(bits, [&](std::uint64_t capacity) { return bloom_plan_for(capacity, rate).bits; });
 }
 
 result<void> bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::bloom, version, hash_);
+    const auto info = describe(snapshot_kind::bloom, bloom_version, hash_);
     if (!info) return info.error();
     field_writer fields;
     write_common(fields, stats(), hash_);
@@ -135,7 +135,7 @@ result<void> bloom_filter::save(sink& out) const noexcept {
 }
 
 result<bloom_filter> bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::bloom, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::bloom, bloom_version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, name, min_false_positive_rate);
@@ -143,7 +143,7 @@ result<bloom_filter> bloom_filter::load(std::span<const std::byte> bytes) noexce
     const std::uint32_t probes = fields.u32();
     const std::uint64_t bits = fields.u64();
     const std::span<const std::byte> table = view->sections[0];
-    if (!fields.finished() || probes == 0 || probes > max_probes || bits == 0 || bits % line_bits != 0 ||
+    if (!fields.finished() || probes == 0 || probes > max_probes || bits == 0 || bits % bloom_line_bits != 0 ||
         table.size() != bits / 8) {
         return error::make(error_code::corrupt, "bloom snapshot: %llu bits with %u probes do not fit %zu bytes",
                            static_cast<unsigned long long>(bits), probes, table.size());

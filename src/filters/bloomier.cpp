@@ -16,7 +16,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t bloomier_version = 1;
 
 // The factor of h, from the hash key: one block that is no key's, as keys have at most 15 bytes where their block says how many.
 two_universal_hash_64 draw_check(const hasher& hash, unsigned bits) noexcept {
@@ -99,7 +99,7 @@ result<std::uint64_t> bloomier_filter::bits_for(std::uint64_t keys, double rate,
 
 result<void> bloomier_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::bloomier, version, hash_);
+        const auto info = describe(snapshot_kind::bloomier, bloomier_version, hash_);
         if (!info) return info.error();
         field_writer fields;
         write_common(fields, stats(), hash_);
@@ -114,7 +114,7 @@ result<void> bloomier_filter::save(sink& out) const noexcept {
 }
 
 result<bloomier_filter> bloomier_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::bloomier, version, 3, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::bloomier, bloomier_version, 3, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, name, min_false_positive_rate);

@@ -16,11 +16,9 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t cleary_version = 1;
 
-using cleary::blocks_for, cleary::remainder_bits_for, cleary::remainder_bytes, cleary::table_bytes;
-
-result<void> check(const cleary_options& options) noexcept {
+result<void> check_cleary(const cleary_options& options) noexcept {
     const auto checked =
         check_options(cleary_filter::name, {options.capacity, options.false_positive_rate, options.hash},
                       cleary_filter::min_false_positive_rate);
@@ -31,9 +29,9 @@ result<void> check(const cleary_options& options) noexcept {
                        cleary_filter::min_load, cleary_filter::max_load);
 }
 
-cleary_state shape_of(const cleary_options& options) noexcept {
-    return cleary::shape_of(blocks_for(options.capacity, options.load),
-                            remainder_bits_for(options.false_positive_rate, options.load));
+cleary_state cleary_shape_of(const cleary_options& options) noexcept {
+    return cleary::shape_of(cleary::blocks_for(options.capacity, options.load),
+                            cleary::remainder_bits_for(options.false_positive_rate, options.load));
 }
 
 }  // namespace
@@ -51,11 +49,11 @@ cleary_filter::cleary_filter(const cleary_options& options, const hasher& hash, 
 }
 
 result<cleary_filter> cleary_filter::make(const cleary_options& options) noexcept {
-    if (const auto checked = check(options); !checked) return checked.error();
+    if (const auto checked = check_cleary(options); !checked) return checked.error();
     const auto hash = hasher_from({options.capacity, options.false_positive_rate, options.hash});
     if (!hash) return hash.error();
-    const cleary_state shape = shape_of(options);
-    auto table = buffer::zeroed(table_bytes(shape.block_count, shape.bits));
+    const cleary_state shape = cleary_shape_of(options);
+    auto table = buffer::zeroed(cleary::table_bytes(shape.block_count, shape.bits));
     if (!table) return table.error();
     return cleary_filter{options, *hash, shape, *std::move(table)};
 }
@@ -84,40 +82,41 @@ cleary_walk cleary_filter::walk_of(const digest& d) const noexcept {
 }
 
 result<std::uint64_t> cleary_filter::bits_for(std::uint64_t capacity, double rate, double load) noexcept {
-    if (const auto checked = check({capacity, rate, std::nullopt, load}); !checked) return checked.error();
-    return 8 * table_bytes(blocks_for(capacity, load), remainder_bits_for(rate, load));
+    if (const auto checked = check_cleary({capacity, rate, std::nullopt, load}); !checked) return checked.error();
+    return 8 * cleary::table_bytes(cleary::blocks_for(capacity, load), cleary::remainder_bits_for(rate, load));
 }
 
 double cleary_filter::fpr_for(std::uint64_t capacity, std::uint64_t bits, double load) noexcept {
-    if (!check({capacity, max_false_positive_rate, std::nullopt, load})) return 1;
-    const std::uint64_t blocks = blocks_for(capacity, load);
+    if (!check_cleary({capacity, max_false_positive_rate, std::nullopt, load})) return 1;
+    const std::uint64_t blocks = cleary::blocks_for(capacity, load);
     for (unsigned remainder = max_remainder_bits; remainder >= 1; --remainder) {
-        if (8 * table_bytes(blocks, remainder) <= bits) return std::ldexp(load, -static_cast<int>(remainder));
+        if (8 * cleary::table_bytes(blocks, remainder) <= bits) return std::ldexp(load, -static_cast<int>(remainder));
     }
     return 1;  // the keys do not fit
 }
 
 result<std::uint64_t> cleary_filter::capacity_for(std::uint64_t bits, double rate, double load) noexcept {
-    if (const auto checked = check({1, rate, std::nullopt, load}); !checked) return checked.error();
-    const unsigned remainder = remainder_bits_for(rate, load);
-    return largest_capacity(
-        bits, [&](std::uint64_t capacity) { return 8 * table_bytes(blocks_for(capacity, load), remainder); });
+    if (const auto checked = check_cleary({1, rate, std::nullopt, load}); !checked) return checked.error();
+    const unsigned remainder = cleary::remainder_bits_for(rate, load);
+    return largest_capacity(bits, [&](std::uint64_t capacity) {
+        return 8 * cleary::table_bytes(cleary::blocks_for(capacity, load), remainder);
+    });
 }
 
 result<void> cleary_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::cleary, version, hash_);
+    const auto info = describe(snapshot_kind::cleary, cleary_version, hash_);
     if (!info) return info.error();
     field_writer fields;
     write_common(fields, stats(), hash_);
     fields.f64(load_).u32(state_.bits).u64(state_.block_count);
-    const std::span remainders{state_.remainders, remainder_bytes(state_.block_count, state_.bits)};
+    const std::span remainders{state_.remainders, cleary::remainder_bytes(state_.block_count, state_.bits)};
     const std::array<std::span<const std::byte>, 2> sections = {
         table_.bytes().first(state_.block_count * sizeof(cleary_block)), remainders};
     return write_snapshot(out, *info, fields.view(), sections);
 }
 
 result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::cleary, version, 2, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::cleary, cleary_version, 2, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, name, min_false_positive_rate);
@@ -126,13 +125,14 @@ result<cleary_filter> cleary_filter::load(std::span<const std::byte> bytes) noex
                                  fields.f64()};
     const std::uint32_t bits = fields.u32();
     const std::uint64_t blocks = fields.u64();
-    if (const auto checked = check(options); !checked) {
+    if (const auto checked = check_cleary(options); !checked) {
         return error::make(error_code::corrupt, "snapshot: %s", checked.error().message().data());
     }
-    const cleary_state shape = shape_of(options);
+    const cleary_state shape = cleary_shape_of(options);
     const auto block_bytes = view->sections[0], remainders = view->sections[1];
     if (!fields.finished() || bits != shape.bits || blocks != shape.block_count ||
-        block_bytes.size() != blocks * sizeof(cleary_block) || remainders.size() != remainder_bytes(blocks, bits)) {
+        block_bytes.size() != blocks * sizeof(cleary_block) ||
+        remainders.size() != cleary::remainder_bytes(blocks, bits)) {
         return error::make(
             error_code::corrupt,
             "cleary snapshot: %llu blocks with remainders of %u bits in %zu and %zu bytes; capacity, rate "

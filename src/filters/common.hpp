@@ -9,6 +9,9 @@
 
 namespace genista {
 
+// A cache line. Tables of single bits come in whole ones.
+inline constexpr std::uint64_t bloom_line_bits = 512;
+
 // The caller's hash, or a keyed one with a random key.
 [[nodiscard]] inline result<hasher> hasher_from(const filter_options& options) noexcept {
     if (options.hash) return *options.hash;

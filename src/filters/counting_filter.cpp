@@ -17,7 +17,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t counting_version = 1;
 
 template <class Rules>
 constexpr snapshot_kind kind_of = Rules::by_value ? snapshot_kind::spectral : snapshot_kind::optimal;
@@ -135,7 +135,7 @@ std::uint64_t counting_filter<Rules>::universe() const noexcept {
 template <class Rules>
 result<void> counting_filter<Rules>::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(kind_of<Rules>, version, hash());
+        const auto info = describe(kind_of<Rules>, counting_version, hash());
         if (!info) return info.error();
         field_writer fields;
         write_common(fields, stats(), hash());
@@ -148,7 +148,7 @@ result<void> counting_filter<Rules>::save(sink& out) const noexcept {
 template <class Rules>
 result<counting_filter<Rules>> counting_filter<Rules>::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing(name, [&]() -> result<counting_filter> {
-        const auto view = open_snapshot_as(kind_of<Rules>, version, 1, bytes);
+        const auto view = open_snapshot_as(kind_of<Rules>, counting_version, 1, bytes);
         if (!view) return view.error();
         field_reader fields{view->parameters};
         const auto common = read_common(fields, view->info, name, min_false_positive_rate);

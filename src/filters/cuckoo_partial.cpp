@@ -16,7 +16,7 @@ namespace genista {
 namespace {
 
 constexpr std::uint64_t slots_per_bucket = 4;
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t cuckoo_partial_version = 1;
 
 constexpr double rate_with(unsigned tag_bits) noexcept {
     return 8.0 / static_cast<double>((std::uint64_t{1} << tag_bits) - 1);
@@ -115,7 +115,7 @@ result<std::uint64_t> cuckoo_partial_filter::capacity_for(std::uint64_t bits, do
 }
 
 result<void> cuckoo_partial_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::cuckoo_partial, version, hash_);
+    const auto info = describe(snapshot_kind::cuckoo_partial, cuckoo_partial_version, hash_);
     if (!info) return info.error();
     field_writer fields;
     write_common(fields, stats(), hash_);
@@ -125,7 +125,7 @@ result<void> cuckoo_partial_filter::save(sink& out) const noexcept {
 }
 
 result<cuckoo_partial_filter> cuckoo_partial_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::cuckoo_partial, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::cuckoo_partial, cuckoo_partial_version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, name, min_false_positive_rate);

@@ -20,8 +20,8 @@ namespace {
 
 static_assert(class_filter<daisy_bloom_filter>);
 
-constexpr std::uint16_t version = 1;
-constexpr std::uint64_t line_bytes = daisy_line_bits / 8;
+constexpr std::uint16_t daisy_bloom_version = 1;
+constexpr std::uint64_t daisy_line_bytes = daisy_line_bits / 8;
 
 std::uint64_t count_ones(std::span<const std::byte> table) noexcept {
     std::uint64_t ones = 0;
@@ -68,7 +68,7 @@ result<daisy_bloom_filter> daisy_bloom_filter::make_with(const daisy_bloom_optio
                                                          std::uint64_t lines) noexcept {
     const auto hash = hasher_from({.hash = options.hash});
     if (!hash) return hash.error();
-    auto table = buffer::zeroed(lines * line_bytes);
+    auto table = buffer::zeroed(lines * daisy_line_bytes);
     if (!table) return table.error();
     return daisy_bloom_filter{options.plan, *hash, layout, *std::move(table)};
 }
@@ -153,7 +153,7 @@ daisy_bloom_drift daisy_bloom_filter::drift() const noexcept {
 }
 
 result<void> daisy_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::daisy_bloom, version, hash_);
+    const auto info = describe(snapshot_kind::daisy_bloom, daisy_bloom_version, hash_);
     if (!info) return info.error();
     field_writer fields;
     write_common(fields, plain_stats(keys_, capacity_of(plan_), plan_.terms.rate, 0), hash_);
@@ -165,7 +165,7 @@ result<void> daisy_bloom_filter::save(sink& out) const noexcept {
 }
 
 result<daisy_bloom_filter> daisy_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::daisy_bloom, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::daisy_bloom, daisy_bloom_version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, name, min_daisy_rate);

@@ -13,10 +13,10 @@
 namespace genista {
 namespace {
 
-using rates = std::array<double, max_daisy_class + 1>;  // that a stranger of class j passes
+using class_rates = std::array<double, max_daisy_class + 1>;  // that a stranger of class j passes
 
 // Of the plan's queries, those that pass.
-double weigh(const daisy_plan& plan, const rates& of_class) noexcept {
+double weigh(const daisy_plan& plan, const class_rates& of_class) noexcept {
     double sum = 0;
     for (std::size_t j = 0; j < of_class.size(); ++j) sum += plan.asked_share[j] * of_class[j];
     return sum;
@@ -26,7 +26,7 @@ double lines_for_bits(double bits) noexcept {
     return std::max(1.0, std::ceil(bits / static_cast<double>(daisy_line_bits)));
 }
 
-rates scattered_rates(const daisy_plan& plan, double lines) noexcept {
+class_rates scattered_rates(const daisy_plan& plan, double lines) noexcept {
     const double bits = lines * static_cast<double>(daisy_line_bits), load = plan.whole_bits() / bits;
     const double zeros = std::exp(-load), ones = -std::expm1(-load);
     double squares = 0;  // the variance of the probes of all draws
@@ -34,7 +34,7 @@ rates scattered_rates(const daisy_plan& plan, double lines) noexcept {
         squares += plan.terms.draws * plan.stored_share[j] * static_cast<double>(j * j);
     const double by_draws = zeros * zeros * squares / (bits * bits),
                  by_places = zeros * (1 - (1 + load) * zeros) / bits;
-    rates passes{};
+    class_rates passes{};
     passes[0] = 1;
     for (std::size_t i = 1; i < passes.size(); ++i) {
         const double j = std::min(static_cast<double>(i), static_cast<double>(plan.largest_class()));
@@ -69,8 +69,8 @@ std::vector<double> avoidances(const daisy_plan& plan, daisy_layout layout, unsi
 }
 
 // A set's number is below 2^j if and only if it lies within the first j lanes: one pass gives all classes.
-rates blocked_rates(const std::vector<double>& avoid, double load) noexcept {
-    rates passes{};
+class_rates blocked_rates(const std::vector<double>& avoid, double load) noexcept {
+    class_rates passes{};
     passes.fill(1);
     double sum = 1;  // the empty set
     unsigned j = 1;
@@ -84,7 +84,7 @@ rates blocked_rates(const std::vector<double>& avoid, double load) noexcept {
 }
 
 // The mean draws in a line. Rates grow with it. No queries to go by: half of the bits, as if scattered.
-double load_for(const daisy_plan& plan, const std::vector<double>& avoid) noexcept {
+double line_load_for(const daisy_plan& plan, const std::vector<double>& avoid) noexcept {
     const double half = plan.terms.draws * daisy_line_bits * std::numbers::ln2 / std::max(plan.whole_bits(), 1e-9);
     const double wanted = plan.expected_rate();
     if (plan.whole_bits() <= 0 || wanted - plan.asked_share[0] <= 0) return half;
@@ -99,11 +99,11 @@ double load_for(const daisy_plan& plan, const std::vector<double>& avoid) noexce
 
 daisy_bloom_size blocked_size_in(const daisy_plan& plan, daisy_layout layout) {
     if (plan.whole_bits() <= 0) return {layout, 1};
-    const double load = load_for(plan, avoidances(plan, layout, plan.largest_class()));
+    const double load = line_load_for(plan, avoidances(plan, layout, plan.largest_class()));
     return {layout, static_cast<std::uint64_t>(std::max(1.0, std::ceil(plan.terms.draws / load)))};
 }
 
-error no_memory() noexcept {
+error no_memory_for_size() noexcept {
     return error::make(error_code::out_of_memory, "daisy_bloom: no memory to compute the size of a blocked filter");
 }
 
@@ -133,7 +133,7 @@ result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept {
         const daisy_bloom_size narrow = blocked_size_in(plan, daisy_layout::octet);
         return wide.lines < narrow.lines ? wide : narrow;
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_size();
     }
 }
 
@@ -144,7 +144,7 @@ result<double> expected_rate_of(const daisy_plan& plan, const daisy_bloom_size& 
         const auto avoid = avoidances(plan, size.layout, plan.largest_class());
         return std::min(1.0, weigh(plan, blocked_rates(avoid, plan.terms.draws / static_cast<double>(size.lines))));
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_size();
     }
 }
 

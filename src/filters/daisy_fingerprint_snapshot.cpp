@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/all_zero.hpp"
 #include "filters/cleary_check.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
@@ -16,7 +17,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 2;
+constexpr std::uint16_t daisy_fingerprint_version = 2;
 
 struct saved_parameters {
     daisy_fingerprint_options options{};
@@ -90,10 +91,6 @@ std::uint64_t inserts_into(const fingerprint_layout& layout, const saved_paramet
     return sum;
 }
 
-bool all_zero(std::span<const std::byte> bytes) noexcept {
-    return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
-}
-
 }  // namespace
 
 std::span<std::byte> daisy_fingerprint_filter::bytes_of(std::size_t at) noexcept {
@@ -103,7 +100,7 @@ std::span<std::byte> daisy_fingerprint_filter::bytes_of(std::size_t at) noexcept
 
 result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::daisy_fingerprint, version, hash_);
+        const auto info = describe(snapshot_kind::daisy_fingerprint, daisy_fingerprint_version, hash_);
         if (!info) return info.error();
         filter_stats now = stats();
         now.false_positive_rate = terms_.rate;
@@ -169,11 +166,11 @@ result<void> daisy_fingerprint_filter::take_over(std::span<const std::byte> used
 }
 
 result<daisy_fingerprint_filter> daisy_fingerprint_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::daisy_fingerprint, version, 3, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::daisy_fingerprint, daisy_fingerprint_version, 3, bytes);
     if (!view) return view.error();
-    if (view->info.kind_version != version)
+    if (view->info.kind_version != daisy_fingerprint_version)
         return error::make(error_code::unsupported, "daisy_fingerprint snapshot of version %u; this library reads %u",
-                           unsigned{view->info.kind_version}, unsigned{version});
+                           unsigned{view->info.kind_version}, unsigned{daisy_fingerprint_version});
     const auto read = read_parameters(*view);
     if (!read) return read.error();
     const auto layout = fingerprint_layout::of(read->options.plan, read->options.unknown_size);

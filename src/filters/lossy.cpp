@@ -16,9 +16,9 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t lossy_version = 1;
 
-result<void> check(const filter_options& common, double share) noexcept {
+result<void> check_lossy(const filter_options& common, double share) noexcept {
     const auto checked = check_options(lossy_filter::name, common, lossy_filter::min_false_positive_rate);
     if (!checked) return checked.error();
     if (!(share >= 0 && share <= lossy_filter::max_false_negative_share))
@@ -70,7 +70,7 @@ lossy_filter::~lossy_filter() = default;
 result<lossy_filter> lossy_filter::make(const lossy_options& options) noexcept {
     return without_throwing(name, [&]() -> result<lossy_filter> {
         const filter_options common{options.capacity, options.false_positive_rate, options.hash};
-        if (const auto checked = check(common, options.false_negative_share); !checked) return checked.error();
+        if (const auto checked = check_lossy(common, options.false_negative_share); !checked) return checked.error();
         const auto hash = hasher_from(common);
         if (!hash) return hash.error();
         const auto universe = universe_for(common, options.false_negative_share);
@@ -123,7 +123,7 @@ const hasher& lossy_filter::hash() const noexcept {
 
 result<void> lossy_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::lossy, version, hash());
+        const auto info = describe(snapshot_kind::lossy, lossy_version, hash());
         if (!info) return info.error();
         field_writer fields;
         write_common(fields, stats(), hash());
@@ -136,14 +136,14 @@ result<void> lossy_filter::save(sink& out) const noexcept {
 
 result<lossy_filter> lossy_filter::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing(name, [&]() -> result<lossy_filter> {
-        const auto view = open_snapshot_as(snapshot_kind::lossy, version, 1, bytes);
+        const auto view = open_snapshot_as(snapshot_kind::lossy, lossy_version, 1, bytes);
         if (!view) return view.error();
         field_reader fields{view->parameters};
         const auto common = read_common(fields, view->info, name, min_false_positive_rate);
         if (!common) return common.error();
         const double share = fields.f64();
         const std::uint64_t omitted = fields.u64();
-        if (const auto checked = check(common->options, share); !checked)
+        if (const auto checked = check_lossy(common->options, share); !checked)
             return error::make(error_code::corrupt, "lossy snapshot: %s", checked.error().message().data());
         auto values = succinct::read_counted(fields, view->sections[0]);
         if (!values) return values.error();

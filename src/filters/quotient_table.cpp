@@ -12,16 +12,11 @@
 namespace genista {
 namespace {
 
-using bits::low_mask;
-using bits::move_bits_down;
-using bits::move_bits_up;
-using bits::word_bits;
-
 constexpr unsigned most_window = 60'000;
 constexpr std::uint64_t most_quotients = std::uint64_t{1} << 42;
 
 std::uint64_t whole_words(std::uint64_t bits) noexcept {
-    return (bits + word_bits - 1) / word_bits * word_bits;
+    return (bits + bits::word_bits - 1) / bits::word_bits * bits::word_bits;
 }
 
 // Slots behind the last quotient, for what slides out there: more where chance has had more to do.
@@ -37,7 +32,7 @@ quotient_table::layout quotient_table::layout_of(const quotient_shape& shape) no
     made.slots = whole_words(shape.quotients + spill(shape));
     made.ends = made.slots;
     made.offsets = made.ends + made.slots;
-    made.entries = made.offsets + whole_words(made.slots / word_bits * offset_bits);
+    made.entries = made.offsets + whole_words(made.slots / bits::word_bits * offset_bits);
     made.more = made.entries + whole_words(made.slots * shape.bits);
     made.all = made.more + whole_words(made.slots * shape.more_bits);
     return made;
@@ -48,8 +43,8 @@ std::uint64_t quotient_table::bytes_for(const quotient_shape& shape) noexcept {
 }
 
 result<void> quotient_table::check_shape(const quotient_shape& shape) noexcept {
-    if (shape.quotients >= 1 && shape.quotients <= most_quotients && shape.bits >= 1 && shape.bits <= word_bits &&
-        shape.more_bits <= word_bits && shape.window >= 1 && shape.window <= most_window)
+    if (shape.quotients >= 1 && shape.quotients <= most_quotients && shape.bits >= 1 && shape.bits <= bits::word_bits &&
+        shape.more_bits <= bits::word_bits && shape.window >= 1 && shape.window <= most_window)
         return {};
     return error::make(
         error_code::invalid_argument,
@@ -81,19 +76,19 @@ result<quotient_table> quotient_table::from_bytes(const quotient_shape& shape,
 }
 
 std::uint64_t quotient_table::free_from(std::uint64_t quotient) const noexcept {
-    const std::uint64_t block = quotient / word_bits, begin = block * word_bits + offset(block);
-    auto runs =
-        static_cast<std::uint64_t>(std::popcount(word(layout_.occupied, block) & low_mask(quotient % word_bits + 1)));
+    const std::uint64_t block = quotient / bits::word_bits, begin = block * bits::word_bits + offset(block);
+    auto runs = static_cast<std::uint64_t>(
+        std::popcount(word(layout_.occupied, block) & bits::low_mask(quotient % bits::word_bits + 1)));
     if (runs == 0) return begin;
     // The end of run number `runs`, counted from `begin` on.
-    std::uint64_t index = begin / word_bits;
-    std::uint64_t ends = word(layout_.ends, index) & ~low_mask(begin % word_bits);
+    std::uint64_t index = begin / bits::word_bits;
+    std::uint64_t ends = word(layout_.ends, index) & ~bits::low_mask(begin % bits::word_bits);
     for (std::uint64_t here; (here = static_cast<std::uint64_t>(std::popcount(ends))) < runs;) {
         runs -= here;
-        if (++index >= layout_.slots / word_bits) return layout_.slots;  // never in a table whose check() is good
+        if (++index >= layout_.slots / bits::word_bits) return layout_.slots;  // never in a table whose check() is good
         ends = word(layout_.ends, index);
     }
-    return index * word_bits + bits::portable_words::select(ends, runs - 1) + 1;
+    return index * bits::word_bits + bits::portable_words::select(ends, runs - 1) + 1;
 }
 
 quotient_table::run quotient_table::run_of(std::uint64_t quotient) const noexcept {
@@ -104,9 +99,9 @@ quotient_table::run quotient_table::run_of(std::uint64_t quotient) const noexcep
 
 std::uint64_t quotient_table::next_occupied(std::uint64_t quotient) const noexcept {
     while (quotient < shape_.quotients) {
-        const std::uint64_t rest = word(layout_.occupied, quotient / word_bits) >> quotient % word_bits;
+        const std::uint64_t rest = word(layout_.occupied, quotient / bits::word_bits) >> quotient % bits::word_bits;
         if (rest != 0) return quotient + static_cast<std::uint64_t>(std::countr_zero(rest));
-        quotient = (quotient / word_bits + 1) * word_bits;
+        quotient = (quotient / bits::word_bits + 1) * bits::word_bits;
     }
     return shape_.quotients;
 }
@@ -126,24 +121,24 @@ bool quotient_table::has_room(std::uint64_t quotient) const noexcept {
 }
 
 void quotient_table::shift_up(std::uint64_t first, std::uint64_t last) noexcept {
-    move_bits_up(words(), layout_.ends + first, last - first, 1);
-    move_bits_up(words(), layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
+    bits::move_bits_up(words(), layout_.ends + first, last - first, 1);
+    bits::move_bits_up(words(), layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
     if (shape_.more_bits != 0)
-        move_bits_up(words(), layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits,
-                     shape_.more_bits);
+        bits::move_bits_up(words(), layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits,
+                           shape_.more_bits);
 }
 
 void quotient_table::shift_down(std::uint64_t first, std::uint64_t last) noexcept {
-    move_bits_down(words(), layout_.ends + first, last - first, 1);
-    move_bits_down(words(), layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
+    bits::move_bits_down(words(), layout_.ends + first, last - first, 1);
+    bits::move_bits_down(words(), layout_.entries + first * shape_.bits, (last - first) * shape_.bits, shape_.bits);
     if (shape_.more_bits != 0)
-        move_bits_down(words(), layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits,
-                       shape_.more_bits);
+        bits::move_bits_down(words(), layout_.more + first * shape_.more_bits, (last - first) * shape_.more_bits,
+                             shape_.more_bits);
 }
 
 // Blocks that begin behind `after`, up to and with one that begins at `last`.
 void quotient_table::add_to_offsets(std::uint64_t after, std::uint64_t last, int by) noexcept {
-    for (std::uint64_t block = after / word_bits + 1; block * word_bits <= last; ++block) {
+    for (std::uint64_t block = after / bits::word_bits + 1; block * bits::word_bits <= last; ++block) {
         const std::uint64_t place = layout_.offsets + block * offset_bits;
         bits::write_bits(words(), place, offset_bits, offset(block) + static_cast<std::uint64_t>(by));
     }
@@ -196,9 +191,9 @@ result<void> quotient_table::check() const noexcept {
     // Told once more from the two bits alone: the offsets must agree, and what no run covers must be zero.
     std::uint64_t free = 0, covered = 0;
     for (std::uint64_t quotient = 0; quotient < layout_.slots; ++quotient) {
-        if (quotient % word_bits == 0) {
+        if (quotient % bits::word_bits == 0) {
             const std::uint64_t over = free > quotient ? free - quotient : 0;
-            if (offset(quotient / word_bits) != over) return bad("an offset that does not fit", quotient);
+            if (offset(quotient / bits::word_bits) != over) return bad("an offset that does not fit", quotient);
         }
         if (!bit(layout_.occupied, quotient)) continue;
         if (quotient >= shape_.quotients) return bad("a quotient that there is not", quotient);

@@ -15,8 +15,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
-constexpr std::uint64_t line_bits = 512;
+constexpr std::uint16_t weighted_bloom_version = 1;
 
 result<void> check_weighted(const weighted_bloom_options& options) noexcept {
     if (options.bits == 0 || options.bits > weighted_bloom_filter::max_bits) {
@@ -64,7 +63,7 @@ result<weighted_bloom_filter> weighted_bloom_filter::make(const weighted_bloom_o
     if (const auto fine = check_weighted(options); !fine) return fine.error();
     const auto hash = hasher_from({.hash = options.hash});
     if (!hash) return hash.error();
-    auto table = buffer::zeroed((options.bits + line_bits - 1) / line_bits * (line_bits / 8));
+    auto table = buffer::zeroed((options.bits + bloom_line_bits - 1) / bloom_line_bits * (bloom_line_bits / 8));
     if (!table) return table.error();
     return weighted_bloom_filter{options, *hash, *std::move(table)};
 }
@@ -124,7 +123,7 @@ filter_stats weighted_bloom_filter::stats() const noexcept {
 
 // Its own fields, not the common ones: what it expects is no rate in (0, 1/2]. The hash key is where the others have it.
 result<void> weighted_bloom_filter::save(sink& out) const noexcept {
-    const auto info = describe(snapshot_kind::weighted_bloom, version, hash_);
+    const auto info = describe(snapshot_kind::weighted_bloom, weighted_bloom_version, hash_);
     if (!info) return info.error();
     field_writer fields;
     fields.u64(bits()).f64(draws_).f64(mean_log_ratio_).bytes(std::as_bytes(std::span{hash_.key().bytes}));
@@ -134,7 +133,7 @@ result<void> weighted_bloom_filter::save(sink& out) const noexcept {
 }
 
 result<weighted_bloom_filter> weighted_bloom_filter::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::weighted_bloom, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::weighted_bloom, weighted_bloom_version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     weighted_bloom_options options;
@@ -146,7 +145,7 @@ result<weighted_bloom_filter> weighted_bloom_filter::load(std::span<const std::b
     options.hash = *hash;
     const std::uint64_t keys = fields.u64();
     const std::span<const std::byte> table = view->sections[0];
-    if (!fields.finished() || options.bits % line_bits != 0 || table.size() != options.bits / 8) {
+    if (!fields.finished() || options.bits % bloom_line_bits != 0 || table.size() != options.bits / 8) {
         return error::make(error_code::corrupt, "weighted_bloom snapshot: %llu bits do not fit %zu bytes",
                            static_cast<unsigned long long>(options.bits), table.size());
     }

@@ -18,10 +18,10 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
-constexpr double exponent = 2;  // the text's c > 1
+constexpr std::uint16_t whitelist_version = 1;
+constexpr double rate_exponent = 2;  // the text's c > 1
 
-result<void> check(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
+result<void> check_whitelist(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
     const filter_options common{capacity, rate, std::nullopt};
     const auto checked = check_options(whitelist_filter::name, common, bloom_filter::min_false_positive_rate);
     if (!checked) return checked.error();
@@ -65,12 +65,12 @@ whitelist_filter::~whitelist_filter() = default;
 double whitelist_filter::bloom_rate(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
     const double log_u = universe_bits;
     const double fitting =
-        capacity <= universe_bits ? std::pow(static_cast<double>(capacity), -exponent) : std::log2(log_u) / log_u;
+        capacity <= universe_bits ? std::pow(static_cast<double>(capacity), -rate_exponent) : std::log2(log_u) / log_u;
     return std::min(rate, fitting);
 }
 
 result<std::uint64_t> whitelist_filter::bits_for(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
-    if (const auto checked = check(capacity, rate, universe_bits); !checked) return checked.error();
+    if (const auto checked = check_whitelist(capacity, rate, universe_bits); !checked) return checked.error();
     return bloom_filter::bits_for(capacity, bloom_rate(capacity, rate, universe_bits));
 }
 
@@ -80,7 +80,8 @@ std::uint64_t whitelist_filter::list_bits_for(std::uint64_t entries) noexcept {
 
 result<whitelist_filter> whitelist_filter::make(const whitelist_options& options) noexcept {
     const double asked = options.false_positive_rate;
-    if (const auto checked = check(options.capacity, asked, options.universe_bits); !checked) return checked.error();
+    if (const auto checked = check_whitelist(options.capacity, asked, options.universe_bits); !checked)
+        return checked.error();
     auto bloom = bloom_filter::make(
         {options.capacity, bloom_rate(options.capacity, asked, options.universe_bits), options.hash});
     if (!bloom) return bloom.error();
@@ -159,7 +160,7 @@ const hasher& whitelist_filter::hash() const noexcept {
 result<void> whitelist_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
         const std::lock_guard held{core_->changing};  // nobody changes anything: look-ups go on
-        const auto info = describe(snapshot_kind::whitelist, version, hash());
+        const auto info = describe(snapshot_kind::whitelist, whitelist_version, hash());
         if (!info) return info.error();
         vector_sink bloom;
         if (const auto saved = core_->bloom.save(bloom); !saved) return saved.error();
@@ -173,7 +174,7 @@ result<void> whitelist_filter::save(sink& out) const noexcept {
 
 result<whitelist_filter> whitelist_filter::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing(name, [&]() -> result<whitelist_filter> {
-        const auto view = open_snapshot_as(snapshot_kind::whitelist, version, 2, bytes);
+        const auto view = open_snapshot_as(snapshot_kind::whitelist, whitelist_version, 2, bytes);
         if (!view) return view.error();
         field_reader fields{view->parameters};
         const auto common = read_common(fields, view->info, name, bloom_filter::min_false_positive_rate);
@@ -182,7 +183,8 @@ result<whitelist_filter> whitelist_filter::load(std::span<const std::byte> bytes
         const std::uint64_t quotients = fields.u64();
         const filter_options& options = common->options;
         if (!fields.finished()) return error::make(error_code::corrupt, "whitelist snapshot: parameters of no size");
-        if (const auto checked = check(options.capacity, options.false_positive_rate, universe_bits); !checked)
+        if (const auto checked = check_whitelist(options.capacity, options.false_positive_rate, universe_bits);
+            !checked)
             return error::make(error_code::corrupt, "whitelist snapshot: %s", checked.error().message().data());
         auto bloom = bloom_filter::load(view->sections[0]);
         if (!bloom) return bloom.error();

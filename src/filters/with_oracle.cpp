@@ -7,13 +7,13 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t with_oracle_version = 1;
 
 }  // namespace
 
 result<void> write_marked(sink& out, const hasher& hash, const oracle_marks& oracle,
                           std::span<const std::byte> filter) noexcept {
-    const auto info = describe(snapshot_kind::with_oracle, version, hash);
+    const auto info = describe(snapshot_kind::with_oracle, with_oracle_version, hash);
     if (!info) return info.error();
     field_writer fields;
     fields.bytes(oracle.identity.bytes).bytes(oracle.probe.bytes);
@@ -23,7 +23,7 @@ result<void> write_marked(sink& out, const hasher& hash, const oracle_marks& ora
 
 // Whatever is inside has a loader of its own, which trusts nothing either.
 result<marked_snapshot> read_marked(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::with_oracle, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::with_oracle, with_oracle_version, 1, bytes);
     if (!view) return view.error();
     marked_snapshot read{.oracle = {}, .filter = view->sections[0]};
     field_reader fields{view->parameters};

@@ -14,8 +14,6 @@
 namespace genista {
 namespace {
 
-using detail::os_error;
-
 class descriptor {
   public:
     explicit descriptor(int number) noexcept : number_{number} {}
@@ -46,16 +44,16 @@ result<open_file> open_regular(std::string_view path) noexcept {
     const result<std::string> name = detail::path_string(path);
     if (!name) return name.error();
     descriptor file{::open(name->c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
-    if (file.number() < 0) return os_error("cannot open", path);
+    if (file.number() < 0) return detail::os_error("cannot open", path);
     struct stat status {};
-    if (::fstat(file.number(), &status) != 0) return os_error("cannot look at", path);
+    if (::fstat(file.number(), &status) != 0) return detail::os_error("cannot look at", path);
     if (!S_ISREG(status.st_mode)) {
-        if (S_ISDIR(status.st_mode)) return os_error("cannot read", path, EISDIR);
+        if (S_ISDIR(status.st_mode)) return detail::os_error("cannot read", path, EISDIR);
         return unusable(path, "is not a regular file");
     }
     if (status.st_size <= 0) return unusable(path, "is an empty file");
     if (static_cast<std::uint64_t>(status.st_size) > std::numeric_limits<std::size_t>::max()) {
-        return os_error("cannot address", path, EFBIG);
+        return detail::os_error("cannot address", path, EFBIG);
     }
     return open_file{.file = std::move(file), .size_bytes = static_cast<std::size_t>(status.st_size)};
 }
@@ -79,7 +77,7 @@ result<mapped_file> mapped_file::open(std::string_view path) noexcept {
     const result<open_file> opened = open_regular(path);
     if (!opened) return opened.error();
     void* const data = ::mmap(nullptr, opened->size_bytes, PROT_READ, MAP_PRIVATE, opened->file.number(), 0);
-    if (data == MAP_FAILED) return os_error("cannot map", path);
+    if (data == MAP_FAILED) return detail::os_error("cannot map", path);
     mapped_file mapped;
     mapped.data_ = static_cast<std::byte*>(data);
     mapped.size_ = opened->size_bytes;
@@ -103,10 +101,10 @@ result<buffer> read_file(std::string_view path, std::uint64_t limit_bytes) noexc
     result<buffer> bytes = buffer::zeroed(size);
     if (!bytes) return bytes;
     const ssize_t got = read_fully(opened->file.number(), bytes->data(), size);
-    if (got < 0) return os_error("cannot read", path);
+    if (got < 0) return detail::os_error("cannot read", path);
     std::byte beyond{};
     const ssize_t more = read_fully(opened->file.number(), &beyond, 1);
-    if (more < 0) return os_error("cannot read", path);
+    if (more < 0) return detail::os_error("cannot read", path);
     if (static_cast<std::size_t>(got) != size || more != 0) {
         return error::make(error_code::io, "%.*s of %zu bytes changed its length while it was read",
                            static_cast<int>(shown.size()), shown.data(), size);

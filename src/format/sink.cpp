@@ -16,8 +16,6 @@
 namespace genista {
 namespace {
 
-using detail::os_error;
-
 void close_quietly(int& file) noexcept {
     if (file >= 0) ::close(file);
     file = -1;
@@ -35,15 +33,16 @@ result<destination> resolve(std::string path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
         if (errno == ENOENT) return destination{.path = std::move(path)};
-        return os_error("cannot look at", path);
+        return detail::os_error("cannot look at", path);
     }
     if (S_ISLNK(status.st_mode)) {
         const std::unique_ptr<char, decltype(&::free)> real{::realpath(path.c_str(), nullptr), &::free};
-        if (real == nullptr || ::stat(real.get(), &status) != 0) return os_error("cannot follow the link", path);
+        if (real == nullptr || ::stat(real.get(), &status) != 0)
+            return detail::os_error("cannot follow the link", path);
         path = real.get();
     }
     if (!S_ISREG(status.st_mode)) {
-        return os_error("will not replace", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+        return detail::os_error("will not replace", path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
     }
     return destination{.path = std::move(path), .mode = status.st_mode & mode_t{0777}};
 }
@@ -87,12 +86,13 @@ result<atomic_file_sink> atomic_file_sink::create(std::string_view path) noexcep
         // Opened now, so that a directory which cannot be synced is found out while the old file is still
         // there.
         made.directory_ = ::open(directory_of(made.path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (made.directory_ < 0) return os_error("cannot open the directory of", made.path_);
+        if (made.directory_ < 0) return detail::os_error("cannot open the directory of", made.path_);
         std::string temporary = made.path_ + ".tmp-XXXXXX";
         made.file_ = ::mkostemp(temporary.data(), O_CLOEXEC);
-        if (made.file_ < 0) return os_error("cannot create a temporary file beside", made.path_);
+        if (made.file_ < 0) return detail::os_error("cannot create a temporary file beside", made.path_);
         made.temporary_ = std::move(temporary);
-        if (::fchmod(made.file_, target->mode) != 0) return os_error("cannot set the permissions of", made.temporary_);
+        if (::fchmod(made.file_, target->mode) != 0)
+            return detail::os_error("cannot set the permissions of", made.temporary_);
         return made;
     } catch (const std::exception&) {
         return error::make(error_code::out_of_memory, "no memory to save to a path of %zu bytes", path.size());
@@ -127,7 +127,7 @@ result<void> atomic_file_sink::write(std::span<const std::byte> bytes) noexcept 
         const ssize_t moved = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
         if (moved < 0 && errno == EINTR) continue;
         if (moved <= 0) {
-            const error failure = os_error("cannot write", temporary_, moved < 0 ? errno : EIO);
+            const error failure = detail::os_error("cannot write", temporary_, moved < 0 ? errno : EIO);
             discard();
             return failure;
         }
@@ -150,7 +150,7 @@ result<void> atomic_file_sink::commit() noexcept {
         if (sync(directory_) != 0) step = "replaced, but cannot sync the directory of";
     }
     if (step != nullptr) {
-        const error failure = os_error(step, path_);
+        const error failure = detail::os_error(step, path_);
         discard();
         return failure;
     }

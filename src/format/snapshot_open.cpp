@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/all_zero.hpp"
 #include "format/checksum.hpp"
 #include "format/snapshot_layout.hpp"
 #include "genista/format/snapshot.hpp"
@@ -19,10 +20,6 @@ using bytes_view = std::span<const std::byte>;
 
 [[nodiscard]] unsigned long long wide(std::uint64_t value) noexcept {
     return value;
-}
-
-[[nodiscard]] bool all_zero(bytes_view bytes) noexcept {
-    return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 [[nodiscard]] result<void> check_magic(bytes_view bytes) noexcept {

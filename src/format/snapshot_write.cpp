@@ -11,10 +11,10 @@
 namespace genista {
 namespace {
 
-constexpr std::array<std::byte, snapshot_alignment_bytes> zeros{};
+constexpr std::array<std::byte, snapshot_alignment_bytes> padding_zeros{};
 
 [[nodiscard]] std::span<const std::byte> padding_of(std::span<const std::byte> part) noexcept {
-    return std::span{zeros}.first(detail::padding_after(part.size()));
+    return std::span{padding_zeros}.first(detail::padding_after(part.size()));
 }
 
 [[nodiscard]] error too_many_sections(std::size_t count) noexcept {

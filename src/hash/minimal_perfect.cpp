@@ -14,24 +14,24 @@
 namespace genista {
 namespace {
 
-using shape = minimal_perfect::shape;
-using view = minimal_perfect_view;
+using perfect_shape = minimal_perfect::shape;
+using perfect_view = minimal_perfect_view;
 
 constexpr std::uint64_t partition_keys = 2048;
 constexpr std::uint64_t max_partition_keys = 65'535;
 constexpr std::uint64_t few_keys = 256;
 constexpr unsigned max_width = 20;  // of a seed below perfect_search::most_seeds
-constexpr std::uint32_t salts = 4;
+constexpr std::uint32_t most_salts = 4;
 constexpr unsigned max_threads = 1024;
 // A seed of no bits may begin where the last record ends, and number() reads two words from there on.
 constexpr std::uint64_t words_behind = 2;
 static_assert(std::bit_width(perfect_search::most_seeds - 1) == max_width);
 
-std::uint64_t columns_of(const shape& form) noexcept {
-    return (form.buckets + view::column_buckets - 1) / view::column_buckets;
+std::uint64_t columns_of(const perfect_shape& form) noexcept {
+    return (form.buckets + perfect_view::column_buckets - 1) / perfect_view::column_buckets;
 }
 
-std::uint64_t factor_of(const shape& form) noexcept {
+std::uint64_t factor_of(const perfect_shape& form) noexcept {
     return 0x9e3779b97f4a7c15u * (2 * std::uint64_t{form.salt} + 1);
 }
 
@@ -56,13 +56,13 @@ struct search_work {
     [[nodiscard]] std::span<const digest> keys(std::uint64_t p) const {
         return sorted.subspan(starts[p], starts[p + 1] - starts[p]);
     }
-    [[nodiscard]] std::span<std::uint32_t> seeds_of(std::uint64_t p, const shape& form) const {
+    [[nodiscard]] std::span<std::uint32_t> seeds_of(std::uint64_t p, const perfect_shape& form) const {
         return std::span{seeds}.subspan(p * form.buckets, form.buckets);
     }
 };
 
 // False: some bucket has no seed under this salt.
-bool search(const search_work& work, const shape& form, std::uint64_t most_keys, unsigned team) {
+bool find_seeds(const search_work& work, const perfect_shape& form, std::uint64_t most_keys, unsigned team) {
     std::vector<perfect_search> searches(team, perfect_search{form, factor_of(form), most_keys});
     std::vector<std::uint8_t> failed(team);
     in_team(team, [&](unsigned t) noexcept {
@@ -72,10 +72,10 @@ bool search(const search_work& work, const shape& form, std::uint64_t most_keys,
     return std::ranges::count(failed, 0) == static_cast<std::ptrdiff_t>(team);
 }
 
-std::vector<std::byte> widths_for(const std::vector<std::uint32_t>& seeds, const shape& form) {
+std::vector<std::byte> widths_for(const std::vector<std::uint32_t>& seeds, const perfect_shape& form) {
     std::vector<std::uint32_t> largest(columns_of(form));
     for (std::size_t i = 0; i < seeds.size(); ++i) {
-        std::uint32_t& here = largest[i % form.buckets / view::column_buckets];
+        std::uint32_t& here = largest[i % form.buckets / perfect_view::column_buckets];
         here = std::max(here, seeds[i]);
     }
     std::vector<std::byte> widths(largest.size());
@@ -85,10 +85,11 @@ std::vector<std::byte> widths_for(const std::vector<std::uint32_t>& seeds, const
 }
 
 // Of all seeds of one partition.
-std::uint64_t seed_bits(const shape& form, std::span<const std::byte> widths) noexcept {
+std::uint64_t seed_bits(const perfect_shape& form, std::span<const std::byte> widths) noexcept {
     std::uint64_t total = 0;
     for (std::uint64_t c = 0; c < columns_of(form); ++c) {
-        const auto buckets = std::min<std::uint64_t>(view::column_buckets, form.buckets - c * view::column_buckets);
+        const auto buckets =
+            std::min<std::uint64_t>(perfect_view::column_buckets, form.buckets - c * perfect_view::column_buckets);
         total += std::to_integer<std::uint64_t>(widths[c]) * buckets;
     }
     return total;
@@ -96,7 +97,7 @@ std::uint64_t seed_bits(const shape& form, std::span<const std::byte> widths) no
 
 }  // namespace
 
-shape minimal_perfect::shape_for(std::uint64_t keys) noexcept {
+minimal_perfect::shape minimal_perfect::shape_for(std::uint64_t keys) noexcept {
     if (keys == 0) return {};
     const std::uint64_t partitions = std::max<std::uint64_t>(1, (keys + partition_keys / 2) / partition_keys);
     // 4.5 keys a bucket. Of few keys nearly all may happen to fall into one bucket, for which there is no seed then: a bucket a key.
@@ -128,8 +129,8 @@ result<minimal_perfect> minimal_perfect::build(std::span<const digest> sorted, u
     const search_work work{sorted, starts, seeds};
     const auto team =
         static_cast<unsigned>(std::min<std::uint64_t>(std::clamp(threads, 1u, max_threads), form.partitions));
-    while (!search(work, form, most_keys, team)) {
-        if (++form.salt == salts)
+    while (!find_seeds(work, form, most_keys, team)) {
+        if (++form.salt == most_salts)
             return error::make(
                 error_code::invalid_argument,
                 "perfect hash: a bucket of %llu keys' digests found no seed below %u; digests must look random",
@@ -141,13 +142,14 @@ result<minimal_perfect> minimal_perfect::build(std::span<const digest> sorted, u
     in_team(team, [&](unsigned t) noexcept {
         for (std::uint64_t p = form.partitions * t / team; p < form.partitions * (t + 1) / team; ++p) {
             std::uint64_t* const record = made->mutable_records() + p * made->view_.record_words;
-            record[0] = starts[p] | (starts[p + 1] - starts[p]) << view::start_bits;
+            record[0] = starts[p] | (starts[p + 1] - starts[p]) << perfect_view::start_bits;
             const std::span<std::uint64_t> bits{record + 1, made->view_.record_words - 1};
             const auto found = work.seeds_of(p, form);
             for (std::uint32_t b = 0; b < form.buckets; ++b) {
-                const std::uint32_t column = made->view_.columns[b / view::column_buckets];
-                const unsigned width = column & ((1u << view::column_width_bits) - 1);
-                const std::uint32_t offset = (column >> view::column_width_bits) + b % view::column_buckets * width;
+                const std::uint32_t column = made->view_.columns[b / perfect_view::column_buckets];
+                const unsigned width = column & ((1u << perfect_view::column_width_bits) - 1);
+                const std::uint32_t offset =
+                    (column >> perfect_view::column_width_bits) + b % perfect_view::column_buckets * width;
                 bits::write_bits(bits, offset, width, found[b]);
             }
         }
@@ -172,8 +174,8 @@ result<minimal_perfect> minimal_perfect::lay_out(const shape& form, std::span<co
     std::uint32_t offset = 0;
     for (std::uint64_t c = 0; c < column_count; ++c) {
         const auto width = std::to_integer<std::uint32_t>(widths[c]);
-        columns[c] = offset << view::column_width_bits | width;
-        offset += view::column_buckets * width;
+        columns[c] = offset << perfect_view::column_width_bits | width;
+        offset += perfect_view::column_buckets * width;
     }
     made.view_ = {columns,         reinterpret_cast<const std::uint64_t*>(made.memory_.data() + columns_bytes),
                   form.partitions, record_words,
@@ -193,7 +195,7 @@ std::uint64_t minimal_perfect::widths_bytes(const shape& form) noexcept {
 void minimal_perfect::widths(std::span<std::byte> out) const noexcept {
     assert(out.size() == columns_of(shape_));
     for (std::size_t c = 0; c < out.size(); ++c)
-        out[c] = static_cast<std::byte>(view_.columns[c] & ((1u << view::column_width_bits) - 1));
+        out[c] = static_cast<std::byte>(view_.columns[c] & ((1u << perfect_view::column_width_bits) - 1));
 }
 
 std::span<const std::byte> minimal_perfect::records() const noexcept {
@@ -205,7 +207,7 @@ result<minimal_perfect> minimal_perfect::from_bytes(const shape& form, std::span
     const auto corrupt = [](const char* what) { return error::make(error_code::corrupt, "perfect hash: %s", what); };
     const shape expected = form.keys <= max_keys ? shape_for(form.keys) : shape{};
     if (form.keys > max_keys || form.partitions != expected.partitions || form.buckets != expected.buckets ||
-        form.salt >= salts)
+        form.salt >= most_salts)
         return corrupt("partitions, buckets or salt are not those of so many keys");
     if (widths.size() != columns_of(form)) return corrupt("not one width a column");
     if (form.keys == 0 && (form.salt != 0 || !records.empty())) return corrupt("a salt or records of no key");
@@ -222,7 +224,8 @@ result<minimal_perfect> minimal_perfect::from_bytes(const shape& form, std::span
     for (std::uint64_t p = 0; p < form.partitions; ++p) {
         const std::uint64_t* const record = made->view_.records + p * made->view_.record_words;
         const std::uint64_t head = *record;
-        const std::uint64_t start = head & bits::low_mask(view::start_bits), size = head >> view::start_bits;
+        const std::uint64_t start = head & bits::low_mask(perfect_view::start_bits),
+                            size = head >> perfect_view::start_bits;
         if (start != next || size == 0) return corrupt("a partition does not begin where the last one ends");
         if (bits_used % 64 != 0 && record[made->view_.record_words - 1] >> bits_used % 64 != 0)
             return corrupt("bits behind the last seed");

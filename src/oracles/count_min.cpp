@@ -10,11 +10,11 @@
 namespace genista {
 namespace {
 
-constexpr std::uint64_t largest = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t largest_count = std::numeric_limits<std::uint32_t>::max();
 
 // Both addends below 2^64, the first one a counter.
-std::uint32_t sum_or_largest(std::uint64_t counter, std::uint64_t count) noexcept {
-    return static_cast<std::uint32_t>(count >= largest - counter ? largest : counter + count);
+std::uint32_t sum_or_largest_count(std::uint64_t counter, std::uint64_t count) noexcept {
+    return static_cast<std::uint32_t>(count >= largest_count - counter ? largest_count : counter + count);
 }
 
 }  // namespace
@@ -31,11 +31,11 @@ void count_min::add(const digest& d, std::uint64_t count) noexcept {
     if (!conservative_) {
         for (std::uint32_t row = 0; row < depth; ++row) {
             std::uint32_t& counter = table_.at(row, sketch_word(d, row));
-            counter = sum_or_largest(counter, count);
+            counter = sum_or_largest_count(counter, count);
         }
         return;
     }
-    const std::uint32_t raised = sum_or_largest(estimate(d), count);
+    const std::uint32_t raised = sum_or_largest_count(estimate(d), count);
     for (std::uint32_t row = 0; row < depth; ++row) {
         std::uint32_t& counter = table_.at(row, sketch_word(d, row));
         counter = std::max(counter, raised);
@@ -43,7 +43,7 @@ void count_min::add(const digest& d, std::uint64_t count) noexcept {
 }
 
 std::uint64_t count_min::estimate(const digest& d) const noexcept {
-    std::uint64_t least = largest;
+    std::uint64_t least = largest_count;
     for (std::uint32_t row = 0; row < shape().depth; ++row)
         least = std::min<std::uint64_t>(least, table_.at(row, sketch_word(d, row)));
     return least;
@@ -56,7 +56,7 @@ result<void> count_min::merge(const count_min& other) noexcept {
                            "count_min: a sketch updated conservatively and a plain one: update both alike");
     const auto from = other.table_.counters();
     const auto into = table_.counters();
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] = sum_or_largest(into[i], from[i]);
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = sum_or_largest_count(into[i], from[i]);
     table_.add_to_total(other.total());
     return {};
 }

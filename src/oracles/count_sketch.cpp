@@ -9,10 +9,10 @@
 namespace genista {
 namespace {
 
-constexpr std::int64_t largest = 0x7fff'ffff;
+constexpr std::int64_t largest_counter = 0x7fff'ffff;
 
-std::int32_t sum_or_largest(std::int64_t counter, std::int64_t change) noexcept {
-    return static_cast<std::int32_t>(std::clamp(counter + change, -largest, largest));
+std::int32_t clamped_sum(std::int64_t counter, std::int64_t change) noexcept {
+    return static_cast<std::int32_t>(std::clamp(counter + change, -largest_counter, largest_counter));
 }
 
 // Of an even number of values the mean of the middle two.
@@ -39,11 +39,11 @@ result<count_sketch> count_sketch::make(const count_sketch_options& options) noe
 void count_sketch::add(const digest& d, std::uint64_t count) noexcept {
     table_.add_to_total(count);
     // More than twice the largest counter changes nothing else.
-    const auto change = static_cast<std::int64_t>(std::min<std::uint64_t>(count, 2 * std::uint64_t{largest}));
+    const auto change = static_cast<std::int64_t>(std::min<std::uint64_t>(count, 2 * std::uint64_t{largest_counter}));
     for (std::uint32_t row = 0; row < shape().depth; ++row) {
         const std::uint64_t word = sketch_word(d, row);
         std::int32_t& counter = table_.at(row, word);
-        counter = sum_or_largest(counter, is_added(word) ? change : -change);
+        counter = clamped_sum(counter, is_added(word) ? change : -change);
     }
 }
 
@@ -61,7 +61,7 @@ result<void> count_sketch::merge(const count_sketch& other) noexcept {
     if (const auto same = table_.check_mergeable(name, other.table_); !same) return same;
     const auto from = other.table_.counters();
     const auto into = table_.counters();
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] = sum_or_largest(into[i], from[i]);
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = clamped_sum(into[i], from[i]);
     table_.add_to_total(other.total());
     return {};
 }
@@ -88,7 +88,8 @@ result<count_sketch> count_sketch::from_bytes(const count_sketch_options& option
     std::memcpy(made->table_.bytes().data(), bytes.data(), bytes.size());
     made->table_.add_to_total(total);
     for (const std::int64_t counter : made->table_.counters()) {
-        if (counter >= -largest && static_cast<std::uint64_t>(counter < 0 ? -counter : counter) <= total) continue;
+        if (counter >= -largest_counter && static_cast<std::uint64_t>(counter < 0 ? -counter : counter) <= total)
+            continue;
         return error::make(error_code::corrupt, "count_sketch: a counter of %lld exceeds the total of %llu",
                            static_cast<long long>(counter), static_cast<unsigned long long>(total));
     }

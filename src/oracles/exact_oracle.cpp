@@ -12,7 +12,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t exact_oracle_version = 1;
 constexpr std::size_t saved_cell_bytes = 24;
 static_assert(sizeof(exact_oracle::cell) == saved_cell_bytes);
 
@@ -68,7 +68,7 @@ result<exact_oracle> exact_oracle::lay(const hasher& hash, const key_odds& unkno
 
 result<void> exact_oracle::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const auto info = describe(snapshot_kind::exact_oracle, version, hash_);
+        const auto info = describe(snapshot_kind::exact_oracle, exact_oracle_version, hash_);
         if (!info) return info.error();
         field_writer fields;
         fields.u64(keys_).f64(unknown_.stored).f64(unknown_.asked);
@@ -82,7 +82,7 @@ result<void> exact_oracle::save(sink& out) const noexcept {
 }
 
 result<exact_oracle> exact_oracle::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::exact_oracle, version, 1, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::exact_oracle, exact_oracle_version, 1, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const std::uint64_t keys = fields.u64();

@@ -12,9 +12,9 @@
 namespace genista {
 namespace {
 
-using entry = odds_profile::entry;
+using profile_entry = odds_profile::entry;
 
-bool comes_before(const entry& a, const entry& b) noexcept {
+bool comes_before(const profile_entry& a, const profile_entry& b) noexcept {
     return a.odds.stored != b.odds.stored ? a.odds.stored < b.odds.stored : a.odds.asked < b.odds.asked;
 }
 
@@ -23,7 +23,7 @@ bool is_probability(double value) noexcept {
     return value >= 0 && value <= 1 && !(value == 0 && std::signbit(value));
 }
 
-result<void> add_draws(std::vector<entry>& to, std::span<const key_odds> draws, bool is_stored) {
+result<void> add_draws(std::vector<profile_entry>& to, std::span<const key_odds> draws, bool is_stored) {
     const char* const name = is_stored ? "stored" : "asked";
     if (draws.empty())
         return error::make(error_code::invalid_argument, "profile: the sample of keys %s is empty", name);
@@ -44,16 +44,16 @@ struct samples {
     std::vector<key_odds> stored, asked;
 };
 
-samples expanded(std::span<const entry> entries) {
+samples expanded(std::span<const profile_entry> entries) {
     samples made;
-    for (const entry& each : entries) {
+    for (const profile_entry& each : entries) {
         made.stored.insert(made.stored.end(), each.stored, each.odds);
         made.asked.insert(made.asked.end(), each.asked, each.odds);
     }
     return made;
 }
 
-error no_memory() noexcept {
+error no_memory_for_profile() noexcept {
     return error::make(error_code::out_of_memory, "profile: no memory for its draws");
 }
 
@@ -83,7 +83,7 @@ result<odds_profile> odds_profile::make(std::span<const key_odds> stored, std::s
         different.shrink_to_fit();
         return odds_profile{std::move(different)};
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_profile();
     }
 }
 
@@ -92,7 +92,7 @@ result<daisy_plan> odds_profile::plan(const daisy_terms& terms) const noexcept {
         const samples drawn = expanded(entries_);
         return plan_from_samples(terms, drawn.stored, drawn.asked);
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_profile();
     }
 }
 
@@ -102,7 +102,7 @@ result<daisy_plan> odds_profile::plan_tuned(const daisy_terms& wanted) const noe
         return genista::plan_tuned(
             wanted, [&](const daisy_terms& terms) { return plan_from_samples(terms, drawn.stored, drawn.asked); });
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_profile();
     }
 }
 
@@ -119,7 +119,7 @@ result<std::vector<std::byte>> odds_profile::bytes() const noexcept {
         }
         return made;
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_profile();
     }
 }
 
@@ -156,7 +156,7 @@ result<odds_profile> odds_profile::from_bytes(std::span<const std::byte> bytes) 
         }
         return made;
     } catch (const std::bad_alloc&) {
-        return no_memory();
+        return no_memory_for_profile();
     }
 }
 

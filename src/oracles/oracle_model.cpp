@@ -9,7 +9,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t oracle_model_version = 1;
 
 error inside(const error& why) noexcept {
     const std::string_view message = why.message();
@@ -34,12 +34,12 @@ result<void> oracle_model::save(sink& out) const noexcept {
     field_writer fields;
     fields.u64(origin_.insert_draws).u64(origin_.query_draws).u8(origin_.is_held_out ? 1 : 0);
     const std::array<std::span<const std::byte>, 2> sections = {oracle.bytes(), *profile};
-    const snapshot_info info{.kind = snapshot_kind::oracle_model, .kind_version = version};
+    const snapshot_info info{.kind = snapshot_kind::oracle_model, .kind_version = oracle_model_version};
     return write_snapshot(out, info, fields.view(), sections);
 }
 
 result<oracle_model> oracle_model::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::oracle_model, version, 2, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::oracle_model, oracle_model_version, 2, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     model_origin origin;
@@ -49,7 +49,7 @@ result<oracle_model> oracle_model::load(std::span<const std::byte> bytes) noexce
     if (!fields.finished() || held_out > 1)
         return error::make(error_code::corrupt, "oracle model: its %zu bytes of parameters are not what it writes",
                            view->parameters.size());
-    if (view->info != snapshot_info{.kind = snapshot_kind::oracle_model, .kind_version = version})
+    if (view->info != snapshot_info{.kind = snapshot_kind::oracle_model, .kind_version = oracle_model_version})
         return error::make(error_code::corrupt, "oracle model with a hash key or a store of its own, which it has not");
     origin.is_held_out = held_out == 1;
     auto oracle = any_oracle::load(view->sections[0]);

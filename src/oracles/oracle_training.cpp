@@ -26,7 +26,7 @@ bool is_kept_draw(std::size_t index, std::uint64_t seed) noexcept {
 
 // The odds of the chosen draws, or of no more than a profile needs of them, evenly spread.
 template <class Oracle, class Choose>
-std::vector<key_odds> odds_of(const Oracle& oracle, log_span log, Choose choose) {
+std::vector<key_odds> odds_of_draws(const Oracle& oracle, log_span log, Choose choose) {
     std::size_t chosen = 0, seen = 0;
     for (std::size_t i = 0; i < log.size(); ++i) chosen += choose(i, log[i]) ? 1U : 0U;
     const std::size_t stride = chosen / odds_profile::most_draws + 1;
@@ -39,7 +39,7 @@ std::vector<key_odds> odds_of(const Oracle& oracle, log_span log, Choose choose)
 
 template <class Oracle, class Choose>
 result<oracle_model> model_of(Oracle oracle, log_span inserts, log_span queries, bool is_held_out, Choose choose) {
-    auto profile = odds_profile::make(odds_of(oracle, inserts, choose), odds_of(oracle, queries, choose));
+    auto profile = odds_profile::make(odds_of_draws(oracle, inserts, choose), odds_of_draws(oracle, queries, choose));
     if (!profile) return profile.error();
     return oracle_model::make(any_oracle{std::move(oracle)}, *std::move(profile),
                               {inserts.size(), queries.size(), is_held_out});
@@ -124,7 +124,7 @@ result<oracle_model> train_one(const training_options& options, log_span inserts
                        static_cast<unsigned>(options.kind));
 }
 
-error no_memory(std::size_t draws) noexcept {
+error no_memory_to_train(std::size_t draws) noexcept {
     return error::make(error_code::out_of_memory, "oracle model: no memory to train on %zu draws", draws);
 }
 
@@ -176,7 +176,7 @@ result<oracle_model> train_model(const training_options& options, log_span inser
         options.progress(1);
         return made;
     } catch (const std::bad_alloc&) {
-        return no_memory(inserts.size() + queries.size());
+        return no_memory_to_train(inserts.size() + queries.size());
     }
 }
 
@@ -192,7 +192,7 @@ result<oracle_model> model_of_odds(std::span<const weighted_key> stored, std::sp
         return oracle_model::make(any_oracle{*std::move(oracle)}, *std::move(profile),
                                   {stored.size(), asked.size(), true});
     } catch (const std::bad_alloc&) {
-        return no_memory(stored.size() + asked.size());
+        return no_memory_to_train(stored.size() + asked.size());
     }
 }
 

@@ -10,19 +10,20 @@
 namespace genista {
 namespace {
 
-constexpr std::array rates = {0x1p-6, 0x1p-8, 0x1p-10};
-constexpr std::array ngrams = {2U, 3U, 4U, 5U, 6U};
-constexpr std::array steps = {0.02, 0.05, 0.1, 0.2, 0.5};
-constexpr std::array shrinkages = {0.0, 1e-4, 1e-3, 1e-2};
-constexpr std::array clips = {0U, 4U};
+constexpr std::array judged_rates = {0x1p-6, 0x1p-8, 0x1p-10};
+constexpr std::array tried_ngrams = {2U, 3U, 4U, 5U, 6U};
+constexpr std::array tried_steps = {0.02, 0.05, 0.1, 0.2, 0.5};
+constexpr std::array tried_shrinkages = {0.0, 1e-4, 1e-3, 1e-2};
+constexpr std::array tried_clips = {0U, 4U};
 constexpr unsigned first_look = 2, most_epochs = 16;
-constexpr std::size_t fits = 1 + (ngrams.size() - 1) + (steps.size() - 1) + (shrinkages.size() - 1);
+constexpr std::size_t fit_count =
+    1 + (tried_ngrams.size() - 1) + (tried_steps.size() - 1) + (tried_shrinkages.size() - 1);
 constexpr std::uint64_t largest_size = score_options::most_chosen;
 
-class search {
+class settings_search {
   public:
-    search(const score_choice_terms& terms, std::uint64_t weights, std::span<const score_draw> fitted,
-           std::span<const score_draw> judged, std::function<void(double)> progress)
+    settings_search(const score_choice_terms& terms, std::uint64_t weights, std::span<const score_draw> fitted,
+                    std::span<const score_draw> judged, std::function<void(double)> progress)
         : terms_{terms}, fitted_{fitted}, judged_{judged}, progress_{std::move(progress)} {
         best_.weights = weights;
         best_.bits_a_key = std::numeric_limits<double>::infinity();
@@ -31,9 +32,9 @@ class search {
 
     score_choice run() {
         consider({});
-        sweep(ngrams, &score_settings::longest_ngram);
-        sweep(steps, &score_settings::step);
-        sweep(shrinkages, &score_settings::shrinkage);
+        sweep(tried_ngrams, &score_settings::longest_ngram);
+        sweep(tried_steps, &score_settings::step);
+        sweep(tried_shrinkages, &score_settings::shrinkage);
         return best_;
     }
 
@@ -62,18 +63,18 @@ class search {
             if (now >= before) break;
             before = now;
         }
-        progress_(static_cast<double>(++done_) / static_cast<double>(fits));
+        progress_(static_cast<double>(++done_) / static_cast<double>(fit_count));
     }
 
     // The better of both ways to quantise.
     double judge(score_settings tried, const score_fit& model) {
         double least = std::numeric_limits<double>::infinity();
-        for (const unsigned clipped : clips) {
+        for (const unsigned clipped : tried_clips) {
             tried.clipped = clipped;
             const auto pools = score_pools(model.quantised(clipped), tried.longest_ngram, terms_.bins, judged_);
             double sum = 0;
-            for (const double rate : rates) sum += bits_a_key(pools, rate);
-            const double bits = sum / static_cast<double>(rates.size());
+            for (const double rate : judged_rates) sum += bits_a_key(pools, rate);
+            const double bits = sum / static_cast<double>(judged_rates.size());
             least = bits < least ? bits : least;
             if (bits < best_.bits_a_key) {
                 best_.bits_a_key = bits;
@@ -99,14 +100,14 @@ double bytes_in_all(double keys, const score_choice& of) noexcept {
 
 score_choice choose_score(const score_choice_terms& terms, std::span<const score_draw> fitted,
                           std::span<const score_draw> judged) {
-    if (terms.weights != 0) return search{terms, terms.weights, fitted, judged, terms.progress}.run();
+    if (terms.weights != 0) return settings_search{terms, terms.weights, fitted, judged, terms.progress}.run();
     score_choice best;
     double least = std::numeric_limits<double>::infinity();
     // A model that takes by itself what the best does with its filter is not tried.
     for (std::uint64_t size = score_options::fewest_chosen; size <= largest_size && static_cast<double>(size) < least;
          size *= 4) {
         const double before = static_cast<double>(size) / static_cast<double>(largest_size);
-        const score_choice found = search{
+        const score_choice found = settings_search{
             terms, size, fitted, judged, [&](double share) {
                 terms.progress(before / 4 + before * share * 3 / 4);
             }}.run();

@@ -11,7 +11,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t score_oracle_version = 1;
 
 // I2 of the header, and all that makes odds() total.
 [[nodiscard]] result<void> check_numbers(const score_oracle::parts& made) noexcept {
@@ -120,7 +120,7 @@ std::uint64_t score_oracle::memory_bytes() const noexcept {
 }
 
 result<void> score_oracle::save(sink& out) const noexcept {
-    const snapshot_info info{.kind = snapshot_kind::score_oracle, .kind_version = version};
+    const snapshot_info info{.kind = snapshot_kind::score_oracle, .kind_version = score_oracle_version};
     field_writer fields;
     fields.u64(weights()).u32(parts_.longest_ngram).u32(static_cast<std::uint32_t>(bins())).f64(parts_.universe);
     // Both lists are short: at most 63 and 64 entries.
@@ -132,7 +132,7 @@ result<void> score_oracle::save(sink& out) const noexcept {
 }
 
 result<score_oracle> score_oracle::load(std::span<const std::byte> bytes) noexcept {
-    const auto view = open_snapshot_as(snapshot_kind::score_oracle, version, 3, bytes);
+    const auto view = open_snapshot_as(snapshot_kind::score_oracle, score_oracle_version, 3, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     const std::uint64_t weights = fields.u64();
@@ -144,7 +144,7 @@ result<score_oracle> score_oracle::load(std::span<const std::byte> bytes) noexce
         return error::make(error_code::corrupt, "score snapshot: %llu weights and %u bins do not fit its sections",
                            static_cast<unsigned long long>(weights), bins);
     }
-    if (view->info != snapshot_info{.kind = snapshot_kind::score_oracle, .kind_version = version})
+    if (view->info != snapshot_info{.kind = snapshot_kind::score_oracle, .kind_version = score_oracle_version})
         return error::make(error_code::corrupt, "score snapshot with a hash key or a store, neither of which it has");
     try {
         auto made = make(read_parts(*view, longest, universe));

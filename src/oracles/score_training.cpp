@@ -43,8 +43,8 @@ constexpr std::size_t most_choosing = std::size_t{1} << 16;
     return {};
 }
 
-[[nodiscard]] result<void> check(const score_options& options, std::span<const key_view> stored,
-                                 std::span<const key_view> asked) noexcept {
+[[nodiscard]] result<void> check_training(const score_options& options, std::span<const key_view> stored,
+                                          std::span<const key_view> asked) noexcept {
     if (stored.empty() || asked.empty()) {
         return error::make(error_code::invalid_argument, "score model: the log of %s is empty",
                            stored.empty() ? "inserts" : "queries");
@@ -176,7 +176,7 @@ bool held_out(key_view key, std::uint64_t seed) noexcept {
 
 result<trained_score> train_score(const score_options& options, std::span<const key_view> stored,
                                   std::span<const key_view> asked) noexcept {
-    if (const auto fine = check(options, stored, asked); !fine) return fine.error();
+    if (const auto fine = check_training(options, stored, asked); !fine) return fine.error();
     try {
         return trained(options, stored, asked);
     } catch (const std::bad_alloc&) {

@@ -12,7 +12,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t sketch_oracle_version = 1;
 
 template <class Sketch>
 typename Sketch::options options_of(const sketch_shape& shape, bool conservative, const hasher& hash) noexcept {
@@ -132,7 +132,7 @@ result<void> sketch_oracle<Sketch>::merge(const sketch_oracle& other) noexcept {
 template <class Sketch>
 result<void> sketch_oracle<Sketch>::save(sink& out) const noexcept {
     const auto kind = is_count_min ? snapshot_kind::count_min_oracle : snapshot_kind::count_sketch_oracle;
-    const auto info = describe(kind, version, hash());
+    const auto info = describe(kind, sketch_oracle_version, hash());
     if (!info) return info.error();
     field_writer fields;
     fields.u64(stored_.shape().width).u64(asked_.shape().width);
@@ -147,7 +147,7 @@ result<void> sketch_oracle<Sketch>::save(sink& out) const noexcept {
 template <class Sketch>
 result<sketch_oracle<Sketch>> sketch_oracle<Sketch>::load(std::span<const std::byte> bytes) noexcept {
     const auto kind = is_count_min ? snapshot_kind::count_min_oracle : snapshot_kind::count_sketch_oracle;
-    const auto view = open_snapshot_as(kind, version, 2, bytes);
+    const auto view = open_snapshot_as(kind, sketch_oracle_version, 2, bytes);
     if (!view) return view.error();
     field_reader fields{view->parameters};
     sketch_shape stored_shape, asked_shape;

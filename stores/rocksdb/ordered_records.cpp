@@ -10,7 +10,7 @@ static_assert(remote_map<ordered_records> && remote_map<sequential_records>);
 
 constexpr std::size_t sequential_readahead_bytes = std::size_t{2} << 20;
 
-using record = std::optional<std::pair<digest, key_view>>;
+using found_record = std::optional<std::pair<digest, key_view>>;
 
 error too_short(const rocksdb::Slice& bytes) noexcept {
     return error::make(error_code::corrupt, "a record of %zu bytes: every record begins with %zu bytes of digest",
@@ -21,10 +21,10 @@ double positions(std::uint64_t first, std::uint64_t last) noexcept {
     return static_cast<double>(last - first) + 1;
 }
 
-result<record> record_at(const rocksdb::Iterator& at) noexcept {
+result<found_record> record_at(const rocksdb::Iterator& at) noexcept {
     const auto found = decode_record(at.key());
     if (!found) return too_short(at.key());
-    return record{found};
+    return found_record{found};
 }
 
 result<bool> holds(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const digest& where, key_view key) {
@@ -68,7 +68,7 @@ record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
     at_.reset(db.NewIterator(how, &family));
 }
 
-result<record> record_range::next() {
+result<found_record> record_range::next() {
     if (begun_)
         at_->Next();
     else
@@ -79,7 +79,7 @@ result<record> record_range::next() {
         return record_at(*at_);
     }
     if (!at_->status().ok()) return to_error(at_->status(), "read a range of records");
-    return record{};
+    return found_record{};
 }
 
 result<bool> ordered_records::put(const digest& where, key_view key) try {
@@ -141,7 +141,7 @@ void sequential_records::go_to(std::uint64_t first) {
     continues_at_ = first;
 }
 
-result<record> sequential_records::here(std::uint64_t last) {
+result<found_record> sequential_records::here(std::uint64_t last) {
     continues_at_.reset();
     if (!at_->Valid() && !at_->status().ok()) return to_error(at_->status(), "read the records in order");
     if (at_->Valid()) {
@@ -149,7 +149,7 @@ result<record> sequential_records::here(std::uint64_t last) {
         if (!found || (*found)->first.position <= last) return found;
     }
     if (last != ~std::uint64_t{0}) continues_at_ = last + 1;
-    return record{};
+    return found_record{};
 }
 
 void sequential_records::step() {

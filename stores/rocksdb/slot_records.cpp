@@ -31,14 +31,14 @@ rocksdb::WriteOptions without_log() {
     return how;
 }
 
-error not_ours(const std::string& path) noexcept {
+error not_our_slots(const std::string& path) noexcept {
     return error::make(error_code::mismatch,
                        "%s holds something else than a filter's slots (there is no file %s in it): it is left as it is",
                        path.c_str(), slots_marker_name);
 }
 
 // Leaves a directory with our marker and no database in it, or `path` as it was.
-result<void> make_room(const std::string& path, const rocksdb::Options& options) {
+result<void> make_room_for_slots(const std::string& path, const rocksdb::Options& options) {
     rocksdb::Env& env = *options.env;
     bool is_directory = true;
     if (env.FileExists(path).ok()) {
@@ -58,7 +58,7 @@ result<void> make_room(const std::string& path, const rocksdb::Options& options)
         if (!marked.ok()) return to_error(marked, std::string{"mark "}.append(path));
         return {};
     }
-    if (std::ranges::find(names, slots_marker_name) == names.end()) return not_ours(path);
+    if (std::ranges::find(names, slots_marker_name) == names.end()) return not_our_slots(path);
     // What RocksDB does not know, our marker among it, stays.
     if (const auto gone = rocksdb::DestroyDB(path, options); !gone.ok())
         return to_error(gone, std::string{"delete the old slots in "}.append(path));
@@ -108,7 +108,7 @@ result<std::unique_ptr<slot_records>> slot_records::open(const std::string& path
     how.db_log_dir.clear();
     how.db_paths.clear();
     how.cf_paths.clear();
-    if (const auto ready = make_room(path, how); !ready) return ready.error();
+    if (const auto ready = make_room_for_slots(path, how); !ready) return ready.error();
     how.create_if_missing = true;
     how.error_if_exists = true;  // what is still there, if anything, nobody has looked at
     how.avoid_flush_during_shutdown = true;

@@ -10,7 +10,7 @@
 #include "genista/base/result.hpp"
 #include "support/every_isa.hpp"
 
-namespace genista {
+namespace genista::base_test {
 namespace {
 
 TEST(result, holds_a_value_that_can_only_be_moved) {
@@ -151,4 +151,4 @@ TEST(isa, can_be_overridden_downwards_only) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::base_test

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace genista {
+namespace genista::segmented_array_test {
 namespace {
 
 TEST(segmented_array, keeps_its_elements_while_it_grows_and_shrinks) {
@@ -44,4 +44,4 @@ TEST(segmented_array, tells_what_is_left_of_a_segment) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::segmented_array_test

@@ -5,7 +5,7 @@
 #include "genista/base/cpu.hpp"
 #include "lab/twins/bit_strings_workloads.hpp"
 
-namespace genista::bits {
+namespace genista::bits::bit_strings_model_test {
 namespace {
 
 using namespace genista::lab;
@@ -74,4 +74,4 @@ TEST(bit_strings_model, the_number_of_word_steps_does_not_depend_on_the_strings)
 }
 
 }  // namespace
-}  // namespace genista::bits
+}  // namespace genista::bits::bit_strings_model_test

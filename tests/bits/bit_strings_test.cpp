@@ -9,7 +9,7 @@
 #include "genista/bits/bit_strings_parallel.hpp"
 #include "lab/twins/bit_strings_workloads.hpp"
 
-namespace genista::bits {
+namespace genista::bits::bit_strings_test {
 namespace {
 
 using namespace genista::lab;
@@ -139,4 +139,4 @@ TEST(bit_strings, foreign_words_are_taken_over_only_if_no_bit_lies_outside_the_s
 }
 
 }  // namespace
-}  // namespace genista::bits
+}  // namespace genista::bits::bit_strings_test

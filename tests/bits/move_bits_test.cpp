@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+namespace genista::move_bits_test {
 namespace {
 
 using genista::bits::move_bits_down;
@@ -48,3 +49,4 @@ TEST(move_bits, moves_what_a_loop_over_bits_moves) {
 }
 
 }  // namespace
+}  // namespace genista::move_bits_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace genista::bits {
+namespace genista::bits::packed_array_test {
 namespace {
 
 TEST(packed_array, entries_of_every_width_keep_their_values_and_their_neighbours) {
@@ -74,4 +74,4 @@ TEST(packed_array, widths_and_sizes_that_cannot_be_are_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace genista::bits
+}  // namespace genista::bits::packed_array_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace genista::bits {
+namespace genista::bits::rank_select_test {
 namespace {
 
 std::vector<std::uint64_t> random_words(std::uint64_t size_bits, double density, std::uint64_t seed) {
@@ -72,4 +72,4 @@ TEST(rank_select, more_bits_than_the_words_hold_are_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace genista::bits
+}  // namespace genista::bits::rank_select_test

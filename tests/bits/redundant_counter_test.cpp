@@ -8,6 +8,7 @@
 #include <map>
 #include <random>
 
+namespace genista::redundant_counter_test {
 namespace {
 
 using genista::bits::digit;
@@ -107,3 +108,4 @@ TEST(redundant_counter, a_plan_begins_with_the_digit_that_comes_into_being) {
 }
 
 }  // namespace
+}  // namespace genista::redundant_counter_test

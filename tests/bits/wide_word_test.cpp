@@ -10,7 +10,7 @@
 #include "genista/base/cpu.hpp"
 #include "genista/bits/bit_planes.hpp"
 
-namespace genista::bits {
+namespace genista::bits::wide_word_test {
 namespace {
 
 using flags = std::vector<bool>;
@@ -180,4 +180,4 @@ TEST(bit_planes, sums_comparisons_and_scatters_agree_with_plain_numbers) {
 }
 
 }  // namespace
-}  // namespace genista::bits
+}  // namespace genista::bits::wide_word_test

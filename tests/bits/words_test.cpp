@@ -9,7 +9,7 @@
 
 #include "support/plain_words.hpp"
 
-namespace genista::bits {
+namespace genista::bits::words_test {
 namespace {
 
 using namespace genista::test;
@@ -112,4 +112,4 @@ TEST(words, the_next_set_bit_is_found_from_every_position) {
 }
 
 }  // namespace
-}  // namespace genista::bits
+}  // namespace genista::bits::words_test

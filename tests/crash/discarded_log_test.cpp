@@ -8,7 +8,7 @@
 #include "tests/crash/either_store.hpp"
 #include "tests/stores/scratch.hpp"
 
-namespace genista::test {
+namespace genista::test::discarded_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -76,4 +76,4 @@ INSTANTIATE_TEST_SUITE_P(of, discarded_log, testing::Values(rocks::layout::clust
                          [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::discarded_log_test

@@ -9,7 +9,7 @@
 #include "tests/support/failing_files.hpp"
 #include "tests/support/scale.hpp"
 
-namespace genista::test {
+namespace genista::test::disk_full_sweep_test {
 namespace {
 
 std::set<std::string> snapshots_in(const std::string& db) {
@@ -84,4 +84,4 @@ INSTANTIATE_TEST_SUITE_P(of, disk_full, testing::Values(rocks::layout::clustered
                          [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::disk_full_sweep_test

@@ -9,7 +9,7 @@
 #include "tests/stores/scratch.hpp"
 #include "tests/support/failing_files.hpp"
 
-namespace genista::test {
+namespace genista::test::failed_reads_test {
 namespace {
 
 constexpr int keys = 4000;
@@ -65,4 +65,4 @@ INSTANTIATE_TEST_SUITE_P(of, failed_reads, testing::Values(rocks::layout::cluste
                          [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::failed_reads_test

@@ -17,7 +17,7 @@
 #include "tests/crash/script.hpp"
 #include "tests/support/failing_files.hpp"
 
-namespace genista::test {
+namespace genista::test::io_errors_sweep_test {
 namespace {
 
 constexpr std::uint64_t seed = 21;
@@ -215,4 +215,4 @@ INSTANTIATE_TEST_SUITE_P(of, io_errors,
                          });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::io_errors_sweep_test

@@ -11,7 +11,7 @@
 #include "tests/crash/harness.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::kill_sweep_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -150,4 +150,4 @@ INSTANTIATE_TEST_SUITE_P(of, kill_control, testing::Bool(),
                          [](const auto& each) { return std::string{each.param ? "indexed" : "clustered"}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::kill_sweep_test

@@ -11,7 +11,7 @@
 #include "tests/crash/script.hpp"
 #include "tests/support/power_loss_files.hpp"
 
-namespace genista::test {
+namespace genista::test::power_loss_sweep_test {
 namespace {
 
 constexpr std::uint64_t steps_of_a_script = 700;
@@ -119,4 +119,4 @@ INSTANTIATE_TEST_SUITE_P(of, power_loss, testing::Values(rocks::layout::clustere
                          [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::power_loss_sweep_test

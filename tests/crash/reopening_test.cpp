@@ -11,7 +11,7 @@
 #include "tests/crash/either_store.hpp"
 #include "tests/stores/scratch.hpp"
 
-namespace genista::test {
+namespace genista::test::reopening_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -259,4 +259,4 @@ INSTANTIATE_TEST_SUITE_P(of, reopening, testing::Values(rocks::layout::clustered
                          [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::reopening_test

@@ -11,7 +11,7 @@
 #include "tests/stores/scratch.hpp"
 #include "tests/support/power_loss_files.hpp"
 
-namespace genista::test {
+namespace genista::test::sync_control_test {
 namespace {
 
 constexpr int keys = 300;
@@ -98,4 +98,4 @@ INSTANTIATE_TEST_SUITE_P(of, sync_control, testing::Values(rocks::layout::cluste
                          [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::sync_control_test

@@ -7,7 +7,7 @@
 #include "support/adaptive_bloom_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::adaptive_bloom_model_test {
 namespace {
 
 using world = test::adaptive_bloom_world;
@@ -128,4 +128,4 @@ TEST(adaptive_bloom_model, every_call_of_an_operation_may_fail_in_every_way) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::adaptive_bloom_model_test

@@ -14,7 +14,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::adaptive_bloom_snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -107,4 +107,4 @@ TEST(adaptive_bloom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::adaptive_bloom_snapshot_sweep_test

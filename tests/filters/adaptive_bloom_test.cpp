@@ -13,7 +13,7 @@
 #include "genista/remote/counting_map.hpp"
 #include "support/adaptive_bloom_world.hpp"
 
-namespace genista {
+namespace genista::adaptive_bloom_test {
 namespace {
 
 using world = test::adaptive_bloom_world;
@@ -369,4 +369,4 @@ TEST(adaptive_bloom, space_is_what_it_says_and_within_the_theorem) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::adaptive_bloom_test

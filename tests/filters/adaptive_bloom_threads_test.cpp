@@ -12,7 +12,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::adaptive_bloom_threads_test {
 namespace {
 
 // A filter and its R; all calls may come from any thread.
@@ -119,4 +119,4 @@ TEST(adaptive_bloom_threads, nobody_is_denied_while_a_large_filter_repairs_itsel
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::adaptive_bloom_threads_test

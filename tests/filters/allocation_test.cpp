@@ -20,7 +20,7 @@
 #include "support/fail_each_allocation.hpp"
 #include "support/paper_world.hpp"
 
-namespace genista {
+namespace genista::allocation_test {
 namespace {
 
 template <class F>
@@ -685,4 +685,4 @@ TEST(bloomier_allocations, build_save_and_load_report_the_lack_of_memory) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::allocation_test

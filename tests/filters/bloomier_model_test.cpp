@@ -12,7 +12,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::bloomier_model_test {
 namespace {
 
 struct world {
@@ -81,4 +81,4 @@ TEST(bloomier_model, agrees_with_a_map_through_updates_and_snapshots) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::bloomier_model_test

@@ -11,7 +11,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::bloomier_snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -108,4 +108,4 @@ TEST(bloomier_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::bloomier_snapshot_test

@@ -9,7 +9,7 @@
 #include "genista/filters/bloomier.hpp"
 #include "lab/statistics/binomial.hpp"
 
-namespace genista {
+namespace genista::bloomier_stat_test {
 namespace {
 
 // As many filters as it takes for no single hash key to decide. Strangers lie far above the keys.
@@ -53,4 +53,4 @@ TEST(bloomier_rates, a_check_without_two_of_its_bits_is_caught) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::bloomier_stat_test

@@ -14,7 +14,7 @@
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::bloomier_test {
 namespace {
 
 static_assert(membership_filter<bloomier_filter>);
@@ -288,4 +288,4 @@ TEST(bloomier, a_filter_that_has_moved_answers_as_before) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::bloomier_test

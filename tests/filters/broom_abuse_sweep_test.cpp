@@ -11,7 +11,7 @@
 #include "support/broom_effort.hpp"
 #include "support/broom_world.hpp"
 
-namespace genista {
+namespace genista::broom_abuse_sweep_test {
 namespace {
 
 using test::broom_world;
@@ -258,4 +258,4 @@ TEST(broom_abuse, keys_of_every_length_are_keys) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_abuse_sweep_test

@@ -17,7 +17,7 @@
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::broom_batch_test {
 namespace {
 
 using integers = std::span<const std::uint64_t>;
@@ -448,4 +448,4 @@ TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_batch_test

@@ -18,7 +18,7 @@
 #include "support/disordered_map.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::broom_bulk_test {
 namespace {
 
 const hasher& the_hash() {
@@ -390,4 +390,4 @@ TEST(broom_rebuild, others_may_work_beside_it) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_bulk_test

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace genista {
+namespace genista::broom_checks_test {
 namespace {
 
 class broom_checked : public testing::TestWithParam<test::broom_check> {};
@@ -22,4 +22,4 @@ INSTANTIATE_TEST_SUITE_P(all, broom_checked, testing::ValuesIn(test::broom_check
                          });
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_checks_test

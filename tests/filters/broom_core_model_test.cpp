@@ -12,7 +12,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista::broom {
+namespace genista::broom::broom_core_model_test {
 namespace {
 
 // A filter, its R and the truth.
@@ -238,4 +238,4 @@ TEST(broom_core, rebuilding_from_the_remote_map_gives_every_key_back) {
 }
 
 }  // namespace
-}  // namespace genista::broom
+}  // namespace genista::broom::broom_core_model_test

@@ -13,7 +13,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista::broom {
+namespace genista::broom::broom_core_threads_test {
 namespace {
 
 struct shared_world {
@@ -106,4 +106,4 @@ TEST_P(broom_core_threads, no_member_is_ever_denied) {
 INSTANTIATE_TEST_SUITE_P(rates, broom_core_threads, testing::Values(0x1p-8, 0x1p-13));
 
 }  // namespace
-}  // namespace genista::broom
+}  // namespace genista::broom::broom_core_threads_test

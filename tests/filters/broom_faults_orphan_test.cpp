@@ -11,7 +11,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/broom_world.hpp"
 
-namespace genista::broom {
+namespace genista::broom::broom_faults_orphan_test {
 namespace {
 
 using test::integer_key;
@@ -83,4 +83,4 @@ TEST(broom_orphans, a_slot_without_owner_may_serve_another_key) {
 }
 
 }  // namespace
-}  // namespace genista::broom
+}  // namespace genista::broom::broom_faults_orphan_test

@@ -10,7 +10,7 @@
 #include "support/broom_world.hpp"
 #include "support/disordered_map.hpp"
 
-namespace genista {
+namespace genista::broom_faults_test {
 namespace {
 
 using test::integer_key;
@@ -236,4 +236,4 @@ TEST(broom_faults, a_filter_that_the_store_has_outrun_is_built_from_it) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_faults_test

@@ -8,7 +8,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/broom_world.hpp"
 
-namespace genista {
+namespace genista::broom_growth_test {
 namespace {
 
 // R whose range reads fail while it is down.
@@ -96,4 +96,4 @@ TEST(broom_growth, a_crowded_bin_that_has_yet_to_move_makes_the_filter_grow_once
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_growth_test

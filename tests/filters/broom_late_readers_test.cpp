@@ -13,7 +13,7 @@
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista::broom {
+namespace genista::broom::broom_late_readers_test {
 namespace {
 
 TEST(broom_late_readers, with_the_state_of_a_table_that_is_leaving_or_gone_miss_no_member) {
@@ -130,4 +130,4 @@ TEST(broom_late_readers, on_other_threads_miss_no_member_while_pages_go) {
 }
 
 }  // namespace
-}  // namespace genista::broom
+}  // namespace genista::broom::broom_late_readers_test

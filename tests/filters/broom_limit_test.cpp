@@ -12,7 +12,7 @@
 #include "support/broom_effort.hpp"
 #include "support/broom_world.hpp"
 
-namespace genista {
+namespace genista::broom_limit_test {
 namespace {
 
 struct limited {
@@ -205,4 +205,4 @@ TEST(broom_limit, is_not_part_of_a_snapshot_and_can_be_set_again) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_limit_test

@@ -9,7 +9,7 @@
 
 #include "support/splitmix.hpp"
 
-namespace genista::broom {
+namespace genista::broom::broom_line_test {
 namespace {
 
 // Each half as its remainders group by group, in order of arrival within a group.
@@ -125,4 +125,4 @@ TEST(broom_line, any_bytes_can_be_asked) {
 }
 
 }  // namespace
-}  // namespace genista::broom
+}  // namespace genista::broom::broom_line_test

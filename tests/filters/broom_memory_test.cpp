@@ -13,7 +13,7 @@
 #include "support/broom_world.hpp"
 #include "support/owned_blocks.hpp"
 
-namespace genista::broom {
+namespace genista::broom::broom_memory_test {
 namespace {
 
 constexpr std::size_t page = buffer::page;
@@ -251,4 +251,4 @@ TEST(broom_memory, snapshots_in_the_middle_of_a_growth_load_at_every_front) {
 }
 
 }  // namespace
-}  // namespace genista::broom
+}  // namespace genista::broom::broom_memory_test

@@ -8,7 +8,7 @@
 #include "support/broom_effort.hpp"
 #include "support/broom_model.hpp"
 
-namespace genista {
+namespace genista::broom_model_sweep_test {
 namespace {
 
 class broom_model_sweep : public testing::TestWithParam<std::tuple<unsigned, unsigned>> {
@@ -62,4 +62,4 @@ INSTANTIATE_TEST_SUITE_P(all, broom_model_sweep,
                          name_of);
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_model_sweep_test

@@ -9,7 +9,7 @@
 #include "support/broom_effort.hpp"
 #include "support/broom_model.hpp"
 
-namespace genista {
+namespace genista::broom_model_test {
 namespace {
 
 class broom_model : public testing::TestWithParam<std::tuple<unsigned, unsigned>> {};
@@ -38,4 +38,4 @@ INSTANTIATE_TEST_SUITE_P(all, broom_model,
                          name_of);
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_model_test

@@ -12,7 +12,7 @@
 #include "support/disordered_map.hpp"
 #include "support/paper_world.hpp"
 
-namespace genista {
+namespace genista::broom_paper_lies_test {
 namespace {
 
 broom_paper_options options_of(double rate, std::uint64_t seed, std::uint64_t capacity = 100) {
@@ -257,4 +257,4 @@ TEST(broom_paper_lies, a_store_that_throws_has_failed_and_that_is_all) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_paper_lies_test

@@ -10,7 +10,7 @@
 #include "support/paper_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::broom_paper_model_test {
 namespace {
 
 struct form {
@@ -223,4 +223,4 @@ TEST(broom_paper_model, fingerprints_are_no_prefixes_of_hashes_in_the_backyard) 
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_paper_model_test

@@ -13,7 +13,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::broom_paper_snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -131,4 +131,4 @@ TEST(broom_paper_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sou
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_paper_snapshot_sweep_test

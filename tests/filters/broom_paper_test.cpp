@@ -14,7 +14,7 @@
 #include "support/paper_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::broom_paper_test {
 namespace {
 
 using two_maps = with_index<memory_map, memory_map>;
@@ -546,4 +546,4 @@ TEST(broom_paper, keys_of_one_digest_share_a_fingerprint_and_nobody_is_lost) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_paper_test

@@ -18,7 +18,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::broom_paper_threads_test {
 namespace {
 
 constexpr std::uint64_t writers = 2, keys_per_writer = 60;
@@ -165,4 +165,4 @@ TEST(broom_paper_threads, nobody_is_denied_while_all_keys_get_new_hash_functions
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_paper_threads_test

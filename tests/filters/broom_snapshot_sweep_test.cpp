@@ -9,7 +9,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::broom_snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -65,4 +65,4 @@ TEST(broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sou
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_snapshot_sweep_test

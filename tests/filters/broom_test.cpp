@@ -12,7 +12,7 @@
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::broom_test {
 namespace {
 
 static_assert(membership_filter<broom_filter>);
@@ -154,4 +154,4 @@ TEST(broom, an_old_snapshot_costs_one_certain_mistake_a_bin) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_test

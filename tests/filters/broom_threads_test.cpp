@@ -8,7 +8,7 @@
 #include "support/broom_effort.hpp"
 #include "support/broom_history.hpp"
 
-namespace genista {
+namespace genista::broom_threads_test {
 namespace {
 
 class broom_threads : public testing::TestWithParam<std::tuple<unsigned, unsigned>> {
@@ -63,4 +63,4 @@ INSTANTIATE_TEST_SUITE_P(all, broom_threads,
                          name_of);
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_threads_test

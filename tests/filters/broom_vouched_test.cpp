@@ -16,7 +16,7 @@
 #include "support/broom_scripted_map.hpp"
 #include "support/broom_world.hpp"
 
-namespace genista {
+namespace genista::broom_vouched_test {
 namespace {
 
 // A filter, its R, and what both should hold.
@@ -260,4 +260,4 @@ TEST(broom_vouched, threads_that_erase_their_own_keys_lose_nobody_elses) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_vouched_test

@@ -19,7 +19,7 @@
 #include "support/broom_world.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::broom_writers_test {
 namespace {
 
 using broom::writers;
@@ -440,4 +440,4 @@ TEST(broom_writers, a_filter_whose_first_writer_has_ended_goes_on) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::broom_writers_test

@@ -11,7 +11,7 @@
 #include "support/cascade_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::cascade_model_test {
 namespace {
 
 void one_step(test::cascade_world& w) {
@@ -216,4 +216,4 @@ TEST(cascade_levels, any_single_hash_set_will_do) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cascade_model_test

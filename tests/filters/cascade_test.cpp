@@ -15,7 +15,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::cascade_test {
 namespace {
 
 using two_maps = with_index<memory_map, memory_map>;
@@ -363,4 +363,4 @@ TEST(cascade_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_f
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cascade_test

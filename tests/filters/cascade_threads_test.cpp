@@ -10,7 +10,7 @@
 #include "support/cascade_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::cascade_threads_test {
 namespace {
 
 struct shared_cascade {
@@ -92,4 +92,4 @@ TEST(cascade_threads, no_member_is_denied_beside_changes_and_new_hash_functions)
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cascade_threads_test

@@ -14,7 +14,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::cleary_model_test {
 namespace {
 
 // `blocks` times 60 cells with remainders of `bits`.
@@ -161,4 +161,4 @@ TEST(cleary_model, a_walk_ends_where_the_model_says) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cleary_model_test

@@ -16,7 +16,7 @@
 #include "support/fix_checksums.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::cleary_test {
 namespace {
 
 static_assert(local_filter<cleary_filter> && sized_filter<cleary_filter>);
@@ -263,4 +263,4 @@ TEST(cleary_snapshot, offsets_that_all_say_or_more_are_refused) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cleary_test

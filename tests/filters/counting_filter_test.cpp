@@ -15,7 +15,7 @@
 #include "support/fix_checksums.hpp"
 #include "support/snapshot_exercise.hpp"
 
-namespace genista {
+namespace genista::counting_filter_test {
 namespace {
 
 static_assert(locally_erasable_filter<optimal_filter> && locally_erasable_filter<spectral_filter>);
@@ -190,4 +190,4 @@ TEST(spectral, is_full_with_as_many_different_keys_as_it_was_made_for) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::counting_filter_test

@@ -8,7 +8,7 @@
 #include "support/cuckoo_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_fill_sweep_test {
 namespace {
 
 template <class F>
@@ -47,4 +47,4 @@ TYPED_TEST(cuckoo_family_fill_sweep, no_seed_is_full_early_or_loses_a_key_when_i
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_fill_sweep_test

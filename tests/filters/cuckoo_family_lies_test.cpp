@@ -12,7 +12,7 @@
 #include "support/cuckoo_world.hpp"
 #include "support/disordered_map.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_lies_test {
 namespace {
 
 template <class F>
@@ -220,4 +220,4 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_settles_what_was_in_doubt_before_it) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_lies_test

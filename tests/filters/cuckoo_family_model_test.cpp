@@ -8,7 +8,7 @@
 #include "support/cuckoo_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_model_test {
 namespace {
 
 template <class F>
@@ -139,4 +139,4 @@ TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_model_test

@@ -11,7 +11,7 @@
 #include "genista/remote/counting_slots.hpp"
 #include "support/cuckoo_world.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_rules_test {
 namespace {
 
 // Which key lies where; generations aside.
@@ -254,4 +254,4 @@ TYPED_TEST(cuckoo_rules, keys_with_one_digest_are_kept_apart_by_the_store) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_rules_test

@@ -13,7 +13,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -138,4 +138,4 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, forgeries_with_valid_checksums_give_an_
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_snapshot_sweep_test

@@ -17,7 +17,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_stat_test {
 namespace {
 
 template <class F>
@@ -142,4 +142,4 @@ TEST(cuckoo_family_hashes, bins_and_fingerprints_are_uniform_and_independent_of_
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_stat_test

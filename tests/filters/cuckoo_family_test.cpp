@@ -13,7 +13,7 @@
 #include "support/cuckoo_world.hpp"
 #include "support/every_isa.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_test {
 namespace {
 
 using both_halves = with_slots<memory_map, memory_slots>;
@@ -393,4 +393,4 @@ TYPED_TEST(cuckoo_family, an_insert_with_room_costs_one_write_and_no_read) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_test

@@ -13,7 +13,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::cuckoo_family_threads_test {
 namespace {
 
 // A filter and its R; all calls may come from any thread.
@@ -138,4 +138,4 @@ TYPED_TEST(cuckoo_family_threads, nobody_is_denied_while_large_tables_change_the
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_family_threads_test

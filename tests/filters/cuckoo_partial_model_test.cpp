@@ -9,7 +9,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::cuckoo_partial_model_test {
 namespace {
 
 cuckoo_partial_filter made(std::uint64_t capacity, double rate, std::uint64_t seed) {
@@ -119,4 +119,4 @@ TEST(cuckoo_partial_model, a_million_keys_fit_at_95_percent_of_the_slots) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::cuckoo_partial_model_test

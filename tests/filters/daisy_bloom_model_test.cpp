@@ -13,7 +13,7 @@
 #include "support/every_isa.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::daisy_bloom_model_test {
 namespace {
 
 // What daisy_bloom.hpp draws, bit by bit.
@@ -148,4 +148,4 @@ TEST(daisy_bloom_model, agrees_with_a_dull_twin_in_every_layout_and_instruction_
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_bloom_model_test

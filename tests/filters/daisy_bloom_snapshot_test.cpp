@@ -18,7 +18,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::daisy_bloom_snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -229,4 +229,4 @@ TEST(weighted_bloom_golden, keyed) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_bloom_snapshot_test

@@ -13,7 +13,7 @@
 #include "support/daisy_world.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::daisy_bloom_stat_test {
 namespace {
 
 using test::class_of_key;
@@ -110,4 +110,4 @@ TEST(daisy_bloom_rates, a_tenth_too_many_draws_is_caught) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_bloom_stat_test

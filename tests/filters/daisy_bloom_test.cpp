@@ -14,7 +14,7 @@
 #include "support/daisy_world.hpp"
 #include "support/every_isa.hpp"
 
-namespace genista {
+namespace genista::daisy_bloom_test {
 namespace {
 
 using test::class_of_key;
@@ -333,4 +333,4 @@ TEST_P(daisy_bloom, counts_repeated_draws_but_they_fill_nothing) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_bloom_test

@@ -13,7 +13,7 @@
 #include "support/daisy_oracles.hpp"
 #include "support/failing_allocations.hpp"
 
-namespace genista {
+namespace genista::daisy_broom_late_test {
 namespace {
 
 using test::odds_of_class;
@@ -368,4 +368,4 @@ TEST(daisy_broom_late, a_band_that_opened_too_small_grows_for_what_r_holds) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_broom_late_test

@@ -17,7 +17,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_broom_model_test {
 namespace {
 
 using test::scripted_oracle;
@@ -275,4 +275,4 @@ TEST(daisy_broom_model, absent_cells_are_a_set_that_may_forget) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_broom_model_test

@@ -16,7 +16,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::daisy_broom_snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -207,4 +207,4 @@ TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_broom_snapshot_sweep_test

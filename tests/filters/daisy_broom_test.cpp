@@ -10,7 +10,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/daisy_oracles.hpp"
 
-namespace genista {
+namespace genista::daisy_broom_test {
 namespace {
 
 using test::odds_of_class;
@@ -277,4 +277,4 @@ TEST(daisy_broom, a_plan_for_a_number_of_bits_takes_no_more) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_broom_test

@@ -15,7 +15,7 @@
 #include "support/daisy_oracles.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_broom_threads_test {
 namespace {
 
 using test::scripted_oracle;
@@ -220,4 +220,4 @@ TEST(daisy_broom_threads, an_insert_between_ticket_and_exclusion_voids_the_ticke
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_broom_threads_test

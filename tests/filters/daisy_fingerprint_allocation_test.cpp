@@ -10,7 +10,7 @@
 #include "support/daisy_plans.hpp"
 #include "support/failing_allocations.hpp"
 
-namespace genista {
+namespace genista::daisy_fingerprint_allocation_test {
 namespace {
 
 daisy_plan usual() {
@@ -119,4 +119,4 @@ TEST(daisy_sampling_allocations, a_key_is_refused_or_found) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_fingerprint_allocation_test

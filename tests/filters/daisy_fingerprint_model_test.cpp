@@ -14,7 +14,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_fingerprint_model_test {
 namespace {
 
 // Shares by chance: some classes none, some nearly all.
@@ -141,4 +141,4 @@ TEST(daisy_fingerprint_model, is_what_its_values_say) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_fingerprint_model_test

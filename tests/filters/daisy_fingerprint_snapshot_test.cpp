@@ -12,7 +12,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_fingerprint_snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -163,4 +163,4 @@ TEST(daisy_fingerprint_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_fingerprint_snapshot_test

@@ -10,7 +10,7 @@
 #include "lab/statistics/binomial.hpp"
 #include "support/daisy_plans.hpp"
 
-namespace genista {
+namespace genista::daisy_fingerprint_stat_test {
 namespace {
 
 std::uint64_t let_through(const daisy_fingerprint_filter& filter, unsigned its_class, std::uint64_t trials) {
@@ -73,4 +73,4 @@ TEST(daisy_fingerprint_rates, are_as_the_filter_computes_them) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_fingerprint_stat_test

@@ -14,7 +14,7 @@
 #include "support/daisy_plans.hpp"
 #include "support/every_isa.hpp"
 
-namespace genista {
+namespace genista::daisy_fingerprint_test {
 namespace {
 
 static_assert(class_filter<daisy_fingerprint_filter>);
@@ -352,4 +352,4 @@ TEST(daisy_fingerprint, works_at_the_ends_of_its_range) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_fingerprint_test

@@ -15,7 +15,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_sampling_test {
 namespace {
 
 // Keys below a thousand are stored as good as always; even ones are asked for, odd ones hardly ever.
@@ -233,4 +233,4 @@ TEST(daisy_sampling, bad_options_are_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_sampling_test

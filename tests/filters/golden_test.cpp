@@ -27,7 +27,7 @@
 #include "genista/remote/memory_slots.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::golden_test {
 namespace {
 
 constexpr std::uint64_t members = 300;  // integers 0..299, and as many texts of 1 to 40 bytes
@@ -199,4 +199,4 @@ TEST(golden, whitelist_keyed) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::golden_test

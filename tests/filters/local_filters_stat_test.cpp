@@ -10,7 +10,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::local_filters_stat_test {
 namespace {
 
 template <class F>
@@ -76,4 +76,4 @@ TYPED_TEST(lying_rates, a_ten_percent_lie_is_caught) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::local_filters_stat_test

@@ -12,7 +12,7 @@
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::local_filters_test {
 namespace {
 
 static_assert(local_filter<bloom_filter> && mergeable_filter<bloom_filter> && sized_filter<bloom_filter>);
@@ -270,4 +270,4 @@ TYPED_TEST(mergeable_filters, keys_past_the_capacity_are_kept) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::local_filters_test

@@ -9,7 +9,7 @@
 #include "filters/filter_snapshots.hpp"
 #include "support/fix_checksums.hpp"
 
-namespace genista {
+namespace genista::lossy_test {
 namespace {
 
 lossy_filter seeded(std::uint64_t capacity, double share) {
@@ -90,4 +90,4 @@ TEST(lossy, comes_back_from_a_snapshot) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::lossy_test

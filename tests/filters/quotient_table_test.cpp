@@ -9,7 +9,7 @@
 
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::quotient_table_test {
 namespace {
 
 struct entry {
@@ -118,4 +118,4 @@ TEST(quotient_table, takes_over_its_own_bytes_and_no_others) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::quotient_table_test

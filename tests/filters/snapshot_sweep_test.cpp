@@ -12,7 +12,7 @@
 #include "filters/filter_snapshots.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::snapshot_sweep_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -89,4 +89,4 @@ TYPED_TEST(snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sou
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::snapshot_sweep_test

@@ -13,7 +13,7 @@
 #include "support/fix_checksums.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -214,4 +214,4 @@ TEST(cuckoo_partial_snapshot, a_table_that_contradicts_its_parameters_is_refused
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::snapshot_test

@@ -10,6 +10,7 @@
 
 #include "support/every_isa.hpp"
 
+namespace genista::succinct_bin_test {
 namespace {
 
 using genista::isa;
@@ -110,3 +111,4 @@ TEST(succinct_bin, crowds_are_found_too) {
 }
 
 }  // namespace
+}  // namespace genista::succinct_bin_test

@@ -15,7 +15,7 @@
 #include "genista/filters/multiset.hpp"
 #include "support/fix_checksums.hpp"
 
-namespace genista {
+namespace genista::succinct_set_test {
 namespace {
 
 succinct_options seeded(std::uint64_t universe) {
@@ -163,4 +163,4 @@ TEST(succinct_multiset, a_number_that_is_there_often_has_few_digits) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::succinct_set_test

@@ -9,6 +9,7 @@
 
 #include "support/every_isa.hpp"
 
+namespace genista::succinct_sets_test {
 namespace {
 
 using genista::succinct::sets;
@@ -158,3 +159,4 @@ TEST(succinct_sets, damaged_words) {
 }
 
 }  // namespace
+}  // namespace genista::succinct_sets_test

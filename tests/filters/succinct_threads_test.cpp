@@ -13,7 +13,7 @@
 #include "genista/filters/succinct_set.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::succinct_threads_test {
 namespace {
 
 constexpr unsigned readers = 4;
@@ -88,4 +88,4 @@ TEST(succinct_threads, readers_of_a_set_and_a_multiset) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::succinct_threads_test

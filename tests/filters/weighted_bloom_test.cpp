@@ -8,7 +8,7 @@
 
 #include "genista/filters/weighted_bloom.hpp"
 
-namespace genista {
+namespace genista::weighted_bloom_test {
 namespace {
 
 weighted_bloom_filter filter_of(std::uint64_t bits, double draws, double mean_log_ratio) {
@@ -93,4 +93,4 @@ TEST(weighted_bloom, names_and_refuses_bad_terms) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::weighted_bloom_test

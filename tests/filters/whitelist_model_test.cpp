@@ -15,7 +15,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::whitelist_model_test {
 namespace {
 
 class driven {
@@ -166,4 +166,4 @@ TEST(digest_list_model, holds_what_was_put_in_and_not_taken_out) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::whitelist_model_test

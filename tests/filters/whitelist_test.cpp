@@ -20,7 +20,7 @@
 #include "support/snapshot_exercise.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::whitelist_test {
 namespace {
 
 static_assert(membership_filter<whitelist_filter>);
@@ -357,4 +357,4 @@ TEST(whitelist_snapshot, a_custom_hash_cannot_be_saved) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::whitelist_test

@@ -14,7 +14,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::whitelist_threads_test {
 namespace {
 
 // A Bloom filter far beyond its capacity says maybe to nearly everybody, so that every adapt goes as far as the list.
@@ -151,4 +151,4 @@ TEST(whitelist_threads, members_that_come_and_go_are_not_denied_while_they_are_t
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::whitelist_threads_test

@@ -16,7 +16,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::with_oracle_snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -152,4 +152,4 @@ TEST(with_oracle_golden, answers_as_on_the_day_it_was_written) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::with_oracle_snapshot_test

@@ -12,7 +12,7 @@
 #include "genista/format/snapshot.hpp"
 #include "support/fail_each_allocation.hpp"
 
-namespace genista {
+namespace genista::allocation_test {
 namespace {
 
 using test::fail_each_allocation, test::failing_allocations;
@@ -68,4 +68,4 @@ TEST(format_allocations, saving_and_reading_files_report_it_and_leave_nothing) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::allocation_test

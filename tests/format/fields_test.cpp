@@ -9,7 +9,7 @@
 
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::fields_test {
 namespace {
 
 std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
@@ -137,4 +137,4 @@ TEST(field_reader, is_total_under_random_reads) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::fields_test

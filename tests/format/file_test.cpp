@@ -44,7 +44,7 @@ extern "C" int rename(const char* from, const char* to) noexcept {
     return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
-namespace genista {
+namespace genista::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -345,4 +345,4 @@ TEST(vector_sink, appends_and_reports_what_cannot_fit) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::file_test

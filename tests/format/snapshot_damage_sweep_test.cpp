@@ -9,7 +9,7 @@
 #include "support/fix_checksums.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::snapshot_damage_sweep_test {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -103,4 +103,4 @@ TEST(snapshot_damage, mutations_behind_fixed_checksums_open_only_as_valid_snapsh
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::snapshot_damage_sweep_test

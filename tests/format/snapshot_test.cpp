@@ -13,7 +13,7 @@
 #include "support/fix_checksums.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::snapshot_test {
 namespace {
 
 using bytes = std::vector<std::byte>;
@@ -353,4 +353,4 @@ TEST(snapshot, the_first_failed_write_is_reported_and_is_the_last) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::snapshot_test

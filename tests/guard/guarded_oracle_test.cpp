@@ -14,7 +14,7 @@
 #include "support/daisy_oracles.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::guarded_oracle_test {
 namespace {
 
 using test::scripted_oracle;
@@ -95,4 +95,4 @@ TEST(guarded_oracle, daisy_bloom_is_asked_with_its_keys_and_does_not_learn) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::guarded_oracle_test

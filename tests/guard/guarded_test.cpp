@@ -14,7 +14,7 @@
 #include "genista/remote/faulty_map.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::guarded_test {
 namespace {
 
 static_assert(guarded_store<memory_store>);
@@ -240,4 +240,4 @@ TEST(guarded, metrics_are_in_the_exposition_format) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guarded_test

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace genista::test {
+namespace genista::test::latency_histogram_test {
 namespace {
 
 TEST(latency_histogram, every_bucket_ends_where_the_next_begins) {
@@ -39,4 +39,4 @@ TEST(latency_histogram, percentiles_are_right_within_a_bucket) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::latency_histogram_test

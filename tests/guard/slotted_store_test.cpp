@@ -18,7 +18,7 @@
 #include "genista/remote/memory_slots.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::slotted_store_test {
 namespace {
 
 hasher test_hash() {
@@ -302,4 +302,4 @@ TEST(slotted_store, may_own_what_it_stands_on) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::slotted_store_test

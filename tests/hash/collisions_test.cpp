@@ -26,7 +26,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace genista::test {
+namespace genista::test::collisions_test {
 namespace {
 
 constexpr std::size_t murmur_pairs = 10, xxh3_pairs = 256;
@@ -174,4 +174,4 @@ TEST(collisions, one_key_makes_a_keyed_filter_accept_nothing_else_of_the_corpus)
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::collisions_test

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace genista {
+namespace genista::families_test {
 namespace {
 
 // ---- fields --------------------------------------------------------------------------------------------------------
@@ -362,4 +362,4 @@ TEST(families, of_64_bits_take_any_key_and_repeat_for_the_same_generator) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::families_test

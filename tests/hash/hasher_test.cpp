@@ -15,7 +15,7 @@
 #include "support/every_isa.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::hasher_test {
 namespace {
 
 aes::block counting_block() {
@@ -191,4 +191,4 @@ TEST(hasher, a_custom_function_sees_the_bytes_of_integers_and_texts) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::hasher_test

@@ -13,7 +13,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::minimal_perfect_test {
 namespace {
 
 std::vector<digest> digests_of(std::uint64_t keys, std::uint64_t seed) {
@@ -199,4 +199,4 @@ TEST(minimal_perfect, refuses_bytes_that_a_look_up_could_not_rely_on) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::minimal_perfect_test

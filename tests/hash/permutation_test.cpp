@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace genista {
+namespace genista::permutation_test {
 namespace {
 
 TEST(permutation, is_a_bijection_of_every_small_universe) {
@@ -48,4 +48,4 @@ TEST(permutation, spreads_neighbours) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::permutation_test

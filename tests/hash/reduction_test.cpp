@@ -10,7 +10,7 @@
 
 #include "genista/hash/families.hpp"
 
-namespace genista {
+namespace genista::reduction_test {
 namespace {
 
 TEST(reduction, universal_range_is_the_exact_ceiling_of_n_over_rate) {
@@ -84,4 +84,4 @@ TEST(reduction, refuses_no_keys_and_rates_outside_0_to_1_and_ranges_beyond_64_bi
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::reduction_test

@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-namespace genista {
+namespace genista::siphash_test {
 namespace {
 
 std::uint64_t little_endian(const unsigned char* bytes) {
@@ -145,4 +145,4 @@ TEST(siphash, does_not_depend_on_the_alignment_of_its_input) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::siphash_test

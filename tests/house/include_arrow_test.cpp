@@ -5,7 +5,7 @@
 
 #include "source_tree.hpp"
 
-namespace genista::test {
+namespace genista::test::include_arrow_test {
 namespace {
 
 TEST(include_arrow, is_kept_by_every_file_of_the_library_and_its_users) {
@@ -71,4 +71,4 @@ TEST(include_arrow, refuses_private_headers_in_public_ones_and_climbing_and_unkn
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::include_arrow_test

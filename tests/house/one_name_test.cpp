@@ -13,7 +13,7 @@
 
 #include "source_tree.hpp"
 
-namespace genista::test {
+namespace genista::test::one_name_test {
 namespace {
 
 // Full names of the types that a file defines at the level of a namespace. The sources are formatted, so that a definition begins
@@ -92,4 +92,4 @@ TEST(one_name, holds_for_the_repository) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::one_name_test

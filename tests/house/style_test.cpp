@@ -10,7 +10,7 @@
 
 #include "source_tree.hpp"
 
-namespace genista::test {
+namespace genista::test::style_test {
 namespace {
 
 using complaints = std::vector<std::string>;
@@ -170,4 +170,4 @@ TEST(source_tree, knows_text_from_data) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::style_test

@@ -13,7 +13,7 @@
 #include "lab/games/cuckoo_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 
-namespace genista::lab {
+namespace genista::lab::acf_attacks_test {
 namespace {
 
 contender_plan small(unsigned fingerprint_bits, std::uint64_t seed = 1) {
@@ -141,4 +141,4 @@ TEST(acf_experiments, refuse_filters_that_nobody_knows) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::acf_attacks_test

@@ -11,7 +11,7 @@
 #include "lab/experiment.hpp"
 #include "lab/workloads/trace.hpp"
 
-namespace genista::lab {
+namespace genista::lab::acf_figures_test {
 namespace {
 
 // Keys 0..999 once each, then 500..999 three times more.
@@ -85,4 +85,4 @@ TEST(figures, need_a_trace_with_enough_keys) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::acf_figures_test

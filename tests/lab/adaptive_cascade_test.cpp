@@ -5,7 +5,7 @@
 #include "lab/experiments/experiments.hpp"
 #include "lab/games/contenders.hpp"
 
-namespace genista::lab {
+namespace genista::lab::adaptive_cascade_test {
 namespace {
 
 TEST(adaptive_cascade, a_life_counts_levels_and_what_R_was_asked) {
@@ -56,4 +56,4 @@ TEST(adaptive_cascade, it_is_found_by_its_id_and_the_cascade_by_its_name) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::adaptive_cascade_test

@@ -6,7 +6,7 @@
 
 #include "lab/controls/controls.hpp"
 
-namespace genista::lab {
+namespace genista::lab::adversaries_stat_test {
 namespace {
 
 TEST(controls_stat, inserts_that_extend_lose_to_insert_probing) {
@@ -17,4 +17,4 @@ TEST(controls_stat, inserts_that_extend_lose_to_insert_probing) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::adversaries_stat_test

@@ -16,7 +16,7 @@
 #include "lab/games/local_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 
-namespace genista::lab {
+namespace genista::lab::adversaries_test {
 namespace {
 
 broom_options small_filter(const stage& plays_on, double rate) {
@@ -124,4 +124,4 @@ TEST(broom_game, refuses_a_filter_it_does_not_know) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::adversaries_test

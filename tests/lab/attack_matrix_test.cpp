@@ -9,7 +9,7 @@
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/contenders.hpp"
 
-namespace genista::lab {
+namespace genista::lab::attack_matrix_test {
 namespace {
 
 [[nodiscard]] std::vector<matrix_cell> play(std::vector<std::string> adversaries, std::vector<std::string> filters,
@@ -143,4 +143,4 @@ TEST(attack_matrix, every_filter_that_can_be_attacked_has_its_column) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::attack_matrix_test

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-namespace genista::lab {
+namespace genista::lab::binomial_test {
 namespace {
 
 double log_term(std::uint64_t n, std::uint64_t k, double p) {
@@ -69,4 +69,4 @@ TEST(binomial, interval_ends_have_the_stated_tails) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::binomial_test

@@ -12,7 +12,7 @@
 #include "lab/experiment.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 
-namespace genista::lab {
+namespace genista::lab::broom_experiments_test {
 namespace {
 
 TEST(broom_experiments, refuse_every_filter_but_broom) {
@@ -102,4 +102,4 @@ TEST(broom_experiments, instructions_are_counted_exactly_and_paused_work_is_left
 #endif
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::broom_experiments_test

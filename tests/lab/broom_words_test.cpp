@@ -5,7 +5,7 @@
 
 #include "lab/experiments/experiments.hpp"
 
-namespace genista::lab {
+namespace genista::lab::broom_words_test {
 namespace {
 
 TEST(broom_words, the_quick_experiment_keeps_the_promise_and_its_controls_fail) {
@@ -35,4 +35,4 @@ TEST(broom_words, the_experiment_is_found_by_its_id) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::broom_words_test

@@ -9,7 +9,7 @@
 
 #include "lab/experiment.hpp"
 
-namespace genista::lab {
+namespace genista::lab::claims_test {
 namespace {
 
 TEST(claims, have_distinct_ids_a_promise_and_a_place) {
@@ -50,4 +50,4 @@ TEST(claims, papers_md_lists_them_in_order_with_the_state_they_have) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::claims_test

@@ -9,7 +9,7 @@
 
 #include "lab/workloads/scratch_folder.hpp"
 
-namespace genista::lab {
+namespace genista::lab::daisy_hosts_test {
 namespace {
 
 // A data folder with traces, as data.hpp wants one, and nothing else.
@@ -72,4 +72,4 @@ TEST(daisy_hosts, a_list_that_is_not_whole_is_an_error) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::daisy_hosts_test

@@ -11,7 +11,7 @@
 #include "genista/oracles/perturbed_oracle.hpp"
 #include "lab/experiments/daisy_robust.hpp"
 
-namespace genista::lab {
+namespace genista::lab::daisy_robust_test {
 namespace {
 
 constexpr std::uint64_t universe = std::uint64_t{1} << 24;
@@ -90,4 +90,4 @@ TEST(daisy_robust, no_mistake_makes_a_filter_deny_a_member) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::daisy_robust_test

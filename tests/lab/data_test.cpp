@@ -10,7 +10,7 @@
 #include "lab/workloads/synthetic_trace.hpp"
 #include "workload_files.hpp"
 
-namespace genista::lab {
+namespace genista::lab::data_test {
 namespace {
 
 // The variable and the current folder belong to the process: both are put back.
@@ -173,4 +173,4 @@ TEST(synthetic_trace, is_the_same_for_the_same_seed_only) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::data_test

@@ -8,7 +8,7 @@
 
 #include "lab/workloads/random.hpp"
 
-namespace genista::lab {
+namespace genista::lab::number_set_test {
 namespace {
 
 void expect_equal(const number_set& set, const std::set<std::uint64_t>& model) {
@@ -53,4 +53,4 @@ TEST(number_set, takes_the_smallest_and_the_largest_number) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::number_set_test

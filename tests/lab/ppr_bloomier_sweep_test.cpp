@@ -3,7 +3,7 @@
 
 #include "lab/experiments/experiments.hpp"
 
-namespace genista::lab {
+namespace genista::lab::ppr_bloomier_sweep_test {
 namespace {
 
 TEST(ppr_bloomier, is_kept_and_a_shorter_check_breaks_the_rate) {
@@ -35,4 +35,4 @@ TEST(ppr_bloomier, knows_no_other_filter) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::ppr_bloomier_sweep_test

@@ -3,7 +3,7 @@
 
 #include "lab/experiments/experiments.hpp"
 
-namespace genista::lab {
+namespace genista::lab::ppr_cleary_sweep_test {
 namespace {
 
 TEST(ppr_cleary, is_kept_at_every_load_and_its_controls_fail) {
@@ -29,4 +29,4 @@ TEST(ppr_cleary, takes_no_other_filter) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::ppr_cleary_sweep_test

@@ -3,7 +3,7 @@
 
 #include "lab/experiments/experiments.hpp"
 
-namespace genista::lab {
+namespace genista::lab::ppr_reduction_sweep_test {
 namespace {
 
 TEST(ppr_reduction, is_kept_with_smaller_ranges_for_4wise_families_and_its_control_fails) {
@@ -38,4 +38,4 @@ TEST(ppr_reduction, takes_no_filter) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::ppr_reduction_sweep_test

@@ -5,7 +5,7 @@
 
 #include "lab/experiments/experiments.hpp"
 
-namespace genista::lab {
+namespace genista::lab::ppr_succinct_stat_test {
 namespace {
 
 void expect_kept(result<outcome> (*run)(const run_options&), std::size_t least_rows) {
@@ -44,4 +44,4 @@ TEST(ppr_filter, takes_no_other_filter) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::ppr_succinct_stat_test

@@ -20,7 +20,7 @@
 #include "lab/games/remotes.hpp"
 #include "lab/statistics/binomial.hpp"
 
-namespace genista::lab {
+namespace genista::lab::rounds_test {
 namespace {
 
 // Lets a key through as often as it says, and writes down what it is asked.
@@ -206,4 +206,4 @@ TEST(contenders, that_remember_all_their_mistakes_withstand_the_rounds_and_those
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::rounds_test

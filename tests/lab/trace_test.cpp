@@ -10,7 +10,7 @@
 #include "lab/workloads/kmers.hpp"
 #include "workload_files.hpp"
 
-namespace genista::lab {
+namespace genista::lab::trace_test {
 namespace {
 
 using numbers = std::vector<std::uint32_t>;
@@ -243,4 +243,4 @@ TEST(kmers, letters_that_are_no_base_and_lengths_that_do_not_fit_are_refused) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::trace_test

@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace genista::lab {
+namespace genista::lab::workloads_test {
 namespace {
 
 constexpr std::uint64_t last_key = ~std::uint64_t{0};
@@ -181,4 +181,4 @@ TEST(workloads, what_is_no_workload_is_refused_with_its_value) {
 }
 
 }  // namespace
-}  // namespace genista::lab
+}  // namespace genista::lab::workloads_test

@@ -8,7 +8,7 @@
 #include "genista/oracles/sketch_oracle.hpp"
 #include "support/fail_each_allocation.hpp"
 
-namespace genista {
+namespace genista::allocation_test {
 namespace {
 
 const hasher fixed{hash_key::from_seed(3)};
@@ -47,4 +47,4 @@ TEST(oracle_allocations, the_sketches) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::allocation_test

@@ -8,7 +8,7 @@
 
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_class_test {
 namespace {
 
 constexpr daisy_terms terms{.draws = 1000, .rate = 1.0 / 256};
@@ -110,4 +110,4 @@ TEST(daisy_class, powers_of_two_get_no_probe_too_many) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_class_test

@@ -11,7 +11,7 @@
 
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::daisy_plan_test {
 namespace {
 
 constexpr daisy_terms terms{.draws = 100, .rate = 1.0 / 16};
@@ -131,4 +131,4 @@ TEST(daisy_plan, refuses_terms_and_samples_that_make_no_sense) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_plan_test

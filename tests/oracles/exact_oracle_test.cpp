@@ -11,7 +11,7 @@
 #include "genista/oracles/exact_oracle.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::exact_oracle_test {
 namespace {
 
 const hasher fixed{hash_key::from_seed(3)};
@@ -172,4 +172,4 @@ TEST(exact_oracle, agrees_with_a_map) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::exact_oracle_test

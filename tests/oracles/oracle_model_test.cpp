@@ -9,7 +9,7 @@
 #include "support/score_models.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::oracle_model_test {
 namespace {
 
 using test::host_logs, test::saved_bytes, test::two_logs;
@@ -177,4 +177,4 @@ TEST(oracle_model, known_odds_become_an_exact_table_and_their_own_profile) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::oracle_model_test

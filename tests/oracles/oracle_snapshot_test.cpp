@@ -14,7 +14,7 @@
 #include "support/scale.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::oracle_snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -154,4 +154,4 @@ TEST(exact_oracle_snapshot, keys_out_of_order_or_twice_are_refused) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::oracle_snapshot_test

@@ -9,7 +9,7 @@
 
 #include "genista/oracles/perturbed_oracle.hpp"
 
-namespace genista {
+namespace genista::perturbed_oracle_test {
 namespace {
 
 // Key i of 1000 is stored with i + 1 parts of a million and asked with 2 (i + 1).
@@ -116,4 +116,4 @@ TEST(perturbed_oracle, counts_the_bytes_of_what_it_wraps) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::perturbed_oracle_test

@@ -14,7 +14,7 @@
 #include "support/score_models.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::score_choice_test {
 namespace {
 
 using test::host_logs, test::trained_on, test::two_logs;
@@ -230,4 +230,4 @@ TEST(score_bins, bits_are_those_that_the_rate_needs) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::score_choice_test

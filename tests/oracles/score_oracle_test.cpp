@@ -12,7 +12,7 @@
 #include "support/score_models.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::score_oracle_test {
 namespace {
 
 using test::host_logs, test::trained_on, test::two_logs;
@@ -259,4 +259,4 @@ TEST(score_training, memory_is_the_weights_and_little_more) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::score_oracle_test

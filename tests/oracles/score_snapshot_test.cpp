@@ -10,7 +10,7 @@
 #include "support/score_models.hpp"
 #include "support/snapshot_damage.hpp"
 
-namespace genista {
+namespace genista::score_snapshot_test {
 namespace {
 
 using bytes = test::file_bytes;
@@ -190,4 +190,4 @@ TEST(score_snapshot, forgeries_give_an_error_or_a_sound_model) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::score_snapshot_test

@@ -9,7 +9,7 @@
 #include "genista/oracles/sketch_oracle.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::sketch_oracle_test {
 namespace {
 
 const hasher fixed{hash_key::from_seed(3)};
@@ -143,4 +143,4 @@ TEST(sketch_oracle, needs_two_sketches_that_fit) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::sketch_oracle_test

@@ -12,7 +12,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista {
+namespace genista::sketches_model_test {
 namespace {
 
 // A key of a skewed log: small numbers come often.
@@ -72,4 +72,4 @@ TEST(count_sketch_model, is_linear_and_exact_for_keys_that_meet_nobody) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::sketches_model_test

@@ -15,7 +15,7 @@
 #include "lab/statistics/binomial.hpp"
 #include "support/scale.hpp"
 
-namespace genista {
+namespace genista::sketches_stat_test {
 namespace {
 
 // Key i came about 2000 / (i + 1) times: a log with a long tail.
@@ -80,4 +80,4 @@ TEST(count_sketch_stat, the_median_of_five_rows_rarely_leaves_the_noise) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::sketches_stat_test

@@ -8,7 +8,7 @@
 #include "genista/oracles/count_min.hpp"
 #include "genista/oracles/count_sketch.hpp"
 
-namespace genista {
+namespace genista::sketches_test {
 namespace {
 
 const hasher fixed{hash_key::from_seed(7)};
@@ -153,4 +153,4 @@ TEST(sketches, bytes_that_are_no_counters_are_refused) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::sketches_test

@@ -9,7 +9,7 @@
 
 #include "support/broom_checks.hpp"
 
-namespace genista {
+namespace genista::planted_test {
 namespace {
 
 struct planted_bug {
@@ -80,4 +80,4 @@ INSTANTIATE_TEST_SUITE_P(checks, planted_control, testing::ValuesIn(test::broom_
                          [](const auto& tried) { return with_underscores(tried.param.name); });
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::planted_test

@@ -8,7 +8,7 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/oracles/daisy_class.hpp"
 
-namespace genista {
+namespace genista::daisy_tiny_odds_test {
 namespace {
 
 TEST(daisy_tiny_odds, make_a_table_that_can_be_used) {
@@ -38,4 +38,4 @@ TEST(daisy_tiny_odds, have_the_class_of_their_bits) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::daisy_tiny_odds_test

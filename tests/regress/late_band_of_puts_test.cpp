@@ -5,7 +5,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/daisy_oracles.hpp"
 
-namespace genista {
+namespace genista::late_band_of_puts_test {
 namespace {
 
 TEST(late_band_of_puts, is_as_large_as_the_keys_ask_for) {
@@ -30,4 +30,4 @@ TEST(late_band_of_puts, is_as_large_as_the_keys_ask_for) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::late_band_of_puts_test

@@ -7,6 +7,7 @@
 
 #include "lab/workloads/random.hpp"
 
+namespace genista::neighbouring_seeds_test {
 namespace {
 
 // By chance: 100 streams of 1,000 numbers of 64 bits share one with probability 3e-10.
@@ -20,3 +21,4 @@ TEST(neighbouring_seeds, share_no_number) {
 }
 
 }  // namespace
+}  // namespace genista::neighbouring_seeds_test

@@ -8,7 +8,7 @@
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
 
-namespace genista {
+namespace genista::sampled_twins_test {
 namespace {
 
 digest twins(const void*, key_view key) noexcept {
@@ -48,4 +48,4 @@ TEST(sampled_twins, are_found_before_and_after_the_filter_takes_over) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::sampled_twins_test

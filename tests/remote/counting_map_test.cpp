@@ -12,7 +12,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
 
-namespace genista::test {
+namespace genista::test::counting_map_test {
 namespace {
 
 TEST(counting_map, counts_every_call_every_key_visited_and_every_byte_of_it) {
@@ -109,4 +109,4 @@ TEST(counting_map, loses_no_count_between_threads) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::counting_map_test

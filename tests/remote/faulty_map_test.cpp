@@ -17,7 +17,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
 
-namespace genista::test {
+namespace genista::test::faulty_map_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -411,4 +411,4 @@ TEST(faulty_map, loses_no_call_and_no_journal_entry_between_threads) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::faulty_map_test

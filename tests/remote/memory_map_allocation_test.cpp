@@ -16,7 +16,7 @@
 #include "remote/slots_support.hpp"
 #include "support/failing_allocator.hpp"
 
-namespace genista::test {
+namespace genista::test::memory_map_allocation_test {
 namespace {
 
 // Keys both inline and long, in an order that splits leaves and roots alike.
@@ -177,4 +177,4 @@ TEST(memory_slots_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::memory_map_allocation_test

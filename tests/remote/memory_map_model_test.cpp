@@ -10,7 +10,7 @@
 #include "remote/remote_support.hpp"
 #include "support/scale.hpp"
 
-namespace genista::test {
+namespace genista::test::memory_map_model_test {
 namespace {
 
 // Few distinct values, so that puts repeat, erases hit and digests collide; the edges among them.
@@ -141,4 +141,4 @@ TEST(memory_map_model, agrees_with_a_set_when_one_digest_holds_thousands_of_keys
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::memory_map_model_test

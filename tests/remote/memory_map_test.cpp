@@ -14,7 +14,7 @@
 
 #include "remote/remote_support.hpp"
 
-namespace genista::test {
+namespace genista::test::memory_map_test {
 namespace {
 
 TEST(memory_map, is_empty_at_first_and_says_so_in_every_way) {
@@ -205,4 +205,4 @@ TEST(memory_map, holds_a_million_records_in_the_memory_it_promises) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::memory_map_test

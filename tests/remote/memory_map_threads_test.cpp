@@ -13,7 +13,7 @@
 #include "remote/remote_support.hpp"
 #include "support/scale.hpp"
 
-namespace genista::test {
+namespace genista::test::memory_map_threads_test {
 namespace {
 
 TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_writers_come_and_go) {
@@ -85,4 +85,4 @@ TEST(memory_map_threads, of_many_threads_that_put_one_record_exactly_one_is_told
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::memory_map_threads_test

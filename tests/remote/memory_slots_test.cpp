@@ -15,7 +15,7 @@
 #include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::memory_slots_test {
 namespace {
 
 static_assert(slot_map<memory_slots> && !remote_map<memory_slots>);
@@ -123,4 +123,4 @@ TEST(with_slots, passes_every_call_on_to_the_map_or_the_slots_it_is_made_of) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::memory_slots_test

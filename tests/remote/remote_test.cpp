@@ -11,7 +11,7 @@
 #include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
 
-namespace genista {
+namespace genista::remote_test {
 namespace {
 
 static_assert(remote_map<memory_map>);
@@ -109,4 +109,4 @@ TEST(range_of_bin, contains_exactly_the_positions_that_scale_to_its_bin) {
 }
 
 }  // namespace
-}  // namespace genista
+}  // namespace genista::remote_test

@@ -10,7 +10,7 @@
 #include "genista/remote/memory_slots.hpp"
 #include "remote/slots_support.hpp"
 
-namespace genista::test {
+namespace genista::test::slot_wrappers_test {
 namespace {
 
 static_assert(slot_map<counting_slots<memory_slots>> && slot_map<faulty_slots<memory_slots>>);
@@ -197,4 +197,4 @@ TEST_F(faulty_slots_of_ten, chance_strikes_at_its_rate_with_every_kind_and_can_b
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::slot_wrappers_test

@@ -14,7 +14,7 @@
 #include "made_up_cells.hpp"
 #include "made_up_run.hpp"
 
-namespace genista::test {
+namespace genista::test::browser_test {
 namespace {
 
 using lab::report::guard_page;
@@ -421,4 +421,4 @@ TEST(browser, the_probe_notices_a_load_an_error_and_an_overflow) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::browser_test

@@ -7,7 +7,7 @@
 
 #include "tests/report/made_up_run.hpp"
 
-namespace genista::lab::report {
+namespace genista::lab::report::guard_page_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -167,4 +167,4 @@ TEST(guard_page, survives_any_single_value_of_another_type) {
 }
 
 }  // namespace
-}  // namespace genista::lab::report
+}  // namespace genista::lab::report::guard_page_test

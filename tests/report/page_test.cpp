@@ -17,7 +17,7 @@
 #include "lab/report/numbers.hpp"
 #include "tests/report/hostile.hpp"
 
-namespace genista::lab::report {
+namespace genista::lab::report::page_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -295,4 +295,4 @@ TEST(numbers, are_written_as_people_read_them) {
 }
 
 }  // namespace
-}  // namespace genista::lab::report
+}  // namespace genista::lab::report::page_test

@@ -9,6 +9,7 @@ add_executable(report_tests ${report_test_sources})
 target_link_libraries(report_tests PRIVATE genista_test_support genista_experiments)
 genista_house_options(report_tests)
 target_compile_options(report_tests PRIVATE ${light_optimisation})
+genista_unity(report_tests 8)
 gtest_discover_tests(report_tests TEST_PREFIX report. NO_PRETTY_TYPES DISCOVERY_MODE PRE_TEST PROPERTIES LABELS report)
 
 add_executable(report_browser_tests ${report_browser_sources})

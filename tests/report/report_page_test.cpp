@@ -13,7 +13,7 @@
 #include "tests/report/hostile.hpp"
 #include "tests/report/made_up_cells.hpp"
 
-namespace genista::lab::report {
+namespace genista::lab::report::report_page_test {
 namespace {
 
 using nlohmann::ordered_json;
@@ -211,4 +211,4 @@ TEST(report_page, durations_are_written_as_people_say_them) {
 }
 
 }  // namespace
-}  // namespace genista::lab::report
+}  // namespace genista::lab::report::report_page_test

@@ -4,7 +4,7 @@
 #include "support/failing_allocator.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
-namespace genista::test {
+namespace genista::test::allocation_test {
 namespace {
 
 TEST(guarded_db_allocation, a_denied_key_allocates_nothing) {
@@ -32,4 +32,4 @@ TEST(guarded_db_allocation, a_denied_key_allocates_nothing) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::allocation_test

@@ -12,7 +12,7 @@
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::clustered_db_test {
 namespace {
 
 using rocks::clustered_db;
@@ -108,4 +108,4 @@ TEST(clustered_db, a_store_opened_for_reading_is_guarded_and_left_alone) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::clustered_db_test

@@ -15,7 +15,7 @@
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::clustered_store_test {
 namespace {
 
 using rocks::clustered_options;
@@ -173,4 +173,4 @@ TEST(clustered_store, a_store_opened_for_reading_refuses_to_write) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::clustered_store_test

@@ -7,7 +7,7 @@
 #include "genista/base/fail_point.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
-namespace genista::test {
+namespace genista::test::guarded_db_ingest_test {
 namespace {
 
 std::map<std::string, std::string> numbers(std::uint64_t begin, std::uint64_t end) {
@@ -134,4 +134,4 @@ TEST(guarded_db_ingest, a_process_that_dies_in_the_middle_leaves_all_or_nothing_
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guarded_db_ingest_test

@@ -12,7 +12,7 @@
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::guarded_db_model_sweep_test {
 namespace {
 
 using map = std::map<std::string, std::string>;
@@ -350,4 +350,4 @@ TEST(guarded_db_model, every_operation_at_random_agrees_with_a_map) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guarded_db_model_sweep_test

@@ -10,7 +10,7 @@
 
 #include "tests/stores/guarded_db_world.hpp"
 
-namespace genista::test {
+namespace genista::test::guarded_db_test {
 namespace {
 
 using rocksdb::Status;
@@ -325,4 +325,4 @@ TEST(guarded_db, the_audit_finds_what_was_written_past_the_guard) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guarded_db_test

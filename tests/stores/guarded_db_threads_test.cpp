@@ -15,7 +15,7 @@
 #include "tests/support/scale.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::guarded_db_threads_test {
 namespace {
 
 // Runs the writers to their end, and each reader over and over until then.
@@ -243,4 +243,4 @@ TEST(guarded_db_threads, keys_read_at_once_are_of_one_moment) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guarded_db_threads_test

@@ -11,7 +11,7 @@
 #include "genista/stores/rocksdb/clustered_store.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
-namespace genista::test {
+namespace genista::test::opening_test {
 namespace {
 
 using rocks::clustered_options;
@@ -322,4 +322,4 @@ TEST(opening, a_database_in_use_says_so) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::opening_test

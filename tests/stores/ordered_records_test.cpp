@@ -12,7 +12,7 @@
 #include "tests/stores/scratch.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::ordered_records_test {
 namespace {
 
 using rocks::database;
@@ -151,4 +151,4 @@ TEST_F(ordered_records_test, put_keeps_the_value_of_a_record_that_is_there) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::ordered_records_test

@@ -16,7 +16,7 @@
 #include "tests/support/failing_files.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::slot_records_test {
 namespace {
 
 using rocks::slot_records;
@@ -252,4 +252,4 @@ TEST(slot_records, an_opening_that_fails_anywhere_can_be_repeated) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::slot_records_test

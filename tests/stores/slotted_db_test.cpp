@@ -20,7 +20,7 @@
 #include "tests/support/failing_files.hpp"
 #include "tests/support/splitmix.hpp"
 
-namespace genista::test {
+namespace genista::test::slotted_db_test {
 namespace {
 
 using rocks::clustered_store;
@@ -195,4 +195,4 @@ TYPED_TEST(slotted_db, a_full_disk_below_the_slots_is_an_error_there_and_denies_
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::slotted_db_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/scale.hpp"
 
-namespace genista::test {
+namespace genista::test::writers_lock_test {
 namespace {
 
 using rocks::writers_lock;
@@ -70,4 +70,4 @@ TEST(writers_lock, an_unbroken_stream_of_writers_does_not_starve_one_who_wants_t
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::writers_lock_test

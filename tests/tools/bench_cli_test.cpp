@@ -7,7 +7,7 @@
 
 #include "run_tool.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_cli_test {
 namespace {
 
 constexpr const char* time_names[] = {"insert_ns",         "negative_ns", "positive_ns", "negative_batch_ns",
@@ -247,4 +247,4 @@ TEST(bench_cli, the_table_fits_a_page_and_a_json_file_is_written_beside_it) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_cli_test

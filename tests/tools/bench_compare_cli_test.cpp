@@ -3,7 +3,7 @@
 
 #include "run_tool.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_compare_cli_test {
 namespace {
 
 using nlohmann::json;
@@ -155,4 +155,4 @@ TEST(bench_compare_cli, files_that_are_no_reports_are_refused_before_the_work) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_compare_cli_test

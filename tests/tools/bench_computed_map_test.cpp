@@ -12,7 +12,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "support/visit_range.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_computed_map_test {
 namespace {
 
 using bench::computed_map;
@@ -128,4 +128,4 @@ TEST(bench_computed_map, makes_a_filter_that_an_audit_finds_right) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_computed_map_test

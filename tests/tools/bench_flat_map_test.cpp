@@ -15,7 +15,7 @@
 #include "tools/genista/bench/clocked_map.hpp"
 #include "tools/genista/bench/flat_map.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_flat_map_test {
 namespace {
 
 using tool::bench::bytes_of;
@@ -175,4 +175,4 @@ TEST(bench_flat_map, its_meter_counts_the_range_reads_of_each_thread) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_flat_map_test

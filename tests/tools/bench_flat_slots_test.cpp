@@ -12,7 +12,7 @@
 #include "lab/workloads/flat_slots.hpp"
 #include "tools/genista/bench/clocked_map.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_flat_slots_test {
 namespace {
 
 using lab::flat_slots;
@@ -120,4 +120,4 @@ TEST(bench_flat_slots, their_meter_counts_what_a_filter_reads) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_flat_slots_test

@@ -6,7 +6,7 @@
 
 #include "run_tool.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_lists_cli_test {
 namespace {
 
 using nlohmann::json;
@@ -181,4 +181,4 @@ TEST(bench_lists_cli, senseless_lists_mixes_and_churns_are_refused) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_lists_cli_test

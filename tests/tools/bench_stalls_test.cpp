@@ -11,7 +11,7 @@
 #include "genista/remote/memory_map.hpp"
 #include "tools/genista/bench/flat_map.hpp"
 
-namespace genista::test {
+namespace genista::test::bench_stalls_test {
 namespace {
 
 using bench::growth_watch;
@@ -89,4 +89,4 @@ TEST(bench_stalls, a_watch_sees_every_growth_from_begin_to_end) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::bench_stalls_test

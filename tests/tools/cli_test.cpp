@@ -4,7 +4,7 @@
 
 #include "run_tool.hpp"
 
-namespace genista::test {
+namespace genista::test::cli_test {
 namespace {
 
 using arguments = std::vector<std::string>;
@@ -159,4 +159,4 @@ TEST(cli, bad_input_leaves_an_existing_json_file_as_it_was) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::cli_test

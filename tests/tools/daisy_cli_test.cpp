@@ -6,7 +6,7 @@
 #include "support/fix_checksums.hpp"
 #include "trained_hosts.hpp"
 
-namespace genista::test {
+namespace genista::test::daisy_cli_test {
 namespace {
 
 TEST(daisy_cli, trains_a_model_and_sizes_filters_by_it) {
@@ -273,4 +273,4 @@ TEST(daisy_cli, help_is_there_and_without_a_command_the_commands_are_named) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::daisy_cli_test

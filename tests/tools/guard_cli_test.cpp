@@ -6,7 +6,7 @@
 
 #include "guard_cli.hpp"
 
-namespace genista::test {
+namespace genista::test::guard_cli_test {
 namespace {
 
 arguments small_guard(const arguments& more = {}) {
@@ -228,4 +228,4 @@ TEST(guard_cli, options_that_make_no_sense_are_refused) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guard_cli_test

@@ -7,7 +7,7 @@
 
 #include "guard_cli.hpp"
 
-namespace genista::test {
+namespace genista::test::guard_cuckoo_cli_test {
 namespace {
 
 constexpr const char* members[] = {"cuckoo", "cuckooing", "cyclic1", "cyclic2", "cyclic3", "swapping"};
@@ -169,4 +169,4 @@ TEST(guard_cuckoo_cli, the_tables_fit_a_page_and_say_what_was_learnt) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guard_cuckoo_cli_test

@@ -8,7 +8,7 @@
 #include "support/fix_checksums.hpp"
 #include "trained_hosts.hpp"
 
-namespace genista::test {
+namespace genista::test::guard_daisy_cli_test {
 namespace {
 
 constexpr const char* rivals = "bloom,broom,daisy_bloom,daisy_broom";
@@ -162,4 +162,4 @@ TEST_F(guard_daisy_cli, too_little_memory_for_filter_and_model_is_refused) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guard_daisy_cli_test

@@ -3,7 +3,7 @@
 
 #include "guard_cli.hpp"
 
-namespace genista::test {
+namespace genista::test::guard_files_cli_test {
 namespace {
 
 std::uint64_t keys_stored(const std::string& path) {
@@ -191,4 +191,4 @@ TEST(guard_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatever
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::guard_files_cli_test

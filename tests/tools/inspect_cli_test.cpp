@@ -31,7 +31,7 @@
 #include "support/daisy_broom_snapshot_exercise.hpp"
 #include "trained_hosts.hpp"
 
-namespace genista::test {
+namespace genista::test::inspect_cli_test {
 namespace {
 
 const hash_key secret = hash_key::from_seed(42);
@@ -378,4 +378,4 @@ TEST(inspect_cli, tells_how_much_of_class_0_a_daisy_broom_filter_keeps) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::inspect_cli_test

@@ -5,7 +5,7 @@
 
 #include "run_tool.hpp"
 
-namespace genista::test {
+namespace genista::test::lab_cli_test {
 namespace {
 
 TEST(lab_cli, list_names_every_promise_once) {
@@ -90,4 +90,4 @@ TEST(lab_cli, a_filter_the_experiment_does_not_know_is_refused) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::lab_cli_test

@@ -7,7 +7,7 @@
 
 #include "run_tool.hpp"
 
-namespace genista::test {
+namespace genista::test::lab_report_cli_test {
 namespace {
 
 using nlohmann::json;
@@ -164,4 +164,4 @@ TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_go
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::lab_report_cli_test

@@ -3,7 +3,7 @@
 
 #include "guard_cli.hpp"
 
-namespace genista::test {
+namespace genista::test::lab_trace_cli_test {
 namespace {
 
 TEST(lab_trace_cli, a_trace_is_described_in_a_table_and_in_json) {
@@ -104,4 +104,4 @@ TEST(lab_trace_cli, help_has_an_example) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::lab_trace_cli_test

@@ -12,7 +12,7 @@
 
 #include "guard_cli.hpp"
 
-namespace genista::test {
+namespace genista::test::output_cli_test {
 namespace {
 
 arguments small_guard(const arguments& more) {
@@ -192,4 +192,4 @@ TEST(output_cli, there_are_no_colours_and_no_bar_where_nobody_wants_them) {
 }
 
 }  // namespace
-}  // namespace genista::test
+}  // namespace genista::test::output_cli_test

@@ -1,7 +1,7 @@
 // Where results go: --json, --report, --html, --out. Checked before the work, written after it, whole or not at all.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

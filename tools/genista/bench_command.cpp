@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@
 namespace genista::tool {
 namespace {
 
-struct request {
+struct bench_request {
     bench::plan what;
     std::vector<std::uint64_t> sizes;  // none: what.keys alone
     std::vector<const filter_entry*> filters;
@@ -42,7 +43,7 @@ struct request {
     }
 };
 
-constexpr const char* footer =
+constexpr const char* bench_footer =
     R"(keys are distinct pseudo-random 64-bit integers drawn from the seed; so is the hash key.
 insert_ns: a new filter filled from empty to N keys by one thread. negative_ns, positive_ns: one call a key over
 independent keys; *_batch_ns: calls of 4096 keys. erase_ns: stored keys, put back outside the clock. null or -: the
@@ -139,7 +140,7 @@ double effort(const bench::plan& what) {
     return filled * static_cast<double>(what.keys) + static_cast<double>(what.rounds * what.most_lookups() * 4);
 }
 
-result<bench::report> measure_all(const request& asked, const std::vector<bench::plan>& plans) {
+result<bench::report> measure_all(const bench_request& asked, const std::vector<bench::plan>& plans) {
     bench::report run{.asked = plans.back(), .machine = this_machine()};
     progress bar{"bench"};
     double done = 0, all = 0;
@@ -158,7 +159,7 @@ result<bench::report> measure_all(const request& asked, const std::vector<bench:
     return run;
 }
 
-exit_status run_bench(const request& asked) {
+exit_status run_bench(const bench_request& asked) {
     if (const auto apart = check_apart({{"--compare", asked.old_path}}, {{"--json", asked.json}}); !apart)
         return complain_of(apart.error());
     const std::vector<bench::plan> plans = asked.plans();
@@ -184,7 +185,7 @@ exit_status run_bench(const request& asked) {
     return written ? exit_status::ok : complain(exit_status::failed, written.error().message());
 }
 
-void add_filters_option(CLI::App& app, const std::shared_ptr<request>& asked) {
+void add_filters_option(CLI::App& app, const std::shared_ptr<bench_request>& asked) {
     for (const filter_entry& each : all_filters()) asked->filters.push_back(&each);
     app.add_option_function<std::vector<std::string>>(
            "--filters", [asked](const std::vector<std::string>& names) { asked->filters = named_filters(names); },
@@ -195,7 +196,7 @@ void add_filters_option(CLI::App& app, const std::shared_ptr<request>& asked) {
         ->default_str("all");
 }
 
-void add_size_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+void add_size_options(CLI::App& app, const std::shared_ptr<bench_request>& asked) {
     constexpr count_range allowed{1, max_capacity};
     CLI::Option* keys = add_count(app, "--keys", asked->what.keys, allowed,
                                   fmt::format("keys to store; counts are written as {}", count_syntax));
@@ -208,7 +209,7 @@ void add_size_options(CLI::App& app, const std::shared_ptr<request>& asked) {
 }
 
 // What a run does beyond plain look-ups and updates, and what it is held against.
-void add_work_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+void add_work_options(CLI::App& app, const std::shared_ptr<bench_request>& asked) {
     app.add_option_function<std::string>(
            "--mix", [asked](const std::string& text) { asked->what.mix_update_percent = update_percent(text); },
            "time look-ups and updates in one loop too, so many of 100 each")
@@ -231,10 +232,10 @@ void add_work_options(CLI::App& app, const std::shared_ptr<request>& asked) {
 }  // namespace
 
 command add_bench_command(CLI::App& root) {
-    const auto asked = std::make_shared<request>();
+    const auto asked = std::make_shared<bench_request>();
     bench::plan& what = asked->what;
     CLI::App& app = *root.add_subcommand("bench", "measure filters: rates, bits and times, in one interleaved run");
-    app.footer(footer);
+    app.footer(bench_footer);
     add_filters_option(app, asked);
     add_size_options(app, asked);
     add_rate(app, "--error-rate", what.error_rate, fmt::format("false positive rate in (0, 1/2], as {}", rate_syntax));

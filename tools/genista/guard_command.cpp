@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -26,10 +27,8 @@
 #include "progress.hpp"
 #include "scratch.hpp"
 
-namespace genista::tool {
+namespace genista::tool::guard {
 namespace {
-
-using namespace guard;
 
 constexpr const char* footer =
     R"(Key files hold one key a line (up to 65536 bytes; any bytes but a line end, which is \n or \r\n; empty lines are left
@@ -346,13 +345,16 @@ exit_status check_and_run(const CLI::App& app, request& asked) {
 }
 
 }  // namespace
+}  // namespace genista::tool::guard
+
+namespace genista::tool {
 
 command add_guard_command(CLI::App& root) {
-    const auto asked = std::make_shared<request>();
+    const auto asked = std::make_shared<guard::request>();
     CLI::App& app = *root.add_subcommand("guard", "put filters before a store on disk and see what absent keys cost");
-    app.footer(footer);
-    add_inputs(app, *asked);
-    add_filters(app, *asked);
+    app.footer(guard::footer);
+    guard::add_inputs(app, *asked);
+    guard::add_filters(app, *asked);
     add_count(app, "--cache-mb", asked->cache_mb, {0, 1 << 20}, "block cache of each database");
     add_count(app, "--value-bytes", asked->value_bytes, {0, 1 << 20}, "size of each value");
     app.add_flag("--attack", asked->attack, "add the replay attack");
@@ -361,7 +363,7 @@ command add_guard_command(CLI::App& root) {
     add_count(app, "--seed", asked->seed, {}, "all chance comes from it, but for the hash key of a --store");
     add_json_target(app, asked->json_path);
     add_report_target(app, asked->report_path);
-    return {&app, [asked, &app] { return check_and_run(app, *asked); }};
+    return {&app, [asked, &app] { return guard::check_and_run(app, *asked); }};
 }
 
 }  // namespace genista::tool

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,12 +38,6 @@ std::string hash_name(const snapshot_info& info) {
     return "unknown";
 }
 
-std::string hex(std::span<const std::byte> bytes) {
-    std::string digits;
-    for (const std::byte b : bytes) digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
-    return digits;
-}
-
 // What the envelope says of any kind, known or not.
 json envelope_json(const snapshot_view& view, std::uint64_t file_bytes) {
     const snapshot_info& info = view.info;
@@ -55,7 +50,7 @@ json envelope_json(const snapshot_view& view, std::uint64_t file_bytes) {
             {"hash", hash_name(info)},
             {"hash_id", info.hash_id},
             {"key_id", fmt::format("{:016x}", info.key_id)},
-            {"store_identity", hex(info.store.identity)},
+            {"store_identity", hex_digits(info.store.identity)},
             {"sequence", info.store.sequence},
             {"file_bytes", file_bytes},
             {"parameters_bytes", view.parameters.size()},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -90,13 +91,7 @@ result<json> of_model(std::span<const std::byte> bytes) {
                 {"oracle", oracle_json(*model->oracle())}};
 }
 
-std::string hex_of(const oracle_identity& identity) {
-    std::string digits;
-    for (const std::byte b : identity.bytes) digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
-    return digits;
-}
-
-json plan_json(const daisy_plan& plan) {
+json saved_plan_json(const daisy_plan& plan) {
     return {{"draws", plan.terms.draws},
             {"parameter", plan.terms.rate},
             {"largest_class", plan.largest_class()},
@@ -126,7 +121,7 @@ result<json> of_daisy_bloom(std::span<const std::byte> bytes) {
     return json{
         {"filter", daisy_bloom_filter::name},
         {"stats", stats_json(filter->stats())},
-        {"plan", plan_json(filter->plan())},
+        {"plan", saved_plan_json(filter->plan())},
         {"table",
          {{"layout", layout_name(filter->layout())}, {"bits", filter->bits()}, {"bits_set", filter->bits_set()}}},
         {"drift", {{"draws", drift.draws}, {"verdict", to_string(drift.verdict)}}}};
@@ -149,7 +144,7 @@ result<json> of_daisy_fingerprint(std::span<const std::byte> bytes) {
     return json{
         {"filter", daisy_fingerprint_filter::name},
         {"stats", stats_json(filter->stats())},
-        {"plan", plan_json(filter->plan())},
+        {"plan", saved_plan_json(filter->plan())},
         {"unknown_size", filter->unknown_size()},
         {"tables", tables},
         {"drift", {{"draws", draws}, {"extra_tables", drift.extra_tables}, {"verdict", to_string(drift.verdict)}}}};
@@ -180,8 +175,8 @@ result<json> of_daisy_broom(std::span<const std::byte> bytes) {
     const daisy_drift drift = core.drift();
     return json{{"filter", "daisy_broom"},
                 {"stats", stats_json(core.stats(0))},
-                {"plan", plan_json(core.plan())},
-                {"oracle_identity", hex_of(loaded->oracle.identity)},
+                {"plan", saved_plan_json(core.plan())},
+                {"oracle_identity", hex_digits(loaded->oracle.identity.bytes)},
                 {"bands", bands},
                 {"class_0", late_json(core.late())},
                 {"exceptions", {{"buckets", core.cells().buckets()}, {"cells", core.cells().size()}}},
@@ -195,11 +190,17 @@ result<json> of_with_oracle(std::span<const std::byte> bytes) {
     if (!inside) return inside.error();
     auto details = inside->info.kind == snapshot_kind::daisy_fingerprint ? of_daisy_fingerprint(read->filter)
                                                                          : of_daisy_bloom(read->filter);
-    if (details) (*details)["oracle_identity"] = hex_of(read->oracle.identity);
+    if (details) (*details)["oracle_identity"] = hex_digits(read->oracle.identity.bytes);
     return details;
 }
 
 }  // namespace
+
+std::string hex_digits(std::span<const std::byte> bytes) {
+    std::string digits;
+    for (const std::byte b : bytes) digits += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+    return digits;
+}
 
 json stats_json(const filter_stats& stats) {
     return {{"keys", stats.keys},

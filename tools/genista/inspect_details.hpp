@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string>
 
 #include "genista/base/result.hpp"
 #include "genista/filters/filter.hpp"
@@ -18,5 +19,8 @@ namespace genista::tool {
 
 // The statistics of any filter.
 [[nodiscard]] nlohmann::ordered_json stats_json(const filter_stats& stats);
+
+// Two digits a byte, in their order.
+[[nodiscard]] std::string hex_digits(std::span<const std::byte> bytes);
 
 }  // namespace genista::tool

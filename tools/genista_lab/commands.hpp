@@ -1,7 +1,6 @@
 // The commands below `genista lab`, and what several of them share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,6 +8,10 @@
 #include "command.hpp"
 #include "lab/experiment.hpp"
 #include "lab/report/report_page.hpp"
+
+namespace CLI {
+class Option;
+}
 
 namespace genista::tool {
 

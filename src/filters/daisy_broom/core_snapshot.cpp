@@ -13,8 +13,8 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t version = 3;
-constexpr std::size_t sections = 5;  // plan, bands, exceptions, laid ranges, late band
+constexpr std::uint16_t daisy_broom_version = 3;
+constexpr std::size_t daisy_broom_sections = 5;  // plan, bands, exceptions, laid ranges, late band
 constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
 constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;
 
@@ -107,7 +107,7 @@ result<std::unique_ptr<late_band>> read_late(std::uint64_t ranges, std::span<con
 
 result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const store_mark& store) const noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
-        auto info = describe(snapshot_kind::daisy_broom, version, hash_);
+        auto info = describe(snapshot_kind::daisy_broom, daisy_broom_version, hash_);
         if (!info) return info.error();
         info->store = store;
         vector_sink brooms;
@@ -143,8 +143,8 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
         fields.u64(bands_.late().capacity).u64(band == nullptr ? 0 : band->ranges());
         const auto plan = plan_bytes(plan_);
         const std::vector<std::byte> bits = bytes_of(laid);
-        const std::array<std::span<const std::byte>, sections> all = {plan, brooms.bytes(), cells, bits,
-                                                                      late_bytes.bytes()};
+        const std::array<std::span<const std::byte>, daisy_broom_sections> all = {plan, brooms.bytes(), cells, bits,
+                                                                                  late_bytes.bytes()};
         return write_snapshot(out, *info, fields.view(), all);
     });
 }
@@ -153,12 +153,13 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
     return without_throwing("daisy_broom", [&]() -> result<saved> {
         // Version 1 knew no late band, the mark of version 2 hung on a logarithm; nobody has such files but whoever tried what was never released.
         if (const auto any = open_snapshot(bytes);
-            any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version < version)
+            any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version < daisy_broom_version)
             return error::make(
                 error_code::unsupported,
                 "daisy_broom snapshot of kind version %u; this library reads version %u: build() it from R",
-                unsigned{any->info.kind_version}, unsigned{version});
-        const auto view = open_snapshot_as(snapshot_kind::daisy_broom, version, sections, bytes);
+                unsigned{any->info.kind_version}, unsigned{daisy_broom_version});
+        const auto view =
+            open_snapshot_as(snapshot_kind::daisy_broom, daisy_broom_version, daisy_broom_sections, bytes);
         if (!view) return view.error();
         field_reader fields{view->parameters};
         const auto common = read_common(fields, view->info, "daisy_broom", min_daisy_rate);

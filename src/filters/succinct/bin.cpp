@@ -6,9 +6,6 @@
 
 namespace genista::succinct {
 
-using bits::low_mask;
-using bits::word_bits;
-
 void bin::insert(const found& where, std::uint64_t least, std::uint64_t number) noexcept {
     // Nobody is between the two: if they differ in their upper parts, there are only 0s.
     const place at{where.at.index, where.at.position + (number >> code_.low_bits) - (least >> code_.low_bits)};
@@ -41,10 +38,11 @@ void bin::change(const place& where, std::uint64_t from, std::uint64_t to) noexc
 
 void bin::read(std::span<std::uint64_t> out) const noexcept {
     const std::uint64_t all = count();
-    std::uint64_t word_index = 0, ones = words_[0] & ~low_mask(first_upper);
+    std::uint64_t word_index = 0, ones = words_[0] & ~bits::low_mask(first_upper);
     for (std::uint64_t index = 0; index < all; ++index) {
         while (ones == 0) ones = words_[++word_index];
-        const std::uint64_t position = word_bits * word_index + static_cast<std::uint64_t>(std::countr_zero(ones));
+        const std::uint64_t position =
+            bits::word_bits * word_index + static_cast<std::uint64_t>(std::countr_zero(ones));
         ones &= ones - 1;
         out[index] = (position - first_upper - index) << code_.low_bits | low(index);
     }
@@ -54,7 +52,7 @@ void bin::write(std::span<const std::uint64_t> numbers) noexcept {
     assert(numbers.size() <= most_in_bin && words_for(code_, numbers.size()) <= words_.size());
     for (std::size_t index = 0; index < numbers.size(); ++index) {
         const std::uint64_t position = first_upper + index + (numbers[index] >> code_.low_bits);
-        words_[position / word_bits] |= std::uint64_t{1} << position % word_bits;
+        words_[position / bits::word_bits] |= std::uint64_t{1} << position % bits::word_bits;
         bits::write_bits(words_, low_place(index), code_.low_bits, numbers[index]);
     }
     set_count(numbers.size());
@@ -63,15 +61,18 @@ void bin::write(std::span<const std::uint64_t> numbers) noexcept {
 void bin::copy(const bin& other) noexcept {
     const std::uint64_t end = other.end_of_uppers(), lows = std::uint64_t{other.count()} * code_.low_bits;
     assert(words_for(code_, other.count()) <= words_.size());
-    words_[0] |= other.words_[0] & ~low_mask(count_place) & low_mask(std::min<std::uint64_t>(end, word_bits));
-    const std::uint64_t whole = end / word_bits;
+    words_[0] |=
+        other.words_[0] & ~bits::low_mask(count_place) & bits::low_mask(std::min<std::uint64_t>(end, bits::word_bits));
+    const std::uint64_t whole = end / bits::word_bits;
     for (std::uint64_t i = 1; i < whole; ++i) words_[i] = other.words_[i];
-    if (whole > 0 && end % word_bits != 0) words_[whole] |= other.words_[whole] & low_mask(end % word_bits);
+    if (whole > 0 && end % bits::word_bits != 0)
+        words_[whole] |= other.words_[whole] & bits::low_mask(end % bits::word_bits);
     // Lows end at the end of either block: the same bits of the words, counted from there.
-    const std::uint64_t whole_lows = lows / word_bits, rest = lows % word_bits;
+    const std::uint64_t whole_lows = lows / bits::word_bits, rest = lows % bits::word_bits;
     const std::uint64_t to = words_.size(), from = other.words_.size();
     for (std::uint64_t i = 1; i <= whole_lows; ++i) words_[to - i] = other.words_[from - i];
-    if (rest != 0) words_[to - whole_lows - 1] |= other.words_[from - whole_lows - 1] & ~low_mask(word_bits - rest);
+    if (rest != 0)
+        words_[to - whole_lows - 1] |= other.words_[from - whole_lows - 1] & ~bits::low_mask(bits::word_bits - rest);
 }
 
 bool bin::is_sound(std::uint64_t limit) const noexcept {
@@ -80,13 +81,13 @@ bool bin::is_sound(std::uint64_t limit) const noexcept {
     // As many 1s as numbers in front of the last 0, zeros between uppers and lows.
     const std::uint64_t end = end_of_uppers();
     std::uint64_t ones = 0;
-    for (std::uint64_t position = first_upper; position < end; position += word_bits) {
-        const std::uint64_t part = std::min<std::uint64_t>(word_bits, end - position);
+    for (std::uint64_t position = first_upper; position < end; position += bits::word_bits) {
+        const std::uint64_t part = std::min<std::uint64_t>(bits::word_bits, end - position);
         ones += static_cast<std::uint64_t>(std::popcount(bits::read_bits(words_, position, part)));
     }
     if (ones != all || upper_bit(end - 1)) return false;
     for (std::uint64_t position = end; position < low_place(all - 1);) {
-        const std::uint64_t part = std::min<std::uint64_t>(word_bits, low_place(all - 1) - position);
+        const std::uint64_t part = std::min<std::uint64_t>(bits::word_bits, low_place(all - 1) - position);
         if (bits::read_bits(words_, position, part) != 0) return false;
         position += part;
     }

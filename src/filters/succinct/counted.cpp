@@ -3,8 +3,6 @@
 
 namespace genista::succinct {
 
-using bits::digit;
-
 result<counted> counted::make(std::uint64_t universe, std::uint64_t expected) noexcept {
     auto digits = sets::make({.universe = universe, .symbols = symbols, .expected = expected});
     if (!digits) return digits.error();
@@ -15,7 +13,7 @@ result<counted> counted::make(std::uint64_t universe, std::uint64_t expected) no
 bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
     for (const bits::counter_plan::change& each : plan) {
         const auto set = static_cast<unsigned>(each.position);
-        if (each.becomes == digit::none) {
+        if (each.becomes == bits::digit::none) {
             sets_.erase(set, x);
             continue;
         }
@@ -31,7 +29,7 @@ bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
 
 namespace {
 
-constexpr unsigned plus = static_cast<unsigned>(digit::plus) - 1;
+constexpr unsigned plus = static_cast<unsigned>(bits::digit::plus) - 1;
 
 }  // namespace
 
@@ -65,6 +63,7 @@ bool counted::erase(std::uint64_t x) noexcept {
 }
 
 result<counted> counted::from_digits(sets digits) noexcept {
+    using bits::digit;
     counted made{std::move(digits)};
     const sets& all = made.sets_;
     std::uint64_t digits_seen = 0;

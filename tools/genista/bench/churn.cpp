@@ -9,7 +9,6 @@
 namespace genista::tool::bench {
 namespace {
 
-constexpr std::size_t chunk = std::size_t{1} << 16;
 constexpr std::uint64_t victim_stream = 3, sample_stream = 4;
 
 // erases[0], inserts[0], erases[1], inserts[1] …: never more keys than the filter was made for.
@@ -28,8 +27,8 @@ void replace(subject& twin, std::span<const std::uint64_t> erases, std::span<con
 // Calls part(keys, first) for stretches of `all`.
 template <class Part>
 void in_chunks(std::span<const std::uint64_t> all, const Part& part) {
-    for (std::size_t first = 0; first < all.size(); first += chunk) {
-        part(all.subspan(first, std::min(chunk, all.size() - first)), first);
+    for (std::size_t first = 0; first < all.size(); first += key_chunk) {
+        part(all.subspan(first, std::min(key_chunk, all.size() - first)), first);
     }
 }
 
@@ -55,7 +54,7 @@ result<std::vector<std::uint64_t>> live_through(const plan& what, const key_sour
     std::vector<std::uint64_t> range_reads(twins.size()), slot_reads(twins.size());
     std::vector<std::uint64_t> erases, inserts;
     for (std::uint64_t done = 0; done < what.replacements(); done += inserts.size()) {
-        erases.resize(static_cast<std::size_t>(std::min<std::uint64_t>(chunk, what.replacements() - done)));
+        erases.resize(static_cast<std::size_t>(std::min<std::uint64_t>(key_chunk, what.replacements() - done)));
         inserts.resize(erases.size());
         keys.fill(key_use::churned, done, inserts);
         for (std::size_t i = 0; i < erases.size(); ++i) {

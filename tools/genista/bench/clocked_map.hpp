@@ -37,18 +37,18 @@ struct remote_meter {
 // What reading the clock twice costs beyond what the two readings show: the least of some attempts, so that nothing of the
 // filter's is ever taken off. 20 to 40 ns, and an update pays it two or three times.
 [[nodiscard]] inline std::chrono::steady_clock::duration clock_toll() {
-    using clock = std::chrono::steady_clock;
-    static const clock::duration least = [] {
+    using std::chrono::steady_clock;
+    static const steady_clock::duration least = [] {
         constexpr int readings = 1000;
-        auto found = clock::duration::max();
+        auto found = steady_clock::duration::max();
         for (int attempt = 0; attempt < 16; ++attempt) {
-            clock::duration shown{};
-            const auto begin = clock::now();
+            steady_clock::duration shown{};
+            const auto begin = steady_clock::now();
             for (int i = 0; i < readings; ++i) {
-                const auto before = clock::now();
-                shown += clock::now() - before;
+                const auto before = steady_clock::now();
+                shown += steady_clock::now() - before;
             }
-            found = std::min(found, (clock::now() - begin - shown) / readings);
+            found = std::min(found, (steady_clock::now() - begin - shown) / readings);
         }
         return found;
     }();

@@ -19,6 +19,9 @@ namespace genista::tool::bench {
 
 enum class key_use : std::uint64_t { stored = 0, absent = 1, rate = 2, mixed = 3, churned = 4 };
 
+// Keys are made so many at a time, outside the clock: 10^8 of them take no memory worth the name.
+inline constexpr std::size_t key_chunk = std::size_t{1} << 16;  // 512 KiB
+
 class key_source {
   public:
     static constexpr std::uint64_t stretch = std::uint64_t{1} << 40;

@@ -7,14 +7,12 @@
 namespace genista::tool::bench {
 namespace {
 
-// Keys are made a chunk at a time: 10^8 of them take no memory worth the name.
-constexpr std::uint64_t chunk = std::uint64_t{1} << 16;
-
 std::uint64_t count_positives(const reader& of, const key_source& keys, key_use use, std::uint64_t total) {
-    std::vector<std::uint64_t> some(static_cast<std::size_t>(std::min(total, chunk)));
+    std::vector<std::uint64_t> some(static_cast<std::size_t>(std::min<std::uint64_t>(total, key_chunk)));
     std::uint64_t positives = 0;
-    for (std::uint64_t first = 0; first < total; first += chunk) {
-        const std::span part = std::span{some}.first(static_cast<std::size_t>(std::min(total - first, chunk)));
+    for (std::uint64_t first = 0; first < total; first += key_chunk) {
+        const std::span part =
+            std::span{some}.first(static_cast<std::size_t>(std::min<std::uint64_t>(total - first, key_chunk)));
         keys.fill(use, first, part);
         of.before_lookups(part, use == key_use::stored);
         positives += of.count_batch(part);

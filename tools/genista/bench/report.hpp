@@ -1,7 +1,7 @@
 // A finished run, for machines (JSON) and for people (tables of at most 120 columns).
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -1,6 +1,5 @@
 // The tables: for each size rates and bits, look-ups, updates, and ratios of medians. See report.hpp.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>

@@ -10,8 +10,6 @@
 namespace genista::tool::bench {
 namespace {
 
-constexpr std::size_t insert_chunk = std::size_t{1} << 16;  // 512 KiB of keys, made outside the clock
-
 // visit(0) … visit(count - 1), beginning with another one each round.
 template <class Visit>
 void in_turn(std::uint64_t round, std::size_t count, const Visit& visit) {
@@ -61,13 +59,13 @@ result<void> rounds::time_builds(subject& each, figures& into) {
 }
 
 result<void> rounds::time_build(subject& each, update_loop insert, operation what, figures& into) {
-    std::vector<std::uint64_t> chunk(static_cast<std::size_t>(std::min<std::uint64_t>(plan_.keys, insert_chunk)));
+    std::vector<std::uint64_t> chunk(static_cast<std::size_t>(std::min<std::uint64_t>(plan_.keys, key_chunk)));
     const std::uint64_t repeats = plan_.repeats(plan_.keys);
     clock::duration spent{};
     for (std::uint64_t repeat = 0; repeat < repeats; ++repeat) {
         if (result<void> emptied = each.empty(); !emptied) return emptied;
-        for (std::uint64_t first = 0; first < plan_.keys; first += insert_chunk) {
-            const std::uint64_t left = std::min<std::uint64_t>(plan_.keys - first, insert_chunk);
+        for (std::uint64_t first = 0; first < plan_.keys; first += key_chunk) {
+            const std::uint64_t left = std::min<std::uint64_t>(plan_.keys - first, key_chunk);
             const std::span part = std::span{chunk}.first(static_cast<std::size_t>(left));
             keys_.fill(key_use::stored, first, part);
             each.before_insert(part);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct request {
+struct size_request {
     std::string model_path, json_path;
     std::uint64_t keys = 1'000'000;
     double rate = 1.0 / 256;
@@ -51,7 +52,7 @@ result<sizes> sizes_of(const oracle_model& model, const daisy_terms& terms) {
     return made;
 }
 
-json plan_json(const daisy_plan& plan) {
+json plan_with_classes_json(const daisy_plan& plan) {
     json classes = json::array();
     for (unsigned j = 0; j <= plan.largest_class(); ++j) {
         classes.push_back({{"class", j}, {"stored_share", plan.stored_share[j]}, {"asked_share", plan.asked_share[j]}});
@@ -96,7 +97,7 @@ json filters_json(const sizes& of, double keys, std::uint64_t oracle_bytes) {
     return rows;
 }
 
-json to_json(const request& asked, const oracle_model& model, const sizes& of) {
+json to_json(const size_request& asked, const oracle_model& model, const sizes& of) {
     const std::uint64_t oracle_bytes = model.oracle()->memory_bytes();
     return {{"model", asked.model_path},
             {"oracle", model.oracle()->name()},
@@ -104,8 +105,8 @@ json to_json(const request& asked, const oracle_model& model, const sizes& of) {
             {"held_out", model.origin().is_held_out},
             {"keys", asked.keys},
             {"rate", asked.rate},
-            {"plan", plan_json(of.plan)},
-            {"tuned", of.tuned ? plan_json(*of.tuned) : json(nullptr)},
+            {"plan", plan_with_classes_json(of.plan)},
+            {"tuned", of.tuned ? plan_with_classes_json(*of.tuned) : json(nullptr)},
             {"filters", filters_json(of, static_cast<double>(asked.keys), oracle_bytes)}};
 }
 
@@ -149,7 +150,7 @@ std::string parameter_text(const daisy_plan& tuned, double rate) {
     return tuned.terms.rate < rate && digits == fmt::format("{:.6g}", rate) ? "just below " + digits : digits;
 }
 
-std::string to_text(const request& asked, const oracle_model& model, const sizes& of) {
+std::string to_text(const size_request& asked, const oracle_model& model, const sizes& of) {
     const daisy_plan& plan = of.plan;
     const std::uint64_t oracle_bytes = model.oracle()->memory_bytes();
     const auto whole = [](double bits) { return grouped(static_cast<unsigned long long>(std::llround(bits))); };
@@ -172,7 +173,7 @@ std::string to_text(const request& asked, const oracle_model& model, const sizes
     return page + filter_table(filters_json(of, static_cast<double>(asked.keys), oracle_bytes));
 }
 
-exit_status run_size(const request& asked) {
+exit_status run_size(const size_request& asked) {
     if (const auto apart = check_apart({{"--model", asked.model_path}}, {{"--json", asked.json_path}}); !apart)
         return complain(exit_status::bad_input, apart.error().message());
     const auto model = load_model(asked.model_path);
@@ -202,7 +203,7 @@ result<oracle_model> load_model(const std::string& path) {
 }
 
 command add_daisy_size_command(CLI::App& daisy_app) {
-    const auto asked = std::make_shared<request>();
+    const auto asked = std::make_shared<size_request>();
     CLI::App& app = *daisy_app.add_subcommand("size", "what filters of so many keys take with a model");
     app.footer(
         "as proved: the parameter is the rate; proved are 6 x rate (daisy_bloom) and 3 x rate (daisy_fingerprint) over "

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -28,7 +29,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-struct request {
+struct train_request {
     std::string stored_path, asked_path;  // logs, or tables of probabilities
     bool are_odds = false;
     std::string model_path, json_path;
@@ -79,7 +80,7 @@ json worth_json(const worth& of) {
             {"keeps_condition", plan.keeps_condition()}};
 }
 
-json to_json(const request& asked, const oracle_model& model, std::uint64_t file_bytes,
+json to_json(const train_request& asked, const oracle_model& model, std::uint64_t file_bytes,
              const std::vector<worth>& rows) {
     json plans = json::array();
     for (const worth& each : rows) plans.push_back(worth_json(each));
@@ -109,7 +110,7 @@ json to_json(const request& asked, const oracle_model& model, std::uint64_t file
     return document;
 }
 
-std::string settings_text(const request& asked, const score_oracle& score) {
+std::string settings_text(const train_request& asked, const score_oracle& score) {
     const score_settings& with = asked.chosen.settings;
     return fmt::format("settings: {} weights, n-grams of up to {} bytes, step {:g}, shrinkage {:g}, {} epochs, {}\n",
                        grouped(score.weights()), with.longest_ngram, with.step, with.shrinkage, with.epochs,
@@ -117,7 +118,7 @@ std::string settings_text(const request& asked, const score_oracle& score) {
 }
 
 // A model that never saw a key takes it for one of 2^64, so that its n sum pq is small whatever the logs are. They themselves tell.
-std::string overlap_text(const request& asked) {
+std::string overlap_text(const train_request& asked) {
     if (asked.are_odds || asked.asked_for_inserted <= rates.back()) return {};
     return fmt::format(
         "\n{:.3g} % of the queries are for keys of the insert log. Where that is more than the rate, n sum pq is "
@@ -126,7 +127,7 @@ std::string overlap_text(const request& asked) {
         100 * asked.asked_for_inserted);
 }
 
-std::string to_text(const request& asked, const oracle_model& model, const std::vector<worth>& rows) {
+std::string to_text(const train_request& asked, const oracle_model& model, const std::vector<worth>& rows) {
     const model_origin& origin = model.origin();
     std::string page = fmt::format("{}: oracle {}, {} bytes beside a filter\n", asked.model_path,
                                    model.oracle()->name(), grouped(model.oracle()->memory_bytes()));
@@ -183,7 +184,7 @@ double share_of_inserted(const std::vector<key_view>& inserts, const std::vector
     return static_cast<double>(met) / static_cast<double>(queries.size());
 }
 
-result<oracle_model> train_on_logs(request& asked, progress& bar) {
+result<oracle_model> train_on_logs(train_request& asked, progress& bar) {
     const auto inserts = lab::read_key_list(asked.stored_path);
     if (!inserts) return inserts.error();
     const auto queries = lab::read_key_list(asked.asked_path);
@@ -196,7 +197,7 @@ result<oracle_model> train_on_logs(request& asked, progress& bar) {
     return train_model(with, inserted, queried);
 }
 
-result<oracle_model> take_odds(const request& asked) {
+result<oracle_model> take_odds(const train_request& asked) {
     const auto stored = lab::read_odds_file(asked.stored_path);
     if (!stored) return stored.error();
     const auto queried = lab::read_odds_file(asked.asked_path);
@@ -204,7 +205,7 @@ result<oracle_model> take_odds(const request& asked) {
     return model_of_odds(stored->column(), queried->column(), asked.training.seed);
 }
 
-result<oracle_model> train(request& asked) {
+result<oracle_model> train(train_request& asked) {
     for (const std::string* path : {&asked.stored_path, &asked.asked_path}) {
         if (const auto there = lab::check_key_file(*path); !there) return there.error();
     }
@@ -213,7 +214,7 @@ result<oracle_model> train(request& asked) {
     return asked.are_odds ? take_odds(asked) : train_on_logs(asked, bar);
 }
 
-exit_status run_train(request& asked) {
+exit_status run_train(train_request& asked) {
     if (asked.stored_path == "-" && asked.asked_path == "-")
         return complain(exit_status::bad_input, "two files are '-': only one of them can be stdin");
     const bool odds = asked.are_odds;
@@ -265,7 +266,7 @@ void add_model_target(CLI::App& app, std::string& target) {
 }
 
 // --inserts and --queries, or --stored-odds and --asked-odds.
-CLI::Option* add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
+CLI::Option* add_sources(CLI::App& app, const std::shared_ptr<train_request>& asked) {
     const auto add = [&app](const char* name, std::string& target, const char* help) {
         return app.add_option(name, target, help)->type_name("FILE");
     };
@@ -285,7 +286,7 @@ CLI::Option* add_sources(CLI::App& app, const std::shared_ptr<request>& asked) {
 }
 
 // What no option can say by itself. Runs when the line has been read.
-void check_line(request& asked, bool has_logs, bool has_odds, bool has_bytes) {
+void check_line(train_request& asked, bool has_logs, bool has_odds, bool has_bytes) {
     const bool is_chosen = asked.training.bytes == training_options::chosen_bytes;
     if (is_chosen && asked.training.kind != oracle_kind::score)
         throw CLI::ValidationError{
@@ -300,7 +301,7 @@ void check_line(request& asked, bool has_logs, bool has_odds, bool has_bytes) {
         throw CLI::RequiredError{"--inserts FILE and --queries FILE (or --stored-odds and --asked-odds)"};
 }
 
-CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<request>& asked) {
+CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<train_request>& asked) {
     CLI::Option* const oracle =
         app.add_option_function<std::string>(
                "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
@@ -329,7 +330,7 @@ CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<request>& a
 }  // namespace
 
 command add_daisy_train_command(CLI::App& daisy_app) {
-    const auto asked = std::make_shared<request>();
+    const auto asked = std::make_shared<train_request>();
     CLI::App& app = *daisy_app.add_subcommand("train", "make a model of a log of inserts and a log of queries");
     app.footer(
         "Files are plain or gzip. In a log repetitions count; known probabilities go into an exact table. The figures "

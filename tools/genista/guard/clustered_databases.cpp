@@ -17,19 +17,19 @@ namespace {
 
 using rocks::clustered_options;
 using rocks::clustered_store;
-using store_pointer = std::unique_ptr<clustered_store>;
+using clustered_pointer = std::unique_ptr<clustered_store>;
 
 // The digest is computed for each look-up, as a guard would.
 struct hashed_reads {
-    store_pointer store;
+    clustered_pointer store;
     [[nodiscard]] result<bool> read(key_view key, std::string& value) const {
         return store->read(store->hash()(key), key, value);
     }
 };
 
-using store_row = plain_row<hashed_reads>;
-using bloom_row = guard_row<bloom_filter, clustered_store>;
-using broom_row = guard_row<broom_filter, clustered_store>;
+using clustered_store_row = plain_row<hashed_reads>;
+using clustered_bloom_row = guard_row<bloom_filter, clustered_store>;
+using clustered_broom_row = guard_row<broom_filter, clustered_store>;
 
 class clustered_databases final : public databases {
   public:
@@ -42,23 +42,25 @@ class clustered_databases final : public databases {
 
   private:
     [[nodiscard]] double keys() const noexcept { return static_cast<double>(of_.work.stored); }
-    [[nodiscard]] result<store_pointer> open_at(const std::string& path, bool writes, const filter_policy& policy = {});
+    [[nodiscard]] result<clustered_pointer> open_at(const std::string& path, bool writes,
+                                                    const filter_policy& policy = {});
     [[nodiscard]] result<void> fill_new();
     [[nodiscard]] result<void> add_missing();
     [[nodiscard]] result<broom_filter> build_broom(clustered_store& store, double rate);
     [[nodiscard]] result<bloom_filter> build_bloom(clustered_store& store);
     [[nodiscard]] result<std::unique_ptr<contender>> make(filter_kind kind);
     [[nodiscard]] result<std::unique_ptr<contender>> make_copy(filter_kind kind);
-    [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo(filter_kind kind, store_pointer store);
+    [[nodiscard]] result<std::unique_ptr<contender>> make_cuckoo(filter_kind kind, clustered_pointer store);
     [[nodiscard]] result<void> copy_records(clustered_store& to, const filter_policy& policy);
 
     const setting& of_;
-    store_pointer store_;    // while it is filled
-    std::size_t there_ = 0;  // keys that the store held before
+    clustered_pointer store_;  // while it is filled
+    std::size_t there_ = 0;    // keys that the store held before
     budget sizes_;
 };
 
-result<store_pointer> clustered_databases::open_at(const std::string& path, bool writes, const filter_policy& policy) {
+result<clustered_pointer> clustered_databases::open_at(const std::string& path, bool writes,
+                                                       const filter_policy& policy) {
     clustered_options options;
     options.create_if_missing = writes;
     options.read_only = !writes;
@@ -143,7 +145,7 @@ result<broom_filter> clustered_databases::build_broom(clustered_store& store, do
 }
 
 result<bloom_filter> clustered_databases::build_bloom(clustered_store& store) {
-    auto made = make_bloom(of_, sizes_, bloom_row::overhead_bytes(), store.hash());
+    auto made = make_bloom(of_, sizes_, clustered_bloom_row::overhead_bytes(), store.hash());
     if (!made) return made;
     const auto read = store.remote().for_each(0, ~std::uint64_t{0}, [&](const digest& d, key_view) {
         (void)made->insert(d);
@@ -189,10 +191,11 @@ result<std::unique_ptr<contender>> clustered_databases::make_copy(filter_kind ki
     if (!store) return store.error();
     const auto bytes = filter_bytes((*store)->db(), (*store)->family());
     if (!bytes) return bytes.error();
-    return std::unique_ptr<contender>{std::make_unique<store_row>(kind, hashed_reads{std::move(*store)}, *bytes)};
+    return std::unique_ptr<contender>{
+        std::make_unique<clustered_store_row>(kind, hashed_reads{std::move(*store)}, *bytes)};
 }
 
-result<std::unique_ptr<contender>> clustered_databases::make_cuckoo(filter_kind kind, store_pointer store) {
+result<std::unique_ptr<contender>> clustered_databases::make_cuckoo(filter_kind kind, clustered_pointer store) {
     rocksdb::Options options = rocksdb_options(of_.asked, of_.direct_reads);
     options.table_factory = store->db().GetOptions(&store->family()).table_factory;
     rocks::sequential_records records{store->db(), store->family()};
@@ -206,12 +209,13 @@ result<std::unique_ptr<contender>> clustered_databases::make(filter_kind kind) {
     auto store = open_at(of_.path(), false);
     if (!store) return store.error();
     if (kind == filter_kind::none)
-        return std::unique_ptr<contender>{std::make_unique<store_row>(kind, hashed_reads{std::move(*store)}, 0)};
+        return std::unique_ptr<contender>{
+            std::make_unique<clustered_store_row>(kind, hashed_reads{std::move(*store)}, 0)};
     if (kind == filter_kind::bloom) {
         auto filter = build_bloom(**store);
         if (!filter) return filter.error();
         return std::unique_ptr<contender>{
-            std::make_unique<bloom_row>(kind, std::move(*filter), std::move(*store), guard_options{})};
+            std::make_unique<clustered_bloom_row>(kind, std::move(*filter), std::move(*store), guard_options{})};
     }
     if (is_of_cuckoo_family(kind)) return make_cuckoo(kind, *std::move(store));
     if (has_oracle(kind)) {
@@ -224,7 +228,7 @@ result<std::unique_ptr<contender>> clustered_databases::make(filter_kind kind) {
     guard_options options;
     options.adapt = kind == filter_kind::broom ? adapting::on_read : adapting::off;
     return std::unique_ptr<contender>{
-        std::make_unique<broom_row>(kind, std::move(*filter), std::move(*store), options)};
+        std::make_unique<clustered_broom_row>(kind, std::move(*filter), std::move(*store), options)};
 }
 
 result<contenders> clustered_databases::field() {
@@ -233,16 +237,16 @@ result<contenders> clustered_databases::field() {
         if (!store) return store.error();
         const auto filter = build_broom(**store, rate);
         if (!filter) return filter.error();
-        return filter->stats().local_bytes + broom_row::overhead_bytes();
+        return filter->stats().local_bytes + clustered_broom_row::overhead_bytes();
     };
-    const auto sizes = choose_budget(of_, broom_row::overhead_bytes(), bytes_at);
+    const auto sizes = choose_budget(of_, clustered_broom_row::overhead_bytes(), bytes_at);
     if (!sizes) return sizes.error();
     sizes_ = *sizes;
     // The same memory for every row, and enough for one that an attack makes larger.
     const auto& filters = of_.asked.filters;
     const bool has_daisy_broom = std::count(filters.begin(), filters.end(), filter_kind::daisy_broom) != 0;
     if (has_daisy_broom && of_.asked.attack && !of_.asked.bits_per_key) {
-        const auto least = least_daisy_broom_bits_per_key(of_, broom_row::overhead_bytes());
+        const auto least = least_daisy_broom_bits_per_key(of_, clustered_broom_row::overhead_bytes());
         if (!least) return least.error();
         sizes_.bits_per_key = std::max(sizes_.bits_per_key, *least);
         while (sizes_.broom_rate / 2 >= broom_filter::min_false_positive_rate) {

@@ -59,7 +59,7 @@ class guarded_db_row final : public contender {
     std::unique_ptr<rocks::guarded_db> db_;
 };
 
-using bloom_row = guard_row<bloom_filter, plain_store>;
+using indexed_bloom_row = guard_row<bloom_filter, plain_store>;
 
 class indexed_databases final : public databases {
   public:
@@ -285,10 +285,10 @@ result<std::unique_ptr<contender>> indexed_databases::make(filter_kind kind) con
         return make_daisy_bloom_row(of_, sizes_, std::make_unique<plain_store>(std::move(store)), all);
     }
     if (kind == filter_kind::bloom) {
-        auto filter = make_bloom(of_, sizes_, bloom_row::overhead_bytes(), hash_);
+        auto filter = make_bloom(of_, sizes_, indexed_bloom_row::overhead_bytes(), hash_);
         if (!filter) return filter.error();
         for (key_number i = 0; i < of_.work.stored; ++i) (void)filter->insert(hash_(of_.work.keys[i]));
-        return std::unique_ptr<contender>{std::make_unique<bloom_row>(
+        return std::unique_ptr<contender>{std::make_unique<indexed_bloom_row>(
             kind, std::move(*filter), std::make_unique<plain_store>(std::move(store)), guard_options{})};
     }
     const auto bytes = filter_bytes(store.db(), *store.db().DefaultColumnFamily());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lab/report/guard_run.hpp"
 #include "lab/report/guard_words.hpp"

@@ -1,7 +1,7 @@
 // The outcome of a run for people and for machines. docs/guard.md explains the fields.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
