@@ -32,14 +32,22 @@ cases_of() {
         sed '/^---/,$d' "$costs" | sed 's/^/cost /'
         ctest --test-dir "$folder" -N -V 2>/dev/null
     } | awk '
-        $1 == "cost" { seconds[$2] = $4; next }
+        $1 == "cost" {  # a name may have spaces
+            name = substr($0, 6)
+            sub(/ [0-9]+ [0-9.e+-]+$/, "", name)
+            seconds[name] = $NF
+            next
+        }
         match($0, /Test command: /) {
             split(substr($0, RSTART + 14), words, " ")
             program = words[1]
             gsub(/"/, "", program); sub(/.*\//, "", program)
             next
         }
-        $1 == "Test" && $2 ~ /^#[0-9]+:$/ && ($3 in seconds) { printf "%.2f\t%s\t%s\n", seconds[$3], program, $3 }'
+        match($0, /^ *Test +#[0-9]+: /) {
+            name = substr($0, RLENGTH + 1)
+            if (name in seconds) printf "%.2f\t%s\t%s\n", seconds[name], program, name
+        }'
 }
 
 executables_of() {
