@@ -1,36 +1,62 @@
 # build_preset: configure and build one preset of CMakePresets.json, silent unless it fails. Sourced by ./run and ./test.
 #
-# The whole story goes to build/PRESET/build.log; on failure its end is shown, because that is where the error is. Whoever sits at a
-# terminal sees how far it is.
+# The whole story goes to build.log in the build folder; on failure its end is shown, because that is where the error is. A
+# terminal shows how far the build is, a log gets a line a minute.
 
-# build_preset PRESET [TARGET...]: from the root of the repository. Ninja notices by itself when CMake has to run again,
-# except after a change of the presets.
+# folder_of PRESET: where a preset is built. `./test --long` compiles other files in another way, and has folders of its own.
+folder_of() {
+    echo "build/${GENISTA_LONG:+long-}$1"
+}
+
+# A compiler takes up to a gigabyte for a unity file: as many at once as there are cores and gigabytes, and one at least.
+build_jobs() {
+    local cores gigabytes
+    cores=$(nproc)
+    gigabytes=$(awk '/^MemAvailable:/ { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null || true)
+    gigabytes=${gigabytes:-$cores}
+    [ "$gigabytes" -ge 1 ] || gigabytes=1
+    echo $((gigabytes < cores ? gigabytes : cores))
+}
+
+# build_preset PRESET [TARGET...]: from the root of the repository.
 build_preset() {
-    local preset=$1 log=build/$1/build.log
+    local preset=$1 folder
+    folder=$(folder_of "$1")
     shift
-    mkdir -p "build/$preset"
-    : >"$log"
+    mkdir -p "$folder"
     if ! {
-        { [ "build/$preset/build.ninja" -nt CMakePresets.json ] || cmake --preset "$preset"; } &&
-            cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"}
-    } 2>&1 | tee -a "$log" | show_build "$preset"; then
-        tail -n 40 "$log" >&2
-        echo "genista: the $preset preset does not build; the whole log is $log" >&2
+        configure_preset "$preset" "$folder" && cmake --build "$folder" --parallel "$(build_jobs)" ${1:+--target "$@"}
+    } 2>&1 | tee "$folder/build.log" | show_build "$preset"; then
+        tail -n 40 "$folder/build.log" >&2
+        echo "genista: the $preset preset does not build; the whole log is $folder/build.log" >&2
         return 1
     fi
 }
 
-# Ninja's [12/345] as one line that rewrites itself; nothing where nobody looks.
-show_build() {
-    local line
-    if [ ! -t 2 ]; then
-        cat >/dev/null
-        return
+# Ninja notices by itself when CMake has to run again, except after a change of the presets. Where CMake has not come to its
+# end before, it begins afresh: what it remembers of a package that was missing would stay wrong.
+configure_preset() {
+    local ninja=$2/build.ninja fresh= options=()
+    [ ! "$ninja" -nt CMakePresets.json ] || return 0
+    [ -e "$ninja" ] || fresh=--fresh
+    if [ -n "${GENISTA_LONG-}" ]; then
+        options=(-D GENISTA_TOOLS=ON -D GENISTA_TOOLS_UNUSED=OFF -D GENISTA_UNITY=OFF -D GENISTA_PRECOMPILE=OFF
+            -D GENISTA_EVERY_TEST=ON)
     fi
+    cmake $fresh --preset "$1" -B "$2" ${options[@]+"${options[@]}"}
+}
+
+# Ninja's [12/345] as one line that rewrites itself on a terminal; elsewhere a line a minute.
+show_build() {
+    local line spoken=$SECONDS
     while IFS= read -r line; do
-        if [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]]; then
+        [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+        if [ -t 2 ]; then
             printf '\r\033[Kgenista: building %s, step %d of %d' "$1" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" >&2
+        elif [ $((SECONDS - spoken)) -ge 60 ]; then
+            printf 'genista: building %s, step %d of %d\n' "$1" "${BASH_REMATCH[1]}" "${BASH_REMATCH[2]}" >&2
+            spoken=$SECONDS
         fi
     done
-    printf '\r\033[K' >&2
+    [ ! -t 2 ] || printf '\r\033[K' >&2
 }

@@ -68,6 +68,16 @@ names_of_dearest() {
         awk -F '\t' '{ sub(/ .*/, "", $2); printf "%s%s %.0f s", (NR > 1 ? ", " : ""), $2, $1 }'
 }
 
+# minutes_line PRESET BUILD_SECONDS TEST_SECONDS: one line of where they went.
+minutes_line() {
+    local folder
+    folder=$(folder_of "$1")
+    folder=${folder#build/}
+    printf '== %s: built in %d:%02d (in all: %s), tested in %d:%02d (%s)\n' "$1" \
+        $(($2 / 60)) $(($2 % 60)) "$(targets_of "$folder" | names_of_dearest 3)" \
+        $(($3 / 60)) $(($3 % 60)) "$(executables_of "$folder" | names_of_dearest 3)"
+}
+
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     set -euo pipefail
     cd "$(dirname "${BASH_SOURCE[0]}")/.."

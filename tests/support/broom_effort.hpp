@@ -24,6 +24,12 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitized = true;
+#else
+inline constexpr bool thread_sanitized = false;
+#endif
+
 [[nodiscard]] inline std::uint64_t effort(std::uint64_t native, std::uint64_t under_sanitizer, std::uint64_t thorough) {
     return long_run() ? thorough : sanitized ? under_sanitizer : native;
 }
