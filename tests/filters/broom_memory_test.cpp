@@ -222,6 +222,7 @@ TEST(broom_memory, a_growth_that_begins_touches_next_to_nothing) {
 
 TEST(broom_memory, snapshots_in_the_middle_of_a_growth_load_at_every_front) {
     for (const double rate : {0x1p-8, 0x1p-13}) {
+        if (test::sanitized && rate == 0x1p-8) continue;  // no tail, so less that could go wrong
         accounted w{2100, rate};
         w.insert_more(2100 * 45);
         for (std::uint64_t key = 0; key < w.next_key; key += 11) w.erase(key);

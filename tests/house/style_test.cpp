@@ -95,6 +95,17 @@ complaints guards_with_pragma_once(const source_file& file) {
     return {file.path + ": no #pragma once"};
 }
 
+// Several test files are compiled as one: what each calls `world` or `usual` must stay its own.
+complaints keeps_its_names_to_itself(const source_file& file) {
+    const std::string stem = files::path{file.path}.stem().string();
+    if (!file.path.starts_with("tests/") || file.extension() != ".cpp" || !stem.ends_with("_test")) return {};
+    const bool kept = std::ranges::any_of(file.lines, [&](const std::string& line) {
+        return line.starts_with("namespace genista::") && line.ends_with("::" + stem + " {");
+    });
+    if (kept) return {};
+    return {file.path + ": no namespace genista::...::" + stem + ", which keeps its names apart in a unity build"};
+}
+
 void expect_kept(rule check) {
     std::size_t count = 0;
     for (const source_file& file : source_tree(GENISTA_SOURCE_DIR)) {
@@ -159,6 +170,13 @@ TEST(style, every_header_guards_itself_or_says_that_it_does_not) {
     EXPECT_EQ(guards_with_pragma_once(made_up("a.hpp", {"// What it promises."})).size(), 1u);
     EXPECT_TRUE(guards_with_pragma_once(made_up("a.hpp", {"// Kernels (no include guard: why)."})).empty());
     expect_kept(guards_with_pragma_once);
+}
+
+TEST(style, every_test_file_has_a_namespace_of_its_own) {
+    EXPECT_EQ(keeps_its_names_to_itself(made_up("tests/a/b_test.cpp", {"namespace genista::test {"})).size(), 1u);
+    EXPECT_TRUE(keeps_its_names_to_itself(made_up("tests/a/b_test.cpp", {"namespace genista::b_test {"})).empty());
+    EXPECT_TRUE(keeps_its_names_to_itself(made_up("src/a/b_test.cpp", {})).empty());
+    expect_kept(keeps_its_names_to_itself);
 }
 
 // The walk itself: text is found by extension or by "#!", everything else is left alone.
