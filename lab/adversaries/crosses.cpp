@@ -14,16 +14,16 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::size_t few = 4;
+constexpr std::size_t few_members = 4;
 constexpr std::size_t small_pool = 4;
 
-using keys = std::vector<std::uint64_t>;
+using key_list = std::vector<std::uint64_t>;
 
 // The first half comes in, the others are the claim; afterwards everything is as before. Returns how often the filter had to tell
 // keys apart.
-std::size_t cross(hunter& me, const keys& pool) {
+std::size_t cross(hunter& me, const key_list& pool) {
     const auto middle = pool.begin() + static_cast<std::ptrdiff_t>(pool.size() / 2);
-    const keys joining{pool.begin(), middle};
+    const key_list joining{pool.begin(), middle};
     std::size_t repairs = 0;
     for (const std::uint64_t x : joining) repairs += me.at.insert(x) > 0 ? 1u : 0u;
     for (auto x = middle; x != pool.end(); ++x) repairs += me.at.guess(*x).false_positive() ? 1u : 0u;
@@ -35,7 +35,7 @@ std::size_t cross(hunter& me, const keys& pool) {
 
 void swap_with_members(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
-    me.shrink_to(few);
+    me.shrink_to(few_members);
     while (const auto x = me.catch_one()) {
         me.erase_all(me.members);
         at.insert(*x);
@@ -47,9 +47,9 @@ void swap_with_members(arena& at, const budget& may_spend) {
 
 void cross_pool(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
-    me.shrink_to(few);
+    me.shrink_to(few_members);
     while (!me.spent()) {
-        const keys pool = me.catch_some(small_pool);
+        const key_list pool = me.catch_some(small_pool);
         me.erase_all(me.members);
         (void)cross(me, pool);
         me.insert_all(me.members);
@@ -59,7 +59,7 @@ void cross_pool(arena& at, const budget& may_spend) {
 void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
-        const keys pool = me.catch_some(me.members.size() / 6);  // half a phase, if three keys move with each
+        const key_list pool = me.catch_some(me.members.size() / 6);  // half a phase, if three keys move with each
         me.erase_all(me.members);
         (void)cross(me, pool);
         me.insert_all(me.members);
@@ -72,7 +72,7 @@ void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
 void cross_frontier(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
-        const keys pool = me.catch_some(small_pool);
+        const key_list pool = me.catch_some(small_pool);
         (void)me.catch_some(me.members.size());
         (void)cross(me, pool);
     }
@@ -87,7 +87,7 @@ void cross_frontier_of_a_phase(arena& at, const budget& may_spend) {
     std::size_t adapts = 0;  // in this phase
     while (!me.spent()) {
         const std::size_t phase = me.members.size() / moved_by_adapt + 1;
-        const keys pool = me.catch_some(phase * 9 / 10 - std::min(phase * 9 / 10, adapts));
+        const key_list pool = me.catch_some(phase * 9 / 10 - std::min(phase * 9 / 10, adapts));
         adapts += pool.size() + cross(me, pool);
         adapts += me.catch_some(phase - std::min(phase, adapts)).size();
         adapts -= std::min(phase, adapts);
