@@ -17,13 +17,13 @@ namespace {
 constexpr std::size_t few_members = 4;
 constexpr std::size_t small_pool = 4;
 
-using key_list = std::vector<std::uint64_t>;
+using caught_keys = std::vector<std::uint64_t>;
 
 // The first half comes in, the others are the claim; afterwards everything is as before. Returns how often the filter had to tell
 // keys apart.
-std::size_t cross(hunter& me, const key_list& pool) {
+std::size_t cross(hunter& me, const caught_keys& pool) {
     const auto middle = pool.begin() + static_cast<std::ptrdiff_t>(pool.size() / 2);
-    const key_list joining{pool.begin(), middle};
+    const caught_keys joining{pool.begin(), middle};
     std::size_t repairs = 0;
     for (const std::uint64_t x : joining) repairs += me.at.insert(x) > 0 ? 1u : 0u;
     for (auto x = middle; x != pool.end(); ++x) repairs += me.at.guess(*x).false_positive() ? 1u : 0u;
@@ -49,7 +49,7 @@ void cross_pool(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     me.shrink_to(few_members);
     while (!me.spent()) {
-        const key_list pool = me.catch_some(small_pool);
+        const caught_keys pool = me.catch_some(small_pool);
         me.erase_all(me.members);
         (void)cross(me, pool);
         me.insert_all(me.members);
@@ -59,7 +59,7 @@ void cross_pool(arena& at, const budget& may_spend) {
 void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
-        const key_list pool = me.catch_some(me.members.size() / 6);  // half a phase, if three keys move with each
+        const caught_keys pool = me.catch_some(me.members.size() / 6);  // half a phase, if three keys move with each
         me.erase_all(me.members);
         (void)cross(me, pool);
         me.insert_all(me.members);
@@ -72,7 +72,7 @@ void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
 void cross_frontier(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
-        const key_list pool = me.catch_some(small_pool);
+        const caught_keys pool = me.catch_some(small_pool);
         (void)me.catch_some(me.members.size());
         (void)cross(me, pool);
     }
@@ -87,7 +87,7 @@ void cross_frontier_of_a_phase(arena& at, const budget& may_spend) {
     std::size_t adapts = 0;  // in this phase
     while (!me.spent()) {
         const std::size_t phase = me.members.size() / moved_by_adapt + 1;
-        const key_list pool = me.catch_some(phase * 9 / 10 - std::min(phase * 9 / 10, adapts));
+        const caught_keys pool = me.catch_some(phase * 9 / 10 - std::min(phase * 9 / 10, adapts));
         adapts += pool.size() + cross(me, pool);
         adapts += me.catch_some(phase - std::min(phase, adapts)).size();
         adapts -= std::min(phase, adapts);
