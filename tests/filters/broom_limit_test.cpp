@@ -159,7 +159,7 @@ TEST(broom_limit, growth_begins_only_if_it_fits_and_then_stays_within) {
     // Room for two growths, and not for a third.
     for (const double rate : {0x1p-8, 0x1p-14}) {
         if (test::sanitized && rate == 0x1p-8) continue;  // no tail, so less that could go wrong
-        const std::uint64_t capacity = 100'000;  // tables that can give pages back
+        const std::uint64_t capacity = 100'000;           // tables that can give pages back
         const std::uint64_t limit = least_limit(5 * capacity, rate);
         limited w{{.capacity = capacity, .false_positive_rate = rate, .memory_limit = limit}};
         std::uint64_t peak = 0;
