@@ -1,5 +1,5 @@
-# changed_files: the files of the change under test, one a line, relative to the root. Sourced by tests/house/*.sh, which ask
-# clang only about these; `./test --long` asks about everything.
+# changed_files: the files of the change under test, one a line, relative to the root. Sourced by
+# tests/house/headers_alone.sh, which compiles only the headers among them; `./test --long` compiles all.
 #
 # The change is what is not committed, and what was committed since
 #   1. the commit that GENISTA_BASE names, if it is set;
