@@ -10,7 +10,7 @@
 set -euo pipefail
 program=$1 max_bytes=$2 corpus=$3 seeds=$4
 runs=1000000
-[ "${GENISTA_LONG:-0}" = 0 ] || runs=10000000
+[ "${GENISTA_LONG:-0}" = 0 ] || runs=$((10000000 * GENISTA_LONG))
 sum=$(cat "$program" "$seeds"/* "${BASH_SOURCE[0]}" | sha256sum)
 if [ "$runs" = 1000000 ] && [ "$(cat "$corpus.clean" 2>/dev/null)" = "$sum" ]; then
     echo "the same program and seeds ran $runs executions without a finding before"

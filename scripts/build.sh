@@ -3,17 +3,30 @@
 # The whole story goes to build.log in the build folder; on failure its end is shown, because that is where the error is. A
 # terminal shows how far the build is, a log gets a line a minute.
 
-# folder_of PRESET: where a preset is built. `./test --long` compiles other files in another way, and has folders of its own.
+# folder_of PRESET: where a preset is built. In `./test --long` the preset asan has more tests, and a folder of its own.
 folder_of() {
-    echo "build/${GENISTA_LONG:+long-}$1"
+    if [ -n "${GENISTA_LONG-}" ] && [ "$1" = asan ]; then echo build/long-asan; else echo "build/$1"; fi
+}
+
+# Megabytes that this process may take: what the machine has free, or less if its control group (a container) has a limit.
+available_megabytes() {
+    local own file megabytes=0 limit
+    megabytes=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null || true)
+    own=$(sed -n 's/^0:://p' /proc/self/cgroup 2>/dev/null || true)
+    for file in "/sys/fs/cgroup$own/memory.max" /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+        limit=$(cat "$file" 2>/dev/null || true)
+        [[ $limit =~ ^[0-9]{1,18}$ ]] || continue
+        limit=$((limit / 1048576))
+        [ -n "$megabytes" ] && [ "$megabytes" -le "$limit" ] || megabytes=$limit
+    done
+    echo "${megabytes:-0}"
 }
 
 # A compiler takes up to a gigabyte for a unity file: as many at once as there are cores and gigabytes, and one at least.
 build_jobs() {
     local cores gigabytes
     cores=$(nproc)
-    gigabytes=$(awk '/^MemAvailable:/ { print int($2 / 1000000) }' /proc/meminfo 2>/dev/null || true)
-    gigabytes=${gigabytes:-$cores}
+    gigabytes=$(($(available_megabytes) / 1000))
     [ "$gigabytes" -ge 1 ] || gigabytes=1
     echo $((gigabytes < cores ? gigabytes : cores))
 }
@@ -39,9 +52,8 @@ configure_preset() {
     local ninja=$2/build.ninja fresh= options=()
     [ ! "$ninja" -nt CMakePresets.json ] || return 0
     [ -e "$ninja" ] || fresh=--fresh
-    if [ -n "${GENISTA_LONG-}" ]; then
-        options=(-D GENISTA_TOOLS=ON -D GENISTA_TOOLS_UNUSED=OFF -D GENISTA_UNITY=OFF -D GENISTA_PRECOMPILE=OFF
-            -D GENISTA_EVERY_TEST=ON)
+    if [ "$2" = build/long-asan ]; then
+        options=(-D GENISTA_TOOLS_UNUSED=OFF -D GENISTA_EVERY_TEST=ON)
     fi
     cmake $fresh --preset "$1" -B "$2" ${options[@]+"${options[@]}"}
 }

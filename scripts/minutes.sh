@@ -3,20 +3,23 @@
 #
 #     scripts/minutes.sh [--rows N] [PRESET...]       default: 15 rows, every preset that has been built
 #
-# Nothing is measured twice. Ninja's log says when each step began and ended, CTest's cost file has the mean seconds of each
-# test, and CTest's list of tests says which executable a test belongs to. Two steps that ran side by side both count, so
-# sums are seconds of one core. ./test sources this file for its closing lines.
+# Nothing is measured twice. Ninja's log says when each step began and ended, ./test writes down how long each test took
+# (minutes.txt in the build folder), and CTest's list of tests says which executable a test belongs to. Two steps that ran
+# side by side both count, so sums are seconds of one core. ./test sources this file for its closing lines.
 
-# steps_of PRESET: "seconds<tab>output" for each step of the build, the last run of each. A step whose output is a folder
-# or a stamp of CMake's own is not work.
+# steps_of PRESET [SINCE]: "seconds<tab>output" for each step of the build, the last run of each, or only the steps that
+# began after SINCE (seconds since 1970). A step whose output is a stamp of CMake's own is not work.
 steps_of() {
-    awk -F '\t' '/^#/ { next } $4 !~ /cmake.verify_globs$/ { seconds[$4] = ($2 - $1) / 1000 }
-        END { for (output in seconds) printf "%.1f\t%s\n", seconds[output], output }' "build/$1/.ninja_log"
+    awk -F '\t' -v since="${2:-0}" '
+        /^#/ || $4 ~ /cmake.verify_globs$/ { next }
+        { seconds[$4] = ($2 - $1) / 1000; began[$4] = $3 / 1e9 }
+        END { for (output in seconds) if (began[output] >= since) printf "%.1f\t%s\n", seconds[output], output }' \
+        "build/$1/.ninja_log"
 }
 
 # A step's target: the folder X of CMakeFiles/X.dir, or what was linked.
 targets_of() {
-    steps_of "$1" | awk -F '\t' '{
+    steps_of "$@" | awk -F '\t' '{
         target = $2
         if (match(target, /CMakeFiles\/[^\/]+\.dir/)) target = substr(target, RSTART + 11, RLENGTH - 15)
         else target = "linking and archives"
@@ -26,16 +29,14 @@ targets_of() {
 
 # cases_of PRESET: "seconds<tab>executable<tab>test".
 cases_of() {
-    local folder=build/$1 costs=build/$1/Testing/Temporary/CTestCostData.txt
-    [ -e "$costs" ] || return 0
+    local folder=build/$1
+    [ -e "$folder/minutes.txt" ] || return 0
     {
-        sed '/^---/,$d' "$costs" | sed 's/^/cost /'
+        sed 's/^/took\t/' "$folder/minutes.txt"
         ctest --test-dir "$folder" -N -V 2>/dev/null
-    } | awk '
-        $1 == "cost" {  # a name may have spaces
-            name = substr($0, 6)
-            sub(/ [0-9]+ [0-9.e+-]+$/, "", name)
-            seconds[name] = $NF
+    } | awk -F '\t' '
+        $1 == "took" {
+            seconds[$3] = $2
             next
         }
         match($0, /Test command: /) {
@@ -46,7 +47,8 @@ cases_of() {
         }
         match($0, /^ *Test +#[0-9]+: /) {
             name = substr($0, RLENGTH + 1)
-            if (name in seconds) printf "%.2f\t%s\t%s\n", seconds[name], program, name
+            # A script is known by its test, not by its shell.
+            if (name in seconds) printf "%.2f\t%s\t%s\n", seconds[name], program ~ /^(bash|cmake)$/ ? name : program, name
         }'
 }
 
@@ -65,17 +67,18 @@ dearest() {
 # names_of_dearest COUNT: "name 12 s, name 7 s" for a line of prose.
 names_of_dearest() {
     sort -t "$(printf '\t')" -k 1,1gr | head -n "$1" |
-        awk -F '\t' '{ sub(/ .*/, "", $2); printf "%s%s %.0f s", (NR > 1 ? ", " : ""), $2, $1 }'
+        awk -F '\t' '{ sub(/ .*/, "", $2); printf "%s%s %.0f s", (NR > 1 ? ", " : ""), $2, $1 }
+            END { if (NR == 0) printf "nothing to do" }'
 }
 
-# minutes_line PRESET BUILD_SECONDS TEST_SECONDS: one line of where they went.
+# minutes_line PRESET SINCE BUILD_SECONDS TEST_SECONDS: one line of where they went, after a build that began at SINCE.
 minutes_line() {
     local folder
     folder=$(folder_of "$1")
     folder=${folder#build/}
-    printf '== %s: built in %d:%02d (in all: %s), tested in %d:%02d (%s)\n' "$1" \
-        $(($2 / 60)) $(($2 % 60)) "$(targets_of "$folder" | names_of_dearest 3)" \
-        $(($3 / 60)) $(($3 % 60)) "$(executables_of "$folder" | names_of_dearest 3)"
+    printf '== %s: built in %d:%02d (%s), tested in %d:%02d (%s)\n' "$1" \
+        $(($3 / 60)) $(($3 % 60)) "$(targets_of "$folder" "$2" | names_of_dearest 3)" \
+        $(($4 / 60)) $(($4 % 60)) "$(executables_of "$folder" | names_of_dearest 3)"
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

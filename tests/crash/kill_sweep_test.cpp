@@ -97,7 +97,7 @@ void make_plain_database(kill_harness& harness) {
 }
 
 TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
-    const std::uint64_t wanted = amount("GENISTA_KILLS", 200, 50'000) / std::size(chains) + 1;
+    const std::uint64_t wanted = amount("GENISTA_KILLS", 200, 5'000) / std::size(chains) + 1;
     const std::size_t points = GetParam().indexed ? fail_point_names.size() : points_of_the_clustered_layout;
     std::vector<std::uint64_t> killed_at(points, 0);
     if (GetParam().indexed) make_plain_database(harness_);

@@ -82,7 +82,7 @@ TEST_P(broom_core_model, every_step_on_a_small_filter_keeps_every_key_and_the_la
         world w{1 + 3 * seed, GetParam(), seed};
         test::splitmix chance{seed};
         const std::uint64_t universe = w.filter.bins().bins() * 60;  // up to a full line and a backyard on average
-        const std::uint64_t steps = test::effort(3000, 1000, 300'000);
+        const std::uint64_t steps = test::effort(3000, 1000, 100'000);
         for (std::uint64_t step = 0; step < steps; ++step) {
             const std::uint64_t key = chance.below(universe);
             // Phases that grow, churn and shrink.

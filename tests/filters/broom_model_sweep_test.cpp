@@ -19,7 +19,7 @@ class broom_model_sweep : public testing::TestWithParam<std::tuple<unsigned, uns
 
 TEST_P(broom_model_sweep, small_filters_at_length) {
     test::findings wrong;
-    const auto tally = test::drive_small_filters<broom_filter>(rate(), history(), 1'000'000, test::effort(4, 2, 400),
+    const auto tally = test::drive_small_filters<broom_filter>(rate(), history(), 1'000'000, test::effort(4, 2, 20),
                                                                test::effort(2000, 400, 10'000), wrong);
     EXPECT_TRUE(wrong.none()) << wrong.text();
     test::record_figure("model_operations", tally.operations());
@@ -29,14 +29,14 @@ TEST_P(broom_model_sweep, small_filters_at_length) {
 TEST_P(broom_model_sweep, large_filters_grow_and_churn) {
     test::world_tally tally;
     for (const bool grows : {false, true}) {
-        const std::uint64_t keys = test::effort(30'000, 6000, 1'000'000);
+        const std::uint64_t keys = test::effort(30'000, 6000, 200'000);
         test::broom_world<broom_filter> w{{.capacity = grows ? keys / 20 : keys,
                                            .rate = rate(),
                                            .history = history(),
                                            .grows = grows,
                                            .seed = 77 + history(),
                                            .universe = keys}};
-        const std::uint64_t steps = test::effort(60'000, 8000, 20'000'000);
+        const std::uint64_t steps = test::effort(60'000, 8000, 1'500'000);
         test::drive(w, {.steps = steps,
                         .audit_every = 10'000,
                         .scan_every = steps / 70,

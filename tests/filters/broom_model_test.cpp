@@ -18,7 +18,7 @@ TEST_P(broom_model, every_step_keeps_every_key_and_the_law) {
     const auto [rate_bits, history] = GetParam();
     test::findings wrong;
     const std::uint64_t runs = test::effort(6, 3, 60);
-    const std::uint64_t steps = test::effort(600, 250, 10'000);
+    const std::uint64_t steps = test::effort(600, 250, 3'000);
     const auto tally = test::drive_small_filters<broom_filter>(1.0 / static_cast<double>(1u << rate_bits), history,
                                                                rate_bits * 1000, runs, steps, wrong);
     EXPECT_TRUE(wrong.none()) << wrong.text();

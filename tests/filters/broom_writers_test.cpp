@@ -177,7 +177,7 @@ TEST(broom_writers, threads_one_after_the_other_lose_no_step) {
 
 TEST(broom_writers, never_two_at_once) {
     const std::uint64_t steps = test::effort(3000, 1000, 30'000);
-    const std::uint64_t rounds = test::effort(60, 20, 2000);
+    const std::uint64_t rounds = test::effort(60, 20, 200);
     for (unsigned others = 1; others <= 3; ++others) {
         std::uint64_t alone = 0;
         for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -211,7 +211,7 @@ TEST(broom_writers, never_two_at_once) {
 // The owner's word that it is at work may still wait in its processor when somebody objects: what the barrier is for. The
 // steps are long, so that two that overlap meet, and the second thread comes at no particular moment of them.
 TEST(broom_writers, who_objects_at_any_moment_does_not_overlook_the_owner) {
-    const std::uint64_t rounds = test::effort(2000, 100, 200'000);
+    const std::uint64_t rounds = test::effort(2000, 100, 50'000);
     std::vector<plain_pair> pairs(rounds);
     std::vector<std::uint64_t> steps(rounds);  // the owner's
     std::atomic<std::uint64_t> owned = 0;      // pairs that have an owner
@@ -319,7 +319,7 @@ class shared_insertion {
 
 void share_at_many_moments(std::uint64_t capacity, bool grows) {
     constexpr std::uint64_t keys_each = 2000;
-    const std::uint64_t rounds = test::effort(40, 6, 2000);
+    const std::uint64_t rounds = test::effort(40, 6, 500);
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (std::uint64_t round = 0; round < rounds; ++round) {
             shared_insertion race{{.capacity = capacity,

@@ -1,23 +1,51 @@
-// scaled(quick, long): how much of something a test does. `./test` takes the first figure, `./test --long` the second.
+// How much of something a test does: in `./test`, under a sanitizer, and in `./test --long`.
 //
-// The quick figure keeps a whole `./test` within minutes; the long one is what a release is judged by. Both go through the
-// same code and the same judgement: only the size of the sample differs.
+//     scaled(quick, thorough)                     the second in the long run
+//     effort(native, under_sanitizer, thorough)   a sanitizer makes every step five to twenty times as slow
+//
+// The quick figure keeps a whole `./test` within minutes. The thorough one is what the long run does in the release preset, where
+// no test may take more than ten minutes of one core; a sanitizer's long run does what the others do in a quick one. GENISTA_LONG=20
+// asks for twenty times the long figures. All go through the same code and the same judgement: only the size of the sample
+// differs.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
-#include <string_view>
 
 namespace genista::test {
 
-// GENISTA_LONG set to anything but the empty string or "0".
-[[nodiscard]] inline bool long_run() {
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool thread_sanitized = true;
+#else
+inline constexpr bool thread_sanitized = false;
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = thread_sanitized;
+#endif
+#else
+inline constexpr bool sanitized = thread_sanitized;
+#endif
+
+// What GENISTA_LONG asks for, in multiples of the long figures; 0 is the ordinary run.
+[[nodiscard]] inline std::uint64_t long_run() {
     const char* const value = std::getenv("GENISTA_LONG");
-    return value != nullptr && std::string_view{value} != "" && std::string_view{value} != "0";
+    return value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
 }
 
 template <class T>
 [[nodiscard]] T scaled(T quick, T thorough) {
-    return long_run() ? thorough : quick;
+    const std::uint64_t times = long_run();
+    return times == 0 || sanitized ? quick : static_cast<T>(thorough * static_cast<T>(times));
+}
+
+[[nodiscard]] inline std::uint64_t effort(std::uint64_t native, std::uint64_t under_sanitizer, std::uint64_t thorough) {
+    return sanitized && long_run() == 0 ? under_sanitizer : scaled(native, thorough);
 }
 
 }  // namespace genista::test
