@@ -54,7 +54,7 @@ TEST_P(broom_core_threads, no_member_is_ever_denied) {
     shared_world w{bins, GetParam()};
     for (std::uint64_t key = 0; key < permanent; ++key) ASSERT_TRUE(w.insert(key));
 
-    const std::uint64_t steps = test::scaled<std::uint64_t>(20'000, 5'000'000);
+    const std::uint64_t steps = test::effort(20'000, 8'000, 2'000'000);
     std::atomic<std::uint64_t> denied = 0;
     std::atomic<std::uint64_t> failed = 0;
     std::atomic<unsigned> writing = 2;

@@ -34,7 +34,7 @@ class broom_threads : public testing::TestWithParam<std::tuple<unsigned, unsigne
 };
 
 TEST_P(broom_threads, no_member_is_denied_while_the_filter_grows) {
-    run({}, test::effort(4, 2, 50));
+    run({}, test::effort(4, 1, 50));
 }
 
 TEST_P(broom_threads, no_member_is_denied_in_a_crowded_filter_that_does_not_grow) {

@@ -66,7 +66,7 @@ TEST(broom_vouched, chance_loses_no_key) {
                 vouching_world w{small_options(rate, history, grows)};
                 test::splitmix chance{static_cast<std::uint64_t>(history) * 2 + (grows ? 1 : 0)};
                 const std::uint64_t universe = grows ? 1500 : 420;
-                for (int step = 0; step < 6000; ++step) {
+                for (std::uint64_t step = 0; step < test::effort(6000, 1500, 60'000); ++step) {
                     const std::uint64_t key = chance.below(universe);
                     if (w.members.contains(key)) {
                         w.erase(key, w.remote);
