@@ -60,6 +60,25 @@ constexpr std::array adversaries{
               find_unfixable_sets},
 };
 
+// Of refusals, failures and restores; only an arena that has them can be asked.
+constexpr std::array adversaries_of_failures{
+    adversary{"refusal-probing", "an insert that costs a read and is refused has collided: is it let through?", full_bin,
+              probe_by_refusals},
+    adversary{"outage-probing", "while R cannot be read, who fails or tries to read has collided: is it let through?",
+              one_bin, probe_during_outage},
+    adversary{"outage-probing-full", "the same in a bin that has no room left", full_bin, probe_during_outage},
+    adversary{"refused-in-store", "leaves refused keys in R and asks for a mistake twice", full_bin,
+              leave_refused_keys},
+    adversary{"empty-restart", "fills an empty bin, goes back to the snapshot and fills it again", one_bin,
+              refill_after_restart},
+    adversary{"copy-rebuilt", "mistakes of a filter, asked of a copy that was rebuilt", one_bin, ask_rebuilt_copy},
+};
+
+// It wins against every filter that goes on from a snapshot: what the broom filter does not promise.
+constexpr std::array adversaries_of_copies{
+    adversary{"copy", "mistakes of a filter, asked of its copy", one_bin, ask_copy},
+};
+
 }  // namespace
 
 void fill(arena& at, std::uint64_t keys) {
@@ -70,9 +89,18 @@ std::span<const adversary> all_adversaries() noexcept {
     return adversaries;
 }
 
+std::span<const adversary> failure_adversaries() noexcept {
+    return adversaries_of_failures;
+}
+
 const adversary* find_adversary(std::string_view name) noexcept {
-    const auto* const found = std::ranges::find(adversaries, name, &adversary::name);
-    return found == adversaries.end() ? nullptr : found;
+    for (const std::span<const adversary> list :
+         {std::span<const adversary>{adversaries}, std::span<const adversary>{adversaries_of_failures},
+          std::span<const adversary>{adversaries_of_copies}}) {
+        const auto found = std::ranges::find(list, name, &adversary::name);
+        if (found != list.end()) return &*found;
+    }
+    return nullptr;
 }
 
 }  // namespace genista::lab

@@ -29,6 +29,7 @@ struct stage {
 inline constexpr stage one_bin{45, 45};
 inline constexpr stage half_empty_bin{45, 10};
 inline constexpr stage crowded_bin{45, 108};  // one bin and its backyard: as full as they get, the rate close to ε
+inline constexpr stage full_bin{45, 112};     // no room for one key more
 inline constexpr stage few_bins{360, 330};
 inline constexpr stage few_hundred{400, 300};
 inline constexpr stage many_bins{100'000, 100'000};
@@ -47,6 +48,8 @@ struct adversary {
 void fill(arena& at, std::uint64_t keys);
 
 [[nodiscard]] std::span<const adversary> all_adversaries() noexcept;
+// Those that need refusals, failing reads, snapshots: the broom filter's arena has all of it.
+[[nodiscard]] std::span<const adversary> failure_adversaries() noexcept;
 [[nodiscard]] const adversary* find_adversary(std::string_view name) noexcept;
 
 }  // namespace genista::lab

@@ -29,6 +29,12 @@ void replay_across_renewals(arena& at, const budget& may_spend);     // renewals
 void cycle_salts(arena& at, const budget& may_spend);                // renewals.cpp
 void replay_across_growth(arena& at, const budget& may_spend);       // lives.cpp
 void replay_across_restart(arena& at, const budget& may_spend);      // lives.cpp
+void probe_by_refusals(arena& at, const budget& may_spend);          // refusals.cpp
+void probe_during_outage(arena& at, const budget& may_spend);        // refusals.cpp
+void leave_refused_keys(arena& at, const budget& may_spend);         // refusals.cpp
+void refill_after_restart(arena& at, const budget& may_spend);       // refusals.cpp
+void ask_rebuilt_copy(arena& at, const budget& may_spend);           // refusals.cpp
+void ask_copy(arena& at, const budget& may_spend);                   // refusals.cpp
 void exhaust_choices(arena& at, const budget& may_spend);            // repeaters.cpp
 void find_unfixable_sets(arena& at, const budget& may_spend);        // unfixable.cpp
 

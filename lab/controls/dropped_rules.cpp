@@ -33,6 +33,12 @@ constexpr std::array rules{
     dropped_rule{"erase_forgets", &broom_faults::erase_forgets, "toggle-two", 400'000, 1},
     dropped_rule{"insert_extends", &broom_faults::insert_extends, "insert-probing", 2'500, 80'000},
     dropped_rule{"overflow_hides_collision", &broom_faults::overflow_hides_collision, "backyard-probing", 600'000, 1},
+    dropped_rule{"refusal_leaves_bin", &broom_faults::refusal_leaves_bin, "refusal-probing", 600'000, 1},
+    dropped_rule{"failed_read_shows", &broom_faults::failed_read_shows, "outage-probing", 200'000, 1},
+    dropped_rule{"failed_read_shows", &broom_faults::failed_read_shows, "outage-probing-full", 200'000, 1},
+    dropped_rule{"renewal_keeps_refused", &broom_faults::renewal_keeps_refused, "refused-in-store", 20'000, 1},
+    dropped_rule{"load_keeps_empty_epochs", &broom_faults::load_keeps_empty_epochs, "empty-restart", 100'000, 1},
+    dropped_rule{"a copy that goes on with the snapshot's epochs", nullptr, "copy", 100'000, 1},
     dropped_rule{"adapt_does_nothing", &broom_faults::adapt_does_nothing, "repeat-one", 20'000, 1},
     dropped_rule{"adapt_does_nothing", &broom_faults::adapt_does_nothing, "adapt-exhaustion", 20'000, 1},
     dropped_rule{"backyard_unsalted", &broom_faults::backyard_unsalted, "lasting-tags", 200'000, 1},
@@ -65,7 +71,7 @@ control_outcome play_dropped_rule(const dropped_rule& what, const control_plan& 
         options.history = what.history;
         options.grows = false;
         options.repeatable = seed;
-        broom_arena<broom_filter> at{options};
+        broom_arena<broom_filter> at{options, {.failures_are_counted = true}};
         try {
             fill(at, attacker.plays_on.keys);
             attacker.play(at, {.queries = static_cast<std::uint64_t>(static_cast<double>(what.effort) * plan.effort),

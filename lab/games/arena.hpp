@@ -10,6 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 
 namespace genista::lab {
@@ -29,6 +31,7 @@ struct score {
     std::uint64_t false_negatives = 0;  // must stay 0
     std::uint64_t operations = 0;
     std::uint64_t reads = 0;  // remote range reads
+    std::uint64_t unrepaired = 0;       // mistakes whose repair failed
 
     score& operator+=(const score& more) noexcept {
         negatives += more.negatives;
@@ -38,8 +41,16 @@ struct score {
         false_negatives += more.false_negatives;
         operations += more.operations;
         reads += more.reads;
+        unrepaired += more.unrepaired;
         return *this;
     }
+};
+
+// What became of an insert that may be refused.
+enum class insert_reply : unsigned char { joined, refused, failed };
+struct tried_insert {
+    insert_reply became = insert_reply::joined;
+    unsigned reads = 0;  // remote range reads, those that failed included
 };
 
 class arena {
@@ -72,6 +83,12 @@ class arena {
     // Remote range reads they cost. Inserting a member or erasing a stranger is allowed and harmless.
     virtual unsigned insert(std::uint64_t key) = 0;
     virtual unsigned erase(std::uint64_t key) = 0;
+    // An insert that need not succeed. A key that did not join is absent; `stays_in_store`: R keeps it all the same, as a guard
+    // leaves it there.
+    virtual tried_insert try_insert(std::uint64_t key, bool stays_in_store = false) {
+        (void)stays_in_store;
+        return {.reads = insert(key)};
+    }
     // 0, 1, …, keys - 1 become members: how a game begins.
     virtual void fill(std::uint64_t keys) {
         for (std::uint64_t key = 0; key < keys; ++key) insert(key);
@@ -83,8 +100,19 @@ class arena {
     virtual void grow() = 0;
     virtual void save() = 0;     // remembers a snapshot
     virtual void restart() = 0;  // goes on from the remembered snapshot; the members must be those it was saved with
+    virtual void rebuild() { throw_cannot("be rebuilt"); }
+    // R's range reads fail from now on, or no longer. Nothing is to be asked meanwhile: mistakes cannot be repaired.
+    virtual void break_ranges(bool broken) {
+        (void)broken;
+        throw_cannot("lose its range reads");
+    }
 
     [[nodiscard]] virtual const score& counted() const noexcept = 0;
+
+  protected:
+    [[noreturn]] void throw_cannot(const char* what) const {
+        throw std::runtime_error{std::string{filter_name()} + " cannot " + what};
+    }
 };
 
 }  // namespace genista::lab

@@ -1,7 +1,10 @@
 // learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp: what this kind of filter asks of R.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
@@ -15,11 +18,20 @@
 
 namespace genista::lab {
 
+// How a user calls the filter. The adversary's numbers stand for keys of so many bytes.
+struct calling_ways {
+    enum class erases : unsigned char { alone, vouched, in_bulk, by_halves };
+    std::size_t key_bytes = 8;
+    erases erase = erases::alone;
+    bool failures_are_counted = false;  // a mistake that could not be repaired is counted, and else ends the game
+};
+
 template <class Filter, class Remote>
 class learning_arena final : public arena {
   public:
     template <class Options>
-    explicit learning_arena(const Options& options) : filter_{must(Filter::make(options))} {}
+    explicit learning_arena(const Options& options, const calling_ways& ways = {})
+        : filter_{must(Filter::make(options))}, ways_{ways} {}
 
     [[nodiscard]] std::string_view filter_name() const noexcept override { return Filter::name; }
     [[nodiscard]] double rate() const noexcept override { return filter_.rate(); }
@@ -35,7 +47,7 @@ class learning_arena final : public arena {
 
     reply query(std::uint64_t key) override {
         reply seen;
-        seen.maybe = filter_.may_contain(key);
+        seen.maybe = ways_.key_bytes == 8 ? filter_.may_contain(key) : filter_.may_contain(name_of(key));
         seen.member = members_.contains(key);
         ++score_.operations;
         if (seen.member) {
@@ -46,12 +58,15 @@ class learning_arena final : public arena {
         if (seen.maybe) {
             ++score_.false_positives;
             const std::uint64_t before = remote_.reads();
-            (void)must(filter_.adapt(key, remote()));
+            const auto repaired = with_key(key, [&](const auto& each) { return filter_.adapt(each, remote()); });
+            if (!repaired && !ways_.failures_are_counted) must(repaired);
+            score_.unrepaired += repaired ? 0u : 1u;
             seen.reads = reads_since(before);
         }
         return seen;
     }
     hunt query_run(std::uint64_t first, std::uint64_t most) override {
+        if (ways_.key_bytes != 8) return arena::query_run(first, most);
         const auto count = [this](std::uint64_t, std::uint64_t negatives) {
             score_.negatives += negatives;
             score_.operations += negatives;
@@ -69,20 +84,37 @@ class learning_arena final : public arena {
         return seen;
     }
     unsigned insert(std::uint64_t key) override {
+        const tried_insert tried = try_insert(key);
+        if (tried.became == insert_reply::refused) throw std::runtime_error{"the arena is full"};
+        if (tried.became == insert_reply::failed) throw std::runtime_error{"an insert failed"};
+        return tried.reads;
+    }
+    tried_insert try_insert(std::uint64_t key, bool stays_in_store = false) override {
         ++score_.operations;
         const std::uint64_t before = remote_.reads();
-        (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
-        if (must(filter_.insert(key, remote())) == insert_outcome::full) throw std::runtime_error{"the arena is full"};
-        members_.insert(key);
-        return reads_since(before);
+        const auto outcome = with_key(key, [&](const auto& each) {
+            (void)must(remote().put(filter_.hash()(each), view_of(each)));
+            return filter_.insert(each, remote());
+        });
+        tried_insert tried;
+        if (!outcome) {
+            tried.became = insert_reply::failed;
+        } else if (*outcome == insert_outcome::full) {
+            tried.became = insert_reply::refused;
+        } else {
+            members_.insert(key);
+        }
+        tried.reads = reads_since(before);
+        if (tried.became != insert_reply::joined && !stays_in_store && !members_.contains(key)) take_out(key);
+        return tried;
     }
     unsigned erase(std::uint64_t key) override {
         ++score_.operations;
         const std::uint64_t before = remote_.reads();
         if constexpr (requires { filter_.erase(key, remote()); }) {
-            (void)must(filter_.erase(key, remote()));
+            with_key(key, [&](const auto& each) { erase_as_called(each, members_.contains(key)); });
         } else {  // the filter keeps what it knows of the key, as it would in a store
-            (void)must(remote().erase(filter_.hash()(key), integer_key{key}.view()));
+            take_out(key);
         }
         members_.erase(key);
         return reads_since(before);
@@ -94,7 +126,7 @@ class learning_arena final : public arena {
     void fill(std::uint64_t keys) override {
         if constexpr (Remote::has_part_of_filter) {
             for (std::uint64_t key = 0; key < keys; ++key) {
-                (void)must(remote().put(filter_.hash()(key), integer_key{key}.view()));
+                with_key(key, [&](const auto& each) { (void)must(remote().put(filter_.hash()(each), view_of(each))); });
                 members_.insert(key);
             }
             must(filter_.rebuild(remote()));
@@ -119,6 +151,20 @@ class learning_arena final : public arena {
         filter_ = must(Filter::load(saved_));
         if constexpr (Remote::has_part_of_filter) must(filter_.rebuild(remote()));
     }
+    void rebuild() override {
+        if constexpr (requires { filter_.rebuild(remote()); }) {
+            must(filter_.rebuild(remote()));
+        } else {
+            arena::rebuild();
+        }
+    }
+    void break_ranges(bool broken) override {
+        if constexpr (requires { remote_.break_ranges(broken); }) {
+            remote_.break_ranges(broken);
+        } else {
+            arena::break_ranges(broken);
+        }
+    }
 
     [[nodiscard]] const score& counted() const noexcept override { return score_; }
     [[nodiscard]] Filter& filter() noexcept { return filter_; }
@@ -131,8 +177,44 @@ class learning_arena final : public arena {
         return static_cast<unsigned>(reads);
     }
 
+    // The key that a number stands for: the number itself, or a name that begins or ends with it.
+    [[nodiscard]] std::string name_of(std::uint64_t key) const {
+        std::string name(ways_.key_bytes, '/');
+        std::memcpy(name.data(), &key, std::min(sizeof key, name.size()));
+        return name;
+    }
+    [[nodiscard]] static key_view view_of(const std::uint64_t& key) noexcept {
+        return {reinterpret_cast<const std::byte*>(&key), sizeof key};
+    }
+    [[nodiscard]] static key_view view_of(key_view key) noexcept { return key; }
+    template <class Call>
+    auto with_key(std::uint64_t key, const Call& call) {
+        if (ways_.key_bytes == 8) return call(key);
+        const std::string name = name_of(key);
+        return call(key_view{name});
+    }
+    void take_out(std::uint64_t key) {
+        with_key(key, [&](const auto& each) { (void)must(remote().erase(filter_.hash()(each), view_of(each))); });
+    }
+    // Only a member can be vouched for.
+    template <class Key>
+    void erase_as_called(const Key& key, bool is_member) {
+        using erases = calling_ways::erases;
+        if constexpr (requires { filter_.erase(key, remote(), vouched); }) {
+            if (is_member && ways_.erase == erases::vouched) return (void)must(filter_.erase(key, remote(), vouched));
+            if (is_member && ways_.erase == erases::in_bulk)
+                return (void)must(filter_.erase(std::span<const Key>{&key, 1}, remote(), vouched));
+            if (is_member && ways_.erase == erases::by_halves) {
+                (void)must(remote().erase(filter_.hash()(key), view_of(key)));
+                return (void)must(filter_.forget(key, remote()));
+            }
+        }
+        (void)must(filter_.erase(key, remote()));
+    }
+
     Remote remote_;
     Filter filter_;
+    calling_ways ways_;
     std::unordered_set<std::uint64_t> members_;
     std::vector<std::byte> saved_;
     score score_;

@@ -13,14 +13,34 @@ namespace genista::lab {
 // Keys in the order of their digests: the broom filter. A range is one read.
 class records_in_memory {
   public:
+    // A memory map whose range reads fail as long as it is told so.
+    class breakable_map {
+      public:
+        bool broken = false;
+
+        result<bool> put(const digest& where, key_view key) { return store_.put(where, key); }
+        result<bool> erase(const digest& where, key_view key) { return store_.erase(where, key); }
+        result<bool> contains(const digest& where, key_view key) { return store_.contains(where, key); }
+        template <record_visitor Visit>
+        result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+            if (broken) return error::make(error_code::io, "range reads fail");
+            return store_.for_each(first, last, visit);
+        }
+        [[nodiscard]] memory_map& inside() noexcept { return store_; }
+
+      private:
+        memory_map store_;
+    };
+
     static constexpr bool has_part_of_filter = false;  // a loaded filter can go on with it
-    [[nodiscard]] counting_map<memory_map>& map() noexcept { return counted_; }
-    [[nodiscard]] memory_map& uncounted() noexcept { return store_; }
+    [[nodiscard]] counting_map<breakable_map>& map() noexcept { return counted_; }
+    [[nodiscard]] memory_map& uncounted() noexcept { return store_.inside(); }
     [[nodiscard]] std::uint64_t reads() const noexcept { return counted_.counts().range_reads; }
+    void break_ranges(bool broken) noexcept { store_.broken = broken; }
 
   private:
-    memory_map store_;
-    counting_map<memory_map> counted_{store_};
+    breakable_map store_;
+    counting_map<breakable_map> counted_{store_};
 };
 
 // Slots beside them: the cuckoo family. Each slot is a read.

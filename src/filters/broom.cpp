@@ -96,6 +96,9 @@ result<erase_outcome> broom_filter::forget_vouched_from(const digest& d, const b
                                                         broom::range_source& source) noexcept {
     return core_->forget_vouched(d, when, source);
 }
+bool broom_filter::reads_fail() const noexcept {
+    return core_->reads_fail();
+}
 result<erase_outcome> broom_filter::forget_from(const digest& d, broom::range_source& source) noexcept {
     return core_->forget(d, source);
 }

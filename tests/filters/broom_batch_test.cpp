@@ -403,9 +403,11 @@ TEST(broom_batches, a_store_that_fails_loses_nothing_and_the_batch_can_be_repeat
                 // It holds keys that are there already, for which R has to be asked.
                 const integers batch = integers{keys}.subspan(500);
                 ASSERT_TRUE(remote.set_plan({.rules = {fault_rule::from(kind, 0, fault_scope::ranges, 2)}}));
-                EXPECT_FALSE(s.filter.insert(batch, remote)) << to_string(kind);
-                struck += remote.counts().injected();
+                // Keys that would need a look into R take entries, or the batch ends with an error: nothing is lost.
+                const auto during = s.filter.insert(batch, remote);
+                struck += remote.counts().injected() > 0 ? 1u : 0u;
                 s.expect_all(before);
+                if (during) s.expect_all(batch.first(*during));
                 ASSERT_TRUE(remote.set_plan({}));
                 const auto repeated = s.filter.insert(batch, remote);
                 ASSERT_TRUE(repeated) << repeated.error().message();
@@ -424,7 +426,7 @@ TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
         faulty_map<memory_map> remote{s.remote, {.sleep = [](std::chrono::nanoseconds) {}}};
         ASSERT_TRUE(remote.set_plan({.rates = {{fault_kind::error_midway, 0.1}}, .seed = 3}));
         const auto keys = some_keys(6, 3000);
-        std::uint64_t errors = 0;
+        std::uint64_t errors = 0;  // none, unless a backyard is full
         for (std::size_t from = 0; from < keys.size();) {
             // Four that are there already, for which R has to be asked, and up to sixteen new ones.
             const integers batch =
@@ -441,7 +443,11 @@ TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
             s.expect_all(integers{keys}.first(from));
             from += std::min<std::size_t>(keys.size() - from, 16);
         }
-        EXPECT_GT(errors, 0u);
+        EXPECT_GT(remote.counts().injected(), 10u);
+        s.expect_all(keys);
+        // Keys that came twice while R could not be read have two places until their bins are renewed.
+        EXPECT_GE(s.filter.stats().keys, keys.size());
+        ASSERT_TRUE(s.filter.rebuild(s.remote));
         s.expect_all(keys);
         s.expect_sound(keys.size());
     }

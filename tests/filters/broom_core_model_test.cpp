@@ -217,13 +217,28 @@ TEST(broom_core, a_failing_store_changes_nothing) {
     w.insert(keys[0]);
     const bin_image before = w.filter.bins().read(0);
     bad_source bad;
-    EXPECT_FALSE(w.filter.insert(w.hash(keys[1]), bad));
     EXPECT_FALSE(w.filter.adapt(w.hash(keys[1]), bad));
     EXPECT_FALSE(w.filter.erase(w.hash(keys[0]), bad));
     const bin_image after = w.filter.bins().read(0);
     EXPECT_EQ(before.slots, after.slots);
     EXPECT_EQ(before.sides, after.sides);
     w.audit();
+}
+
+// An error would tell that it collides: it takes an entry [law L3].
+TEST(broom_core, a_colliding_insert_over_a_failing_store_takes_an_entry_and_only_one) {
+    world w{1, 0x1p-8, 5};
+    const auto keys = keys_with_one_base(w, 2);
+    w.insert(keys[0]);
+    bad_source bad;
+    for (int again = 0; again < 3; ++again) {
+        const auto outcome = w.filter.insert(w.hash(keys[1]), bad);
+        ASSERT_TRUE(outcome);
+        EXPECT_EQ(*outcome, insert_outcome::inserted);
+        EXPECT_EQ(w.filter.bins().read(0).sides.backyard.size(), 1u);
+    }
+    EXPECT_TRUE(w.filter.contains(w.hash(keys[0])));
+    EXPECT_TRUE(w.filter.contains(w.hash(keys[1])));
 }
 
 TEST(broom_core, rebuilding_from_the_remote_map_gives_every_key_back) {

@@ -1,5 +1,5 @@
-// Planted bugs: every switch in the second block of genista/filters/broom/faults.hpp, one at a time. The checks that
-// the suite runs on the filter proper (tests/support/broom_checks.hpp) must catch each, and find nothing when none is
+// Planted bugs: every switch in the second block of genista/filters/broom/faults.hpp, and those of the first block that a check
+// can see in one filter, one at a time. The checks that the suite runs on the filter proper (tests/support/broom_checks.hpp) must catch each, and find nothing when none is
 // switched on.
 #include <gtest/gtest.h>
 
@@ -35,6 +35,13 @@ constexpr planted_bug bugs[] = {
     {"slot_names_stay", &broom_faults::slot_names_stay, "the model"},
     {"error_is_absent", &broom_faults::error_is_absent, "a range read that fails"},
     {"load_forgets_backyard", &broom_faults::load_forgets_backyard, "snapshots"},
+    {"bury_ignores_claims", &broom_faults::bury_ignores_claims, "a vouched erase while its slot is claimed"},
+    {"insert_guesses_by_count", &broom_faults::insert_guesses_by_count, "an outcome while a neighbour is erased"},
+    {"full_with_dead_slots", &broom_faults::full_with_dead_slots, "a full bin with dead slots"},
+    {"refusal_leaves_bin", &broom_faults::refusal_leaves_bin, "an insert that is refused"},
+    {"renewal_keeps_refused", &broom_faults::renewal_keeps_refused, "refused keys that stay in R"},
+    {"failed_read_shows", &broom_faults::failed_read_shows, "an insert while R cannot be read"},
+    {"load_keeps_empty_epochs", &broom_faults::load_keeps_empty_epochs, "a restore of empty bins"},
 };
 
 const test::broom_check& check_named(std::string_view name) {

@@ -14,6 +14,7 @@
 #include "support/broom_history.hpp"
 #include "support/broom_model.hpp"
 #include "support/broom_races.hpp"
+#include "support/broom_refusals.hpp"
 
 namespace genista::test {
 
@@ -91,7 +92,7 @@ struct broom_check {
 };
 
 template <class Filter>
-inline constexpr std::array<broom_check, 16> broom_checks = {{
+inline constexpr std::array<broom_check, 23> broom_checks = {{
     {"an erased key comes back", check_own_dead_slot<Filter>},
     {"a colliding insert", check_colliding_insert<Filter>},
     {"a range read that fails", check_failed_range<Filter>},
@@ -103,6 +104,13 @@ inline constexpr std::array<broom_check, 16> broom_checks = {{
     {"an erase while a neighbour is inserted", check_erase_against_neighbour<Filter>},
     {"an adapt while a neighbour is inserted", check_adapt_against_neighbour<Filter>},
     {"growth while a key is inserted", check_growth_against_insert<Filter>},
+    {"a vouched erase while its slot is claimed", check_vouched_against_insert<Filter>},
+    {"an outcome while a neighbour is erased", check_outcome_against_erase<Filter>},
+    {"an insert that is refused", check_refused_insert<Filter>},
+    {"a full bin with dead slots", check_full_with_dead_slots<Filter>},
+    {"refused keys that stay in R", check_refused_keys_in_r<Filter>},
+    {"an insert while R cannot be read", check_insert_without_ranges<Filter>},
+    {"a restore of empty bins", check_restored_empty_bins<Filter>},
     {"renewals forget no salt", check_renewal_forgets_no_salt<Filter>},
     {"growth", check_growth<Filter>},
     {"snapshots", check_snapshot<Filter>},

@@ -126,6 +126,7 @@ class broom_world {
         while (!remote.put(where, bytes.view())) ++tally.store_failures;
         for (bool first = true;; first = false) {
             const auto before = portrait();
+            const std::uint64_t failures = faulty_ ? remote.counts().injected() : 0;
             const auto outcome = filter.insert(key, remote);
             if (!outcome) {
                 failed_operation(before, "an insert");
@@ -140,6 +141,8 @@ class broom_world {
                 return false;
             }
             set_member(key, true);
+            // Taken without a look into R: it may have two places now, or share one, until its bin is renewed.
+            if (faulty_ && remote.counts().injected() != failures) orphans_ = true;
             if (first && !setup_.grows && !orphans_)
                 wrong.expect((*outcome == insert_outcome::inserted) != was_member, "an insert with a wrong outcome");
             wrong.expect(filter.may_contain(key), "a false negative right after an insert");
@@ -169,6 +172,15 @@ class broom_world {
             }
             if (chance.below(2) == 0) return;
         }
+    }
+
+    // By a caller who knows that it is a member.
+    void erase_vouched(std::uint64_t key) {
+        if (!is_member(key)) return;
+        ++tally.erases;
+        const auto outcome = filter.erase(key, remote, vouched);
+        wrong.expect(outcome && *outcome == erase_outcome::erased, "a vouched erase with a wrong outcome");
+        set_member(key, false);
     }
 
     // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.

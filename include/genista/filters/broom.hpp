@@ -313,6 +313,7 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <class R>
     [[nodiscard]] result<erase_outcome> erase_vouched(const digest& d, key_view key, R& remote) noexcept {
+        if (reads_fail()) return erase_asked(d, key, remote);  // it reads R first, and fails before anything has changed
         // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
         const broom_epoch_mark when = state().mark_of(d.position);
         const result<bool> gone = remote.erase(d, key);
@@ -350,6 +351,7 @@ class broom_filter : public filter_surface<broom_filter> {
     // The key has joined; the table wants to grow.
     [[nodiscard]] insert_outcome insert_and_grow(broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase_from(const digest& d, broom::range_source& source) noexcept;
+    [[nodiscard]] bool reads_fail() const noexcept;
     [[nodiscard]] result<erase_outcome> forget_vouched_from(const digest& d, const broom_epoch_mark& when,
                                                             broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget_from(const digest& d, broom::range_source& source) noexcept;

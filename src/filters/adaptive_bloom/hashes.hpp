@@ -18,7 +18,7 @@ namespace genista::adaptive_bloom {
 
 class hash_functions {
   public:
-    explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::derive_key(hash.key(), "adaptive bloom")} {}
+    explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::labelled_key(hash.key(), "adaptive bloom")} {}
 
     // Two words that have nothing to do with those of another salt.
     [[nodiscard]] std::array<std::uint64_t, 2> operator()(const digest& d, std::uint64_t salt) const noexcept {

@@ -2,6 +2,7 @@
 #include "filters/broom/core.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace genista {
@@ -32,6 +33,7 @@ result<void> core::fetch(position_range range, range_source& source, population&
     into.holds_key = false;
     if (source.is_remote()) remote_reads_.fetch_add(1, std::memory_order_relaxed);
     const result<void> done = source.read(range, into);
+    if (reads_fail() == done.has_value()) reads_fail_.store(!done, std::memory_order_relaxed);
     if (faults.error_is_absent && !done) {
         into = {};
         return {};
@@ -70,96 +72,123 @@ bool core::commit_if_allowed(table& in, table::lock& held, bin_image& image, uns
     }
 }
 
-bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members, const digest* avoid,
-                 purse from) {
-    const unsigned before = image.keys();
-    if (!epoch{in, image}.renew(members, avoid)) return false;
+// Commits what a renewal has made of the image. May throw std::bad_alloc, having changed nothing but the image.
+void core::commit_renewed(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from) {
     try {
-        commit(in, held, image, before, from);
+        commit(in, held, image, keys_before, from);
     } catch (const std::bad_alloc&) {
         in.book().leave(image.now.code);
         throw;
     }
     renewals_.fetch_add(1, std::memory_order_relaxed);
-    return true;
+}
+
+bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members, const renewal& how) {
+    const unsigned before = image.keys();
+    epoch now{in, image};
+    const std::size_t absent = how.avoid == nullptr ? 0 : 1;
+    bool laid = now.renew(members, {how.avoid, absent});
+    if (!laid && how.may_leave_keys && !faults.renewal_keeps_refused) {
+        // R holds keys that the filter has refused, or that nobody has inserted yet: it answers no for them now, and may go on. None
+        // of them must come to match, or the next renewal could not tell them from stored keys.
+        constexpr std::size_t most_left = 256;  // more would take too many draws
+        std::vector<digest> known, left{how.avoid, how.avoid + absent};
+        for (const digest& member : members) {
+            const bool stays = now.matches(member) || (how.with != nullptr && member == *how.with);
+            if (stays || left.size() < most_left) (stays ? known : left).push_back(member);
+        }
+        laid = known.size() < members.size() && now.renew(known, left);
+    }
+    if (laid) commit_renewed(in, held, image, before, how.from);
+    return laid;
 }
 
 result<insert_outcome> core::insert(const digest& d, range_source& source) noexcept try {
     hold_back();
-    auto outcome = insert_within_limit(d, source);
+    auto outcome = insert_into_bin(d, source);
     if (outcome && options_.grows && wants_to_grow()) grow_a_little(source);
     return outcome;
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-// A growth under way has been paid for, and makes room.
-result<insert_outcome> core::insert_within_limit(const digest& d, range_source& source) {
-    while (true) {
-        try {
-            return insert_into_bin(d, source);
-        } catch (const limit_reached&) {
-            if (layout_.load(std::memory_order_acquire)->next == nullptr) return insert_outcome::full;
-        }
-        const auto made = make_room(d, table_of(d), source);
-        if (!made) return made.error();
-        if (!*made) return insert_outcome::full;
-    }
-}
-
 result<insert_outcome> core::insert_into_bin(const digest& d, range_source& source) {
+    bool may_make_room = true;
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         const calm quiet{tally_, attempt >= patient_attempts};
         reading taken;
-        insert_outcome outcome = insert_outcome::full;
-        step done = step::again;
-        {
-            table& in = table_of(d);
-            const std::uint64_t bin = in.bin_of(d);
-            table::lock held{in, bin};
-            if (&table_of(d) != &in) continue;
-            if (in.join_quickly(held, bin, d) || in.join_outside(held, bin, d)) {
-                count(held, 1);
-                return insert_outcome::inserted;
+        insert_outcome outcome = insert_outcome::inserted;
+        step done = step::done;
+        bool at_limit = false;
+        try {
+            done = join(d, taken);
+            if (done == step::done) return insert_outcome::inserted;
+            if (done == step::no_room) {
+                // Only where a rule is switched off.
+            } else if (const auto got = read(d, source, taken); got) {
+                done = insert_with(d, taken, may_make_room && can_make_room(), outcome);
+            } else {
+                if (faults.failed_read_shows) return got.error();
+                done = insert_unread(d);
+                if (done == step::no_room) return got.error();
             }
-            static thread_local bin_image image;
-            in.read(bin, image);
-            epoch now{in, image};
-            const fingerprint f = now.of(d).print;
-            if (!now.slot_with_base(f) && !now.backyard_has(f)) {
-                const unsigned before = image.keys();
-                if (now.join(f)) {
-                    commit(in, held, image, before, purse::inserts);
-                    return insert_outcome::inserted;
-                }
-                done = step::no_room;
-                taken.where = &in;
-            }
-        }
-        if (done == step::again) {
-            if (const auto got = read(d, source, taken); !got) return got.error();
-            done = insert_with(d, taken, outcome);
+        } catch (const limit_reached&) {
+            done = step::no_room;
+            at_limit = true;
         }
         if (done == step::done) {
             taken.where->tidy();
             return outcome;
         }
-        if (done == step::no_room) {
-            const auto made = make_room(d, *taken.where, source);
-            if (!made) return made.error();
-            if (!*made) return insert_outcome::full;
+        if (done == step::again) continue;
+        if (!may_make_room) return insert_outcome::full;
+        // A growth under way has been paid for, and makes room. If there can be none, the next round refuses the key.
+        if (at_limit && layout_.load(std::memory_order_acquire)->next == nullptr) {
+            may_make_room = false;
+            continue;
         }
+        const auto made = make_room(d, at_limit ? table_of(d) : *taken.where, source);
+        if (!made) return made.error();
+        may_make_room = *made;
     }
     return kept_changing();
 }
 
+// Without a look into R. `again`: R has to be read, because the base or the tag is taken or the backyard is full.
+core::step core::join(const digest& d, reading& taken) {
+    while (true) {
+        table& in = table_of(d);
+        const std::uint64_t bin = in.bin_of(d);
+        table::lock held{in, bin};
+        if (&table_of(d) != &in) continue;
+        if (in.join_quickly(held, bin, d) || in.join_outside(held, bin, d)) {
+            count(held, 1);
+            return step::done;
+        }
+        static thread_local bin_image image;
+        in.read(bin, image);
+        epoch now{in, image};
+        const fingerprint f = now.of(d).print;
+        if (now.slot_with_base(f) || now.backyard_has(f)) return step::again;
+        if (now.backyard_is_full() && !faults.full_bins_read_on_collision()) return step::again;
+        const unsigned before = image.keys();
+        if (!now.join(f)) {
+            taken.where = &in;
+            return step::no_room;
+        }
+        commit(in, held, image, before, purse::inserts);
+        return step::done;
+    }
+}
+
 // Presence is decided from slots and their owners, never from "R holds x", which is true by now anyway.
-core::step core::insert_with(const digest& d, const reading& taken, insert_outcome& outcome) {
-    table::lock held{*taken.where, taken.bin};
+core::step core::insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome) {
+    table& in = *taken.where;
+    table::lock held{in, taken.bin};
     if (!stands(taken, d, held)) return step::again;
     static thread_local bin_image image;
-    taken.where->read(taken.bin, image);
-    epoch now{*taken.where, image};
+    in.read(taken.bin, image);
+    epoch now{in, image};
     const present x = now.of(d);
     const auto slot = now.slot_with_base(x.print);
     const auto matching = now.matching_slot(x);
@@ -168,9 +197,12 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
     if (faults.insert_trusts_remote && taken.r.holds_key) own_slot = true;
     // An entry that look-ups of x do not reach (its class is not marked) is somebody else's, even if nobody claims it.
     const bool own_entry = !slot && now.reaches_backyard(x.print) && now.backyard_has(x.print) &&
-                           now.tag_owners(x.print, taken.r.members, d) == 0;
+                           now.entry_owners(x.print, taken.r.members, d) == 0;
     if (own_slot || own_entry) {
-        if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again
+        // It came in twice, the second time while R could not be read: now the entry can go [law L2].
+        if (own_slot && now.entry_is_spare(x.print, taken.r.members)) (void)renew(in, held, image, taken.r.members, {});
+        if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again,
+        tally_.claims[taken.bin % broom_claim_counters].fetch_add(1, std::memory_order_release);  // and a vouched one too
         outcome = insert_outcome::already_present;
         return step::done;
     }
@@ -179,21 +211,58 @@ core::step core::insert_with(const digest& d, const reading& taken, insert_outco
     if (faults.insert_extends && slot && !now.is_dead(*slot)) {
         digest owner;
         if (now.owners(*slot, taken.r.members, d, &owner) == 1 && now.join_by_extending(*slot, now.of(owner), x)) {
-            commit(*taken.where, held, image, before, purse::inserts);
+            commit(in, held, image, before, purse::inserts);
             return step::done;
         }
     }
     if (faults.overflow_hides_collision && slot && !image.slots.has_room(x.print.key.mirrored()) &&
         !now.backyard_has(x.print) && now.join(x.print)) {
-        commit(*taken.where, held, image, before, purse::inserts);
+        commit(in, held, image, before, purse::inserts);
+        return step::done;
+    }
+    const bool collides = slot || now.backyard_has(x.print);
+    if (!collides && now.join(x.print)) {  // R was read only because the backyard is full
+        commit(in, held, image, before, purse::inserts);
         return step::done;
     }
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
-    if (!renew(*taken.where, held, image, members, nullptr, purse::inserts)) return step::no_room;
-    // It may have been there: in the backyard, under a tag that also fits somebody in a slot, or behind a slot that came later.
-    // The renewal parts them; who was there the count tells.
-    if (image.keys() == before) outcome = insert_outcome::already_present;
+    try {
+        // Dead slots and a lopsided draw take room that a renewal gives back.
+        const bool tries = collides || !faults.full_with_dead_slots;
+        if (tries && renew(in, held, image, members, {.with = &d, .from = purse::inserts})) {
+            if (faults.insert_guesses_by_count && image.keys() == before) outcome = insert_outcome::already_present;
+            return step::done;
+        }
+        if (may_make_room) return step::no_room;
+    } catch (const limit_reached&) {
+        if (may_make_room) throw;
+        in.read(taken.bin, image);
+    }
+    // The read of R has shown that x collides, and x will not be a member: it must not go on matching [law L3].
+    outcome = insert_outcome::full;
+    if (collides && !faults.refusal_leaves_bin) {
+        std::erase(members, d);
+        (void)renew(in, held, image, members, {.avoid = &d});
+    }
+    return step::done;
+}
+
+// R cannot be read, and x needs it: its base or its tag is taken. It becomes an entry, whoever owns the slot with its base, or
+// shares the entry with its tag; else the error would tell that it collides. Whatever takes an entry away reads R and renews the
+// bin, so x stays. In a bin with a full backyard every insert reads R, so that an error says nothing about the key there.
+core::step core::insert_unread(const digest& d) {
+    table& in = table_of(d);
+    const std::uint64_t bin = in.bin_of(d);
+    table::lock held{in, bin};
+    if (&table_of(d) != &in) return step::again;
+    static thread_local bin_image image;
+    in.read(bin, image);
+    epoch now{in, image};
+    const fingerprint f = now.of(d).print;
+    const unsigned before = image.keys();
+    if (!now.join_outside(f)) return step::no_room;
+    commit(in, held, image, before, purse::upkeep);
     return step::done;
 }
 
@@ -220,37 +289,26 @@ result<erase_outcome> core::forget(const digest& d, range_source& source) noexce
     return no_memory();
 }
 
-// With the range read only if the bin has to be renewed, or was.
+// With the range read only if the bin has to be renewed, or was, or if somebody was found to own a slot of it meanwhile.
 result<erase_outcome> core::forget_vouched(const digest& d, const broom_epoch_mark& when, range_source& source) noexcept
     try {
     hold_back();
     if (options_.history == broom_history::bury && bury_vouched(d, when)) return erase_outcome::erased;
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const calm quiet{tally_, attempt >= patient_attempts};
-        reading taken;
-        if (const auto got = read(d, source, taken); !got) return got.error();
-        if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
-        const step done = renew_with(d, taken, purse::upkeep);
-        if (done == step::done) {
-            taken.where->tidy();
-            return erase_outcome::erased;
-        }
-        if (done == step::again) continue;
-        const auto made = make_room(d, *taken.where, source);
-        if (!made) return made.error();
-        if (!*made) return too_many_keys(taken.r.members.size());
-    }
-    return kept_changing();
+    reading taken;
+    if (const auto got = read(d, source, taken); !got) return got.error();
+    if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
+    return drop(d, taken, source);
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-core::step core::renew_with(const digest& d, const reading& taken, purse from) {
+core::step core::lay_with(const digest& d, const reading& taken) {
     table::lock held{*taken.where, taken.bin};
     if (!stands(taken, d, held)) return step::again;
     static thread_local bin_image image;
     taken.where->read(taken.bin, image);
-    return renew(*taken.where, held, image, taken.r.members, nullptr, from) ? step::done : step::no_room;
+    const renewal all{.from = purse::inserts, .may_leave_keys = false};
+    return renew(*taken.where, held, image, taken.r.members, all) ? step::done : step::no_room;
 }
 
 // A bin may have parted since somebody drew the range: then it is several bins, or a part of one.
@@ -272,7 +330,7 @@ result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         const position_range range = taken.where->range_of(taken.bin);
-        const step done = renew_with(d, taken, purse::inserts);
+        const step done = lay_with(d, taken);
         if (done == step::done) {
             taken.where->tidy();
             return range;
@@ -371,7 +429,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
         now.give_up(*slot);
         if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
     }
-    return renew(*taken.where, held, image, members, nullptr) ? step::done : step::no_room;
+    return renew(*taken.where, held, image, members, {}) ? step::done : step::no_room;
 }
 
 result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcept try {
@@ -430,7 +488,7 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
             if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
         }
     }
-    return renew(*taken.where, held, image, taken.r.members, &d) ? step::done : step::no_room;
+    return renew(*taken.where, held, image, taken.r.members, {.avoid = &d}) ? step::done : step::no_room;
 }
 
 }  // namespace broom

@@ -80,6 +80,8 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] std::uint64_t keys() const noexcept { return tally_.keys.load(std::memory_order_relaxed); }
+    // The last range read of R failed: whoever can should read R before changing it.
+    [[nodiscard]] bool reads_fail() const noexcept { return reads_fail_.load(std::memory_order_relaxed); }
     [[nodiscard]] bool is_growing() const noexcept { return layout_.load(std::memory_order_acquire)->next != nullptr; }
     [[nodiscard]] filter_stats stats() const noexcept;
     void limit_memory(std::uint64_t bytes) noexcept { budget_.set_limit(bytes); }
@@ -124,16 +126,24 @@ class core {
             tally_.keys.fetch_add(more_keys, std::memory_order_relaxed);
         }
     }
+    struct renewal {
+        const digest* avoid = nullptr;  // must match nothing afterwards
+        const digest* with = nullptr;   // is among the members, and must be laid
+        purse from = purse::upkeep;
+        bool may_leave_keys = true;  // that R holds and the filter does not know, if the bin has no room for all
+    };
     // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
     [[nodiscard]] bool renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members,
-                             const digest* avoid, purse from = purse::upkeep);
+                             const renewal& how);
+    void commit_renewed(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from);
 
-    [[nodiscard]] result<insert_outcome> insert_within_limit(const digest& d, range_source& source);
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
-    [[nodiscard]] step insert_with(const digest& d, const reading& taken, insert_outcome& outcome);
+    [[nodiscard]] step join(const digest& d, reading& taken);
+    [[nodiscard]] step insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome);
+    [[nodiscard]] step insert_unread(const digest& d);
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
-    [[nodiscard]] step renew_with(const digest& d, const reading& taken, purse from);
+    [[nodiscard]] step lay_with(const digest& d, const reading& taken);
     [[nodiscard]] result<position_range> lay_bin_of(const digest& d, range_source& source);
     [[nodiscard]] bool bury_vouched(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
@@ -142,6 +152,7 @@ class core {
     void hold_back() const noexcept;
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
+    [[nodiscard]] bool can_make_room() const noexcept { return is_growing() || may_grow(); }
     [[nodiscard]] std::uint64_t price_of_growth(unsigned doublings) const noexcept;
     [[nodiscard]] bool can_afford_growth() const noexcept;
     [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
@@ -174,6 +185,7 @@ class core {
     std::atomic<std::uint64_t> renewals_ = 0;
     std::atomic<std::uint64_t> remote_reads_ = 0;
     std::atomic<std::uint64_t> growths_ = 0;
+    std::atomic<bool> reads_fail_ = false;
     std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
     std::uint64_t counted_bytes_ = 0;    // in the budget for all but side memory; under growing_
     mutable std::mutex growing_;

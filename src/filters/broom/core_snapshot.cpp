@@ -11,7 +11,7 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-constexpr std::uint16_t kind_version = 2;
+constexpr std::uint16_t kind_version = 3;
 constexpr std::size_t parts_per_table = 4;  // lines, tails, sides, salts
 
 }  // namespace
@@ -44,6 +44,11 @@ result<void> core::save(sink& out, const store_mark& store) const noexcept try {
 result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexcept try {
     const auto view = open_snapshot_as(snapshot_kind::broom, kind_version, 2 * parts_per_table, bytes);
     if (!view) return view.error();
+    // Fingerprints of versions 1 and 2 came from other keys: its members would be denied.
+    if (view->info.kind_version != kind_version)
+        return error::make(error_code::unsupported,
+                           "broom snapshot of kind version %u; this library reads version %u: build the filter from its store",
+                           unsigned{view->info.kind_version}, unsigned{kind_version});
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, broom_filter::name, broom_filter::min_false_positive_rate);
     if (!common) return common.error();

@@ -1,6 +1,7 @@
-// Keys for the broom filter's own uses, drawn from the filter's hash key under a label each, so that no two uses share one.
+// Keys for the broom filter's own uses, derived from the filter's hash key, so that no two uses share one.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "genista/filters/broom/faults.hpp"
@@ -10,19 +11,41 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// `label` has at most 15 characters. The keyed hash sees 24 bytes: label, zeros, half.
-[[nodiscard]] inline hash_key derive_key(const hash_key& from, const char* label) noexcept {
+namespace detail {
+
+inline void put_half(hash_key& key, std::size_t half, const digest& d) noexcept {
+    for (std::size_t i = 0; i < 8; ++i) {
+        key.bytes[16 * half + i] = static_cast<std::uint8_t>(d.position >> (8 * i));
+        key.bytes[16 * half + 8 + i] = static_cast<std::uint8_t>(d.seed >> (8 * i));
+    }
+}
+
+}  // namespace detail
+
+// Blocks of the cipher that no key of a user ever is: the last byte of a key's block is its size, at most 15 (hasher.hpp).
+// The keyed hash encrypts them under the same key, so what comes out is independent of every digest.
+enum class derived_use : std::uint8_t { mixing = 1, salting = 2 };
+
+[[nodiscard]] inline hash_key derive_key(const hash_key& from, derived_use use) noexcept {
+    hash_key made;
+    const hasher keyed{from};
+    for (std::uint64_t half = 0; half < 2; ++half) {
+        constexpr std::uint64_t no_size = std::uint64_t{0xff} << 56;
+        detail::put_half(made, half, keyed.encrypt(half, no_size | static_cast<std::uint64_t>(use)));
+    }
+    return made;
+}
+
+// What adaptive_bloom, cascade and broom_paper have in its place: digests of texts of 24 bytes (label, zeros, half). A user may
+// insert such a text, so that this is not a derivation by proof; their snapshots depend on it. `label` has at most 15 characters.
+[[nodiscard]] inline hash_key labelled_key(const hash_key& from, const char* label) noexcept {
     hash_key made;
     const hasher keyed{from};
     for (std::size_t half = 0; half < 2; ++half) {
         char text[24] = {};
         std::strncpy(text, label, 15);
         text[23] = static_cast<char>(half);
-        const digest d = keyed(key_view{reinterpret_cast<const std::byte*>(text), sizeof text});
-        for (std::size_t i = 0; i < 8; ++i) {
-            made.bytes[16 * half + i] = static_cast<std::uint8_t>(d.position >> (8 * i));
-            made.bytes[16 * half + 8 + i] = static_cast<std::uint8_t>(d.seed >> (8 * i));
-        }
+        detail::put_half(made, half, keyed(key_view{reinterpret_cast<const std::byte*>(text), sizeof text}));
     }
     return made;
 }

@@ -65,14 +65,19 @@ unsigned epoch::tag_owners(const fingerprint& f, std::span<const digest> members
     return found;
 }
 
+unsigned epoch::entry_owners(const fingerprint& f, std::span<const digest> members,
+                             const digest& except) const noexcept {
+    unsigned found = 0;
+    for_each_present(members, [&](const digest& member, const mixed& words) {
+        const present as{words, fingerprint::of(words, table_.form())};
+        found += member != except && as.print.tag == f.tag && !matching_slot(as) ? 1u : 0u;
+    });
+    return found;
+}
+
 bool epoch::join(const fingerprint& f) {
     const bool mirrored = f.key.mirrored();
-    if (!image_.slots.has_room(mirrored)) {
-        if (backyard_keys() >= backyard_per_bin) return false;
-        image_.sides.add_backyard(bin_, f.tag);
-        image_.slots.set_overflow(static_cast<std::uint8_t>(image_.slots.overflow() | 1u << f.overflow_class));
-        return true;
-    }
+    if (!image_.slots.has_room(mirrored)) return join_outside(f);
     const unsigned before = image_.slots.used(mirrored);
     const unsigned rank = image_.slots.insert(f.key);
     if (table_.form().tail_bits > 0) {
@@ -82,6 +87,15 @@ bool epoch::join(const fingerprint& f) {
         image_.tails[line::slot_of(mirrored, rank)] = f.tail;
     }
     image_.sides.slot_joined(bin_, mirrored, rank, before);
+    return true;
+}
+
+bool epoch::join_outside(const fingerprint& f) {
+    if (!backyard_has(f)) {
+        if (backyard_is_full()) return false;
+        image_.sides.add_backyard(bin_, f.tag);
+    }
+    image_.slots.set_overflow(static_cast<std::uint8_t>(image_.slots.overflow() | 1u << f.overflow_class));
     return true;
 }
 

@@ -41,6 +41,12 @@ class epoch {
         return (image_.slots.overflow() >> f.overflow_class & 1) != 0;
     }
     [[nodiscard]] std::size_t backyard_keys() const noexcept { return image_.sides.backyard_of(bin_).size(); }
+    [[nodiscard]] bool backyard_is_full() const noexcept { return backyard_keys() >= backyard_per_bin; }
+    // Would a query of this key be answered "maybe"?
+    [[nodiscard]] bool matches(const digest& d) const noexcept {
+        const present key = of(d);
+        return matching_slot(key) || (reaches_backyard(key.print) && backyard_has(key.print));
+    }
     // Full, and so many of its slots dead that one more would drive too many keys out: the next erase renews it [law L2].
     [[nodiscard]] bool is_worn() const noexcept {
         return image_.slots.is_full() && image_.sides.dead_slots(bin_) >= dead_in_full_bin;
@@ -52,20 +58,30 @@ class epoch {
                                   digest* one) const noexcept;
     [[nodiscard]] unsigned tag_owners(const fingerprint& f, std::span<const digest> members,
                                       const digest& except) const noexcept;
+    // Members with this tag that have no slot: whose entry it may be.
+    [[nodiscard]] unsigned entry_owners(const fingerprint& f, std::span<const digest> members,
+                                        const digest& except) const noexcept;
+
+    // An entry with this tag that no member needs.
+    [[nodiscard]] bool entry_is_spare(const fingerprint& f, std::span<const digest> members) const noexcept {
+        return backyard_has(f) && entry_owners(f, members, digest{}) == 0;
+    }
 
     // A slot, or else a backyard entry; false if the backyard is full, and then nothing has changed. The caller has made
     // sure that neither base nor tag is taken [law L3].
     [[nodiscard]] bool join(const fingerprint& f);
+    // An entry, or a share in the one with this tag; false if the backyard is full, and then nothing has changed.
+    [[nodiscard]] bool join_outside(const fingerprint& f);
     // An erased key's slot: kept as a dead one, or given up (the soft history).
     void bury(unsigned slot);
     void give_up(unsigned slot);
     // Extends the slot of `owner` past its first difference from `stranger`. False: no room, renew instead [law L4].
     [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& stranger);
 
-    // Lays the members under a salt never used before so that L3 holds and `avoid` matches nothing [law L5]. False if no
+    // Lays the members under a salt never used before so that L3 holds and none of `avoid` matches [law L5]. False if no
     // draw did within the cap, which means that more keys share this bin than it and its backyard can hold. The image's
     // new salt counts as used: whoever does not commit the image gives it back to the book.
-    [[nodiscard]] bool renew(std::span<const digest> members, const digest* avoid);
+    [[nodiscard]] bool renew(std::span<const digest> members, std::span<const digest> avoid);
 
     // For the lab: a colliding insert without renewal [broom18 §4.1], which the law forbids. False: no room.
     [[nodiscard]] bool join_by_extending(unsigned slot, const present& owner, const present& joining);
@@ -83,7 +99,7 @@ class epoch {
     // visit(member, what the present salt makes of it)
     template <class Visit>
     void for_each_present(std::span<const digest> members, const Visit& visit) const noexcept;
-    [[nodiscard]] bool lay(std::span<const digest> members, const digest* avoid, const salt& chosen);
+    [[nodiscard]] bool lay(std::span<const digest> members, std::span<const digest> avoid, const salt& chosen);
 
     const table& table_;
     bin_image& image_;

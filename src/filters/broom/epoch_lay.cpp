@@ -20,16 +20,18 @@ class distinct_values {
     distinct_values() noexcept { table_.fill(nothing); }
 
     [[nodiscard]] bool add(std::uint32_t value) noexcept {
-        for (unsigned at = value % places;; at = (at + 1) % places) {
-            if (table_[at] == value) return false;
-            if (table_[at] == nothing) {
-                table_[at] = value;
-                return true;
-            }
-        }
+        std::uint32_t& place = place_of(value);
+        return std::exchange(place, value) == nothing;
     }
+    [[nodiscard]] bool has(std::uint32_t value) noexcept { return place_of(value) == value; }
 
   private:
+    [[nodiscard]] std::uint32_t& place_of(std::uint32_t value) noexcept {
+        unsigned at = value % places;
+        while (table_[at] != value && table_[at] != nothing) at = (at + 1) % places;
+        return table_[at];
+    }
+
     static constexpr unsigned places = 256;
     static constexpr std::uint32_t nothing = ~std::uint32_t{0};  // bases have at most 30 bits; tags: see below
     static_assert(most_members + 1 < places);
@@ -43,6 +45,9 @@ class distinct_tags {
     [[nodiscard]] bool add(std::uint32_t tag) noexcept {
         if (tag != ~std::uint32_t{0}) return others_.add(tag);
         return std::exchange(all_ones_, true) == false;
+    }
+    [[nodiscard]] bool has(std::uint32_t tag) noexcept {
+        return tag != ~std::uint32_t{0} ? others_.has(tag) : all_ones_;
     }
 
   private:
@@ -84,7 +89,7 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
 
 }  // namespace
 
-bool epoch::renew(std::span<const digest> members, const digest* avoid) {
+bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid) {
     // Equal digests are one key to a filter: they share a slot. R gives them in order.
     std::array<digest, most_members + 1> sorted;
     if (std::adjacent_find(members.begin(), members.end(), [](const digest& a, const digest& b) { return !(a < b); }) !=
@@ -99,7 +104,7 @@ bool epoch::renew(std::span<const digest> members, const digest* avoid) {
     if (members.size() > most_members) return false;
     // Nothing has joined in the present epoch: laying keys into it is joining, and spends no salt.
     if (image_.slots.used() == 0 && image_.sides.backyard_of(bin_).empty() && image_.now.number == 0 &&
-        lay(members, avoid, image_.now)) {
+        !table_.book().is_of_former_life(image_.now) && lay(members, avoid, image_.now)) {
         return true;
     }
     std::uint64_t last = image_.now.number;
@@ -121,7 +126,7 @@ bool epoch::renew(std::span<const digest> members, const digest* avoid) {
 }
 
 // Decides first, then changes the image.
-bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt& chosen) {
+bool epoch::lay(std::span<const digest> members, std::span<const digest> avoid, const salt& chosen) {
     std::array<mixed, most_members> words;
     table_.mix(members, chosen, std::span{words}.first(members.size()));
     std::array<fingerprint, most_members> prints;
@@ -131,10 +136,8 @@ bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt
         if (!bases.add(prints[i].base())) return false;
     }
     const std::span<const fingerprint> keys{prints.data(), members.size()};
-    fingerprint stranger{};
-    if (avoid != nullptr) {
-        stranger = under(*avoid, chosen).print;
-        if (!bases.add(stranger.base())) return false;
+    for (const digest& absent : avoid) {
+        if (bases.has(under(absent, chosen).print.base())) return false;
     }
     outside_mask outside{};
     choose_outside(keys, outside);
@@ -146,7 +149,9 @@ bool epoch::lay(std::span<const digest> members, const digest* avoid, const salt
             if (!tags.add(keys[i].tag)) return false;
             ++backyard;
         }
-        if (avoid != nullptr && !tags.add(stranger.tag)) return false;
+        for (const digest& absent : avoid) {
+            if (tags.has(under(absent, chosen).print.tag)) return false;
+        }
     }
     if (backyard > backyard_per_bin) return false;
 

@@ -60,6 +60,7 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     made->state = made->now->lookup_state();
     made->state.core = this;
     made->state.tally = &tally_;
+    made->state.claims = tally_.claims.data();
     made->state.buries = options_.history == broom_history::bury;
     if (options_.grows) made->state.grow_at = made->now->bins() * slots_per_bin * growth_load / 128;
     layouts_.push_back(std::move(made));
@@ -156,11 +157,11 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
         table::lock held{*l.next, to_bin};
         static thread_local bin_image image;
         l.next->read(to_bin, image);
-        bool laid = epoch{*l.next, image}.renew(members, nullptr);
+        bool laid = epoch{*l.next, image}.renew(members, {});
         if (!laid && l.may_leave_keys) {
             // R has outrun this growth: keys that it holds and nobody has inserted yet can wait for their inserts.
             std::erase_if(members, [&](const digest& d) { return !l.now->contains(d); });
-            laid = epoch{*l.next, image}.renew(members, nullptr);
+            laid = epoch{*l.next, image}.renew(members, {});
         }
         if (!laid) {
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());

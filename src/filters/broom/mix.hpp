@@ -26,7 +26,7 @@ namespace broom {
 
 class mixer {
   public:
-    explicit mixer(const hash_key& key) noexcept : cipher_{derive_key(key, "broom mix key")} {}
+    explicit mixer(const hash_key& key) noexcept : cipher_{derive_key(key, derived_use::mixing)} {}
 
     [[nodiscard]] mixed operator()(const digest& d, std::uint64_t salt_word) const noexcept {
         return from_cipher(d, cipher_.encrypt(d.seed, d.position ^ salt_word));

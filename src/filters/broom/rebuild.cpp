@@ -99,7 +99,7 @@ bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::spa
             in.open_bin(group, laid);
             keys_before += image.keys();
             const std::uint8_t code_before = image.slots.salt();
-            if (!epoch{in, image}.renew({from, to}, nullptr)) {
+            if (!epoch{in, image}.renew({from, to}, {})) {
                 give_salts_back();
                 return false;
             }

@@ -10,7 +10,7 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
 salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first)
-    : cipher_{derive_key(key, "broom salt key")}, unsalted_first_{unsalted_first}, generations_{{0, secret}} {
+    : cipher_{derive_key(key, derived_use::salting)}, unsalted_first_{unsalted_first}, generations_{{0, secret}} {
     for (auto& number : numbers_) number.store(nobody, std::memory_order_relaxed);
     assign(0, 0);
     users_[0].store(static_cast<std::uint32_t>(bins), std::memory_order_relaxed);

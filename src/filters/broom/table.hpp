@@ -277,6 +277,7 @@ class table {
     template <class Write>
     [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
                                      purse from, bool speaks_of_slots, const Write& write) noexcept;
+    void renew_empty_bins();  // of a loaded table; nobody else has it yet
     [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides, purse from);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
     // Bins below it have moved, with their whole groups.

@@ -137,7 +137,24 @@ result<std::unique_ptr<table>> table::load(shape s, std::uint64_t bins, const ha
         if (const char* const rule = epoch{t, image}.broken_rule(); rule != nullptr && !faults.load_forgets_backyard)
             return broken(rule);
     }
+    if (!faults.load_keeps_empty_epochs) t.renew_empty_bins();
     return made;
+}
+
+// A bin that is empty in a snapshot may have been filled afterwards, and what it let through then is known: it must not be filled
+// under that salt again [law L1].
+void table::renew_empty_bins() {
+    bin_image image;
+    for (std::uint64_t bin = 0; bin < bins_; ++bin) {
+        if (load_line(bin).used() != 0) continue;
+        read(bin, image);
+        if (!image.sides.backyard_of(image.bin_in_group()).empty()) continue;
+        image.sides.forget(image.bin_in_group());
+        image.set_salt(book_->next(image.now.number, 0));
+        const side_change change = prepare_sides(bin, image.sides, purse::upkeep);
+        exchange_sides(bin, change, image.sides);
+        store_bin(bin, image.slots, image.tails);
+    }
 }
 
 std::uint64_t table::keys(std::uint64_t first, std::uint64_t end) const {

@@ -10,11 +10,13 @@
 //   I2  Once shared, always shared.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 
 #include "genista/filters/broom/faults.hpp"
+#include "genista/filters/broom/lookup_state.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
@@ -60,6 +62,7 @@ struct tally {
     writers all;
     std::atomic<std::uint64_t> keys = 0;
     std::atomic<unsigned> hold_back = 0;  // operations that writers have kept from getting on
+    std::array<std::atomic<std::uint32_t>, broom_claim_counters> claims{};  // raised under the lock of the bin's stripe
 };
 
 // While it lives writers wait a little before they begin; they never wait for long, so nobody can be locked out by it.

@@ -72,7 +72,7 @@ struct adaptivity {
 
 class hash_functions {
   public:
-    explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::derive_key(hash.key(), "paper mix key")} {}
+    explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::labelled_key(hash.key(), "paper mix key")} {}
 
     [[nodiscard]] whole_hash operator()(const digest& d, std::uint64_t salt) const noexcept {
         const digest made = cipher_.encrypt(d.seed, d.position ^ salt);

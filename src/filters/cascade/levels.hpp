@@ -29,7 +29,7 @@ namespace genista::cascade {
 // One AES block under a key of this use alone: a new salt is a new hash function.
 class hash_functions {
   public:
-    explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::derive_key(hash.key(), "cascade key")} {}
+    explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::labelled_key(hash.key(), "cascade key")} {}
 
     [[nodiscard]] std::uint64_t operator()(const digest& d, std::uint64_t salt, std::uint64_t values) const noexcept {
         return scale(cipher_.encrypt(d.seed, d.position ^ salt).position, values);

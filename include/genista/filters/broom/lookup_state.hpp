@@ -22,10 +22,12 @@ struct tally;
 // What became of a quick insert.
 enum class broom_joined : std::uint8_t { no, yes, yes_and_grow };
 
-// The epoch that a bin was in: its salt's code and number, of a table.
+// The epoch that a bin was in: its salt's code and number, of a table. And how often an insert has found since that a slot which
+// was there before is its key's own (`already_present`): the slot may be one whose former owner R has just lost.
 struct broom_epoch_mark {
     const void* table = nullptr;
     std::uint64_t number = 0;
+    std::uint32_t claims = 0;
     std::uint8_t code = 0;
 
     friend bool operator==(const broom_epoch_mark&, const broom_epoch_mark&) noexcept = default;
@@ -36,6 +38,10 @@ struct broom_joined_many {
     std::size_t keys = 0;
     bool grow = false;  // after the last of them
 };
+
+// Counters of claims: a bin has the one with its number modulo this. Other bins' claims make a vouched erase read R without need,
+// so there are more of them than threads.
+inline constexpr std::uint64_t broom_claim_counters = 128;
 
 // Bits of a version word; from bit 2 on it counts changes.
 inline constexpr std::uint32_t broom_writing = 1;  // a writer changes bins of the stripe
@@ -65,6 +71,7 @@ struct alignas(64) broom_lookup_state {
     std::atomic<std::uint32_t>* changes = nullptr;             // versions
     broom_lock* locks = nullptr;
     broom::tally* tally = nullptr;
+    const std::atomic<std::uint32_t>* claims = nullptr;  // broom_claim_counters of them
     bool buries = false;  // an erase leaves a dead slot
 
     // Sends for the line of a key that will be changed soon.
@@ -87,7 +94,9 @@ struct alignas(64) broom_lookup_state {
             __atomic_load_n(reinterpret_cast<const std::uint64_t*>(lines) + 8 * bin + 1, __ATOMIC_ACQUIRE);
         const auto code = static_cast<std::uint8_t>(top >> 48);
         if (code == 255) return {};
-        return {lines, salt_numbers[code].load(std::memory_order_acquire), code};
+        const std::uint32_t claimed =
+            faults.bury_ignores_claims ? 0 : claims[bin % broom_claim_counters].load(std::memory_order_acquire);
+        return {lines, salt_numbers[code].load(std::memory_order_acquire), claimed, code};
     }
     std::uint64_t grow_at = ~std::uint64_t{0};  // keys beyond which the table wants to grow
 };
