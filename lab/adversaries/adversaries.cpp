@@ -62,8 +62,8 @@ constexpr std::array adversaries{
 
 // Of refusals, failures and restores; only an arena that has them can be asked.
 constexpr std::array adversaries_of_failures{
-    adversary{"refusal-probing", "an insert that costs a read and is refused has collided: is it let through?", full_bin,
-              probe_by_refusals},
+    adversary{"refusal-probing", "an insert that costs a read and is refused has collided: is it let through?",
+              full_bin, probe_by_refusals},
     adversary{"outage-probing", "while R cannot be read, who fails or tries to read has collided: is it let through?",
               one_bin, probe_during_outage},
     adversary{"outage-probing-full", "the same in a bin that has no room left", full_bin, probe_during_outage},

@@ -30,8 +30,8 @@ struct score {
     std::uint64_t right_guesses = 0;
     std::uint64_t false_negatives = 0;  // must stay 0
     std::uint64_t operations = 0;
-    std::uint64_t reads = 0;  // remote range reads
-    std::uint64_t unrepaired = 0;       // mistakes whose repair failed
+    std::uint64_t reads = 0;       // remote range reads
+    std::uint64_t unrepaired = 0;  // mistakes whose repair failed
 
     score& operator+=(const score& more) noexcept {
         negatives += more.negatives;

@@ -42,7 +42,8 @@ TYPED_TEST(rates, are_kept_at_half_ninety_and_hundred_percent_of_the_capacity) {
                 std::min<std::uint64_t>(lab::trials_for(rate), test::scaled<std::uint64_t>(50'000'000, 1'000'000'000));
             for (const unsigned load_percent : {50u, 90u, 100u}) {
                 // Rates only rise with the load. Where a sample takes a second, the lower loads are sampled at one size.
-                if (rate < 0x1p-8 && load_percent < 100 && (capacity != 5000 || rate != 0x1p-12) && test::long_run() == 0)
+                if (rate < 0x1p-8 && load_percent < 100 && (capacity != 5000 || rate != 0x1p-12) &&
+                    test::long_run() == 0)
                     continue;
                 std::uint64_t hits = 0;
                 std::uint64_t trials = 0;

@@ -42,7 +42,7 @@ TEST(broom_experiments, rotation_is_about_the_filter_of_the_paper_alone) {
 TEST(broom_experiments, audits_find_two_slots_with_one_base) {
     const auto sound = drive_and_audit<broom_filter>(seeded<broom_options>(180, 0x1p-8, 1), 300, 1);
     EXPECT_TRUE(sound.kept()) << sound.first_complaint;
-    const invariant_seen broken = drive_and_audit_extending_inserts(0x1p-8, 3'000, 1);
+    const invariant_seen broken = drive_and_audit_extending_inserts(0x1p-8, 10'000, 1);
     EXPECT_EQ(broken.audits_failed, 1u);
     EXPECT_NE(broken.first_complaint.find("two slots have one base"), std::string::npos) << broken.first_complaint;
 }

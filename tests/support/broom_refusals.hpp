@@ -55,7 +55,9 @@ std::string check_vouched_against_insert() {
         scripted_map<memory_map> remote{w.plain};
         remote.after_erase = [&] {
             put(w, *coming);
-            std::jthread{[&] { w.wrong.expect(w.filter.insert(*coming, w.plain).has_value(), "an insert failed"); }}.join();
+            std::jthread{[&] {
+                w.wrong.expect(w.filter.insert(*coming, w.plain).has_value(), "an insert failed");
+            }}.join();
         };
         w.wrong.expect(w.filter.erase(std::uint64_t{0}, remote, vouched).has_value(), "an erase failed");
         w.wrong.expect(w.filter.may_contain(*coming), "a false negative: its slot was buried with its former owner");

@@ -156,8 +156,8 @@ TEST(guard_cuckoo_cli, a_store_that_was_given_is_only_read_and_no_slots_stay_beh
 
 TEST(guard_cuckoo_cli, the_tables_fit_a_page_and_say_what_was_learnt) {
     const tool_run run =
-        run_tool({"guard", "--number-of-keys", "3000", "--number-of-queries", "1000", "--value-bytes", "8", "--filters",
-                  "none,rocksdb_ribbon,cuckoo,cuckooing,cyclic1,cyclic2,cyclic3,swapping,broom"});
+        run_tool({"guard", "--number-of-keys", "3000", "--number-of-queries", "20000", "--value-bytes", "8",
+                  "--filters", "none,rocksdb_ribbon,cuckoo,cuckooing,cyclic1,cyclic2,cyclic3,swapping,broom"});
     ASSERT_EQ(run.status, 0) << run.err;
     for (const char* word : {"cuckooing", "cyclic3", "swapping", "Repaired mistakes and the reads of R to learn: "})
         EXPECT_NE(run.out.find(word), std::string::npos) << word << "\n" << run.out;

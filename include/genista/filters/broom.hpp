@@ -313,7 +313,8 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     template <class R>
     [[nodiscard]] result<erase_outcome> erase_vouched(const digest& d, key_view key, R& remote) noexcept {
-        if (reads_fail()) return erase_asked(d, key, remote);  // it reads R first, and fails before anything has changed
+        if (reads_fail())
+            return erase_asked(d, key, remote);  // it reads R first, and fails before anything has changed
         // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
         const broom_epoch_mark when = state().mark_of(d.position);
         const result<bool> gone = remote.erase(d, key);

@@ -202,7 +202,8 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
         // It came in twice, the second time while R could not be read: now the entry can go [law L2].
         if (own_slot && now.entry_is_spare(x.print, taken.r.members)) (void)renew(in, held, image, taken.r.members, {});
         if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again,
-        tally_.claims[taken.bin % broom_claim_counters].fetch_add(1, std::memory_order_release);  // and a vouched one too
+        tally_.claims[taken.bin % broom_claim_counters].fetch_add(1,
+                                                                  std::memory_order_release);  // and a vouched one too
         outcome = insert_outcome::already_present;
         return step::done;
     }

@@ -46,9 +46,10 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     if (!view) return view.error();
     // Fingerprints of versions 1 and 2 came from other keys: its members would be denied.
     if (view->info.kind_version != kind_version)
-        return error::make(error_code::unsupported,
-                           "broom snapshot of kind version %u; this library reads version %u: build the filter from its store",
-                           unsigned{view->info.kind_version}, unsigned{kind_version});
+        return error::make(
+            error_code::unsupported,
+            "broom snapshot of kind version %u; this library reads version %u: build the filter from its store",
+            unsigned{view->info.kind_version}, unsigned{kind_version});
     field_reader fields{view->parameters};
     const auto common = read_common(fields, view->info, broom_filter::name, broom_filter::min_false_positive_rate);
     if (!common) return common.error();

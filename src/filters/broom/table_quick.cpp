@@ -22,7 +22,8 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
         if (note < block.notes() && block.note(note).bin == bin_in_group) return false;
         if (block.dead_slots_at(bin_in_group) != 0) return false;
         const side_block::range here = block.backyard_of(bin_in_group);
-        if (here.end - here.first >= backyard_per_bin && !faults.full_bins_read_on_collision()) return false;  // core::join
+        if (here.end - here.first >= backyard_per_bin && !faults.full_bins_read_on_collision())
+            return false;  // core::join
         for (unsigned i = here.first; i < here.end; ++i) {
             if (block.tag(i) == f.tag) return false;
         }

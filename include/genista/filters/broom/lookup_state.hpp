@@ -72,7 +72,7 @@ struct alignas(64) broom_lookup_state {
     broom_lock* locks = nullptr;
     broom::tally* tally = nullptr;
     const std::atomic<std::uint32_t>* claims = nullptr;  // broom_claim_counters of them
-    bool buries = false;  // an erase leaves a dead slot
+    bool buries = false;                                 // an erase leaves a dead slot
 
     // Sends for the line of a key that will be changed soon.
     void prefetch_to_change(std::uint64_t position) const noexcept {
