@@ -5,6 +5,7 @@
 #include <rocksdb/comparator.h>
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <new>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -90,6 +92,9 @@ result<database> database::open(const std::string& path, opening how) try {
             families.emplace_back(name, rocksdb::ColumnFamilyOptions{how.options});
     }
 
+    // The hash key lies in the family genista.meta. A directory that was there before keeps the mode its owner chose.
+    const bool makes_directory = what == found::nothing;
+    if (makes_directory && &env == rocksdb::Env::Default()) (void)::mkdir(path.c_str(), S_IRWXU);
     database made;
     made.is_new_ = what != found::database;
     how.options.create_if_missing = how.create_if_missing;
@@ -98,6 +103,7 @@ result<database> database::open(const std::string& path, opening how) try {
                                       : rocksdb::DB::Open(how.options, path, families, &made.handles_, &db);
     if (!opened.ok()) return to_error(opened, "open the database " + path);
     made.db_.reset(db);
+    if (makes_directory) keep_to_owner(path);
     return made;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to open %s", path.c_str());
@@ -158,10 +164,25 @@ rocksdb::Status database::close() {
     return closed;
 }
 
+namespace {
+
+error no(const char* what) noexcept {
+    return error::make(error_code::unsupported, "a guarded database cannot have %s", what);
+}
+
+}  // namespace
+
+result<void> check_index(const rocksdb::ColumnFamilyOptions& options) noexcept {
+    if (options.comparator != rocksdb::BytewiseComparator()) return no("an index in an order other than bytewise");
+    if (options.compaction_filter != nullptr || options.compaction_filter_factory != nullptr)
+        return no("a compaction filter on its index: keys whose records it drops would be denied");
+    if (options.compaction_style == rocksdb::kCompactionStyleFIFO)
+        return no("FIFO compaction of its index: keys whose records it drops would be denied");
+    if (options.merge_operator != nullptr) return no("a merge operator on its index");
+    return {};
+}
+
 result<void> check_guardable(const rocksdb::Options& options, layout arrangement) noexcept {
-    const auto no = [](const char* what) {
-        return error::make(error_code::unsupported, "a guarded database cannot have %s", what);
-    };
     const rocksdb::Comparator* const order = options.comparator;
     if (order == nullptr) return no("no comparator");
     if (order->timestamp_size() != 0) return no("user timestamps in the family default");
@@ -174,6 +195,7 @@ result<void> check_guardable(const rocksdb::Options& options, layout arrangement
         return no("a compaction filter on the family default: it deletes keys behind the guard's back");
     if (options.compaction_style == rocksdb::kCompactionStyleFIFO)
         return no("FIFO compaction of the family default: it deletes keys behind the guard's back");
+    if (options.wal_filter != nullptr) return no("a wal_filter: it drops or changes writes while the log is replayed");
     if (options.unordered_write) return no("unordered_write: index and data would not appear at once");
     if (options.allow_2pc) return no("two-phase commit: transactions go round the guard");
     if (options.best_efforts_recovery)

@@ -53,8 +53,8 @@ result<void> filter_keeper::save() try {
         const writers_lock::exclusive nobody_writes{writers_};
         place_.generation = generation_.load(std::memory_order_relaxed);
         mark = {.identity = place_.identity_now(), .sequence = place_.db->GetLatestSequenceNumber()};
-        // A jammed door is not in a snapshot: a filter loaded from it would deny the keys behind it.
-        if (gate_.any_jammed()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
+        // An open door is not in a snapshot: a filter loaded from it would deny the keys behind it.
+        if (gate_.lacks_keys()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
     }
     fail_point("keeper.marked");
     if (mark == last_) return {};

@@ -94,6 +94,9 @@ result<store_meta> settle_index(database& db, const std::string& path, const gua
 
 result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, guarded_db_options options) try {
     if (const auto fits = check_guardable(options.rocksdb, layout::indexed); !fits) return fits.error();
+    if (options.index) {
+        if (const auto fits = check_index(*options.index); !fits) return fits.error();
+    }
     if (const auto fits = check_families(options); !fits) return fits.error();
     if (options.rocksdb.WAL_size_limit_MB == 0) options.rocksdb.WAL_size_limit_MB = options.wal_kept_mb;
     std::vector<rocksdb::ColumnFamilyDescriptor> families = options.families;

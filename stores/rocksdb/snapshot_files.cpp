@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "genista/base/fail_point.hpp"
 #include "genista/stores/rocksdb/status.hpp"
@@ -23,6 +25,15 @@ rocksdb::IOStatus sync_folder(rocksdb::FileSystem& files, const std::string& fol
 }
 
 }  // namespace
+
+void keep_to_owner(const std::string& path) noexcept {
+    std::error_code none_there;  // a file system that keeps its files elsewhere has no modes either
+    const bool is_directory = std::filesystem::is_directory(path, none_there);
+    if (none_there) return;
+    using std::filesystem::perms;
+    std::filesystem::permissions(path, is_directory ? perms::owner_all : perms::owner_read | perms::owner_write,
+                                 none_there);
+}
 
 std::string snapshot_path(const std::string& folder, std::uint64_t sequence) {
     char name[digits + 1];
@@ -86,8 +97,10 @@ result<std::unique_ptr<published_file>> published_file::create(rocksdb::FileSyst
     rocksdb::IOStatus status = files.CreateDirIfMissing(folder, {}, nullptr);
     std::unique_ptr<rocksdb::FSWritableFile> file;
     const std::string path = folder + "/" + std::string{temporary};
+    if (status.ok()) keep_to_owner(folder);
     if (status.ok()) status = files.NewWritableFile(path, {}, &file, nullptr);  // cuts off what a dead process left
     if (!status.ok()) return to_error(status, "write the snapshot " + path);
+    keep_to_owner(path);
     return std::unique_ptr<published_file>{new published_file{files, folder, std::move(file)}};
 }
 

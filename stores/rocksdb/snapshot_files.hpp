@@ -19,6 +19,9 @@ struct snapshot_file {
     std::string path;
 };
 
+// Nobody but the owner may read the file, or look into the directory: it holds the hash key.
+void keep_to_owner(const std::string& path) noexcept;
+
 // Newest first. A folder that is not there has none.
 [[nodiscard]] result<std::vector<snapshot_file>> list_snapshots(rocksdb::FileSystem& files, const std::string& folder);
 [[nodiscard]] std::string snapshot_path(const std::string& folder, std::uint64_t sequence);

@@ -12,6 +12,8 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/guard/memory_store.hpp"
 #include "genista/remote/faulty_map.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::guarded_test {
@@ -129,6 +131,39 @@ TEST(guarded, background_adapting_repairs_the_same_mistakes) {
     std::uint64_t still_maybe = 0;
     for (std::uint64_t i = 2000; i < 42000; ++i) still_maybe += guard.may_contain(key_number(i)) ? 1u : 0u;
     EXPECT_LE(still_maybe * 2, seen.wasted_reads);
+}
+
+// A repair has freed its door and reads R; the keys are not in the filter yet. Whoever would save the filter now must see that.
+TEST(guarded, a_repair_under_way_still_lacks_keys) {
+    using rehearsed = scripted_map<memory_map>;
+    using gate_type = gate<broom_filter, rehearsed>;
+    memory_map inside;
+    rehearsed remote{inside};
+    gate_type through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false}), remote};
+    const auto put = [&](std::uint64_t number) {
+        const std::string key = key_number(number);
+        (void)*inside.put(through.hash()(key), key);
+        const gate_type::entering in{through, through.hash()(key)};
+        through.settle(key);
+    };
+    std::uint64_t next = 0;
+    while (!through.any_jammed()) put(next++);
+    EXPECT_TRUE(through.lacks_keys());
+    for (std::uint64_t number = 0; number < 30; ++number) {
+        const std::string key = key_number(number);
+        (void)*inside.erase(through.hash()(key), key);
+        through.forget(key);
+    }
+    bool asked = false;
+    remote.after_range = [&] {
+        asked = true;
+        EXPECT_FALSE(through.any_jammed());
+        EXPECT_TRUE(through.lacks_keys());
+    };
+    ASSERT_TRUE(through.repair());
+    EXPECT_TRUE(asked);
+    EXPECT_FALSE(through.lacks_keys());
+    EXPECT_TRUE(through.may_contain(key_number(next - 1), through.hash()(key_number(next - 1))));
 }
 
 TEST(guarded, filters_that_do_not_learn_may_stand_before_a_store_too) {

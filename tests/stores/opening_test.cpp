@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/comparator.h>
+#include <rocksdb/merge_operator.h>
+#include <rocksdb/wal_filter.h>
 
 #include <filesystem>
 #include <fstream>
@@ -274,10 +276,24 @@ class an_order final : public rocksdb::Comparator {
     void FindShortSuccessor(std::string*) const override {}
 };
 
+class first_wins final : public rocksdb::AssociativeMergeOperator {
+    const char* Name() const override { return "genista.test.first_wins"; }
+    bool Merge(const rocksdb::Slice&, const rocksdb::Slice* first, const rocksdb::Slice& more, std::string* made,
+               rocksdb::Logger*) const override {
+        *made = (first != nullptr ? *first : more).ToString();
+        return true;
+    }
+};
+
+class no_log_filter final : public rocksdb::WalFilter {
+    const char* Name() const override { return "genista.test.no_log_filter"; }
+};
+
 TEST(opening, settings_that_cannot_be_guarded_are_named) {
     const scratch here;
     const an_order timed{8}, loose{0};
     const nothing_dropped filter;
+    no_log_filter log_filter;
     const auto with = [&](auto change) {
         guarded_db_options options = test_options();
         change(options.rocksdb);
@@ -292,10 +308,30 @@ TEST(opening, settings_that_cannot_be_guarded_are_named) {
         {"unordered_write", with([](Options& o) { o.unordered_write = true; })},
         {"two-phase", with([](Options& o) { o.allow_2pc = true; })},
         {"best_efforts", with([](Options& o) { o.best_efforts_recovery = true; })},
+        {"wal_filter", with([&](Options& o) { o.wal_filter = &log_filter; })},
         {"kSkipAny",
          with([](Options& o) { o.wal_recovery_mode = rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords; })},
     };
     for (const auto& [word, message] : messages) {
+        EXPECT_NE(message.find("a guarded database cannot have"), std::string::npos) << message;
+        EXPECT_NE(message.find(word), std::string::npos) << message;
+    }
+    // The index is R: an index that loses or disorders records would have keys denied.
+    const auto with_index = [&](auto change) {
+        guarded_db_options options = test_options();
+        options.index.emplace();
+        change(*options.index);
+        return message_of(here.path(), std::move(options));
+    };
+    using index_options = rocksdb::ColumnFamilyOptions;
+    const std::map<std::string, std::string> of_index{
+        {"compaction filter on its index", with_index([&](index_options& o) { o.compaction_filter = &filter; })},
+        {"FIFO compaction of its index",
+         with_index([](index_options& o) { o.compaction_style = rocksdb::kCompactionStyleFIFO; })},
+        {"bytewise", with_index([](index_options& o) { o.comparator = rocksdb::ReverseBytewiseComparator(); })},
+        {"merge operator", with_index([](index_options& o) { o.merge_operator = std::make_shared<first_wins>(); })},
+    };
+    for (const auto& [word, message] : of_index) {
         EXPECT_NE(message.find("a guarded database cannot have"), std::string::npos) << message;
         EXPECT_NE(message.find(word), std::string::npos) << message;
     }
@@ -313,6 +349,33 @@ TEST(opening, settings_that_cannot_be_guarded_are_named) {
     EXPECT_EQ(message_of(here.path(), families), "the column family genista.mine belongs to genista");
     families.families.front().name = "default";
     EXPECT_NE(message_of(here.path(), families).find("guarded_db_options::rocksdb"), std::string::npos);
+}
+
+// The hash key is in the database and in every snapshot: whoever reads it can aim at the filter.
+TEST(opening, what_holds_the_hash_key_is_its_owners_alone) {
+    using std::filesystem::perms;
+    const auto mode_of = [](const std::filesystem::path& path) { return std::filesystem::status(path).permissions(); };
+    const scratch here;
+    {
+        const auto db = open_guarded(here.path());
+        ASSERT_TRUE(db->Put({}, "a", "b").ok());
+        ASSERT_TRUE(db->keeper().save());
+    }
+    EXPECT_EQ(mode_of(here.path()), perms::owner_all);
+    const std::filesystem::path folder = here.path() + "/genista";
+    EXPECT_EQ(mode_of(folder), perms::owner_all);
+    unsigned files = 0;
+    for (const auto& each : std::filesystem::directory_iterator{folder}) {
+        ++files;
+        EXPECT_EQ(mode_of(each.path()), perms::owner_read | perms::owner_write) << each.path();
+    }
+    EXPECT_GE(files, 1u);
+    // A directory that was there before keeps the mode its owner chose.
+    const std::string theirs = here.path("theirs");
+    std::filesystem::create_directory(theirs);
+    std::filesystem::permissions(theirs, perms::owner_all | perms::group_read | perms::group_exec);
+    (void)open_guarded(theirs);
+    EXPECT_EQ(mode_of(theirs), perms::owner_all | perms::group_read | perms::group_exec);
 }
 
 TEST(opening, a_database_in_use_says_so) {

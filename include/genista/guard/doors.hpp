@@ -51,6 +51,10 @@ class doors {
     [[nodiscard]] bool is_jammed(unsigned door) const noexcept {
         return (state_[door].load(std::memory_order_relaxed) & jammed) != 0;
     }
+    // Jammed, or a repair or a write is inside.
+    [[nodiscard]] bool is_open(unsigned door) const noexcept {
+        return state_[door].load(std::memory_order_acquire) != 0;
+    }
     // By whoever is inside and about to bring in everything: a jam that comes later stays.
     void free(unsigned door) noexcept {
         state_[door].fetch_and(static_cast<std::uint16_t>(~jammed), std::memory_order_acq_rel);

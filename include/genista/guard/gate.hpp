@@ -152,10 +152,19 @@ class gate {
         return error::make(error_code::out_of_memory, "guard: no memory to repair a jammed door");
     }
 
-    // A key waits behind some door: what is saved now would deny it.
+    // A key waits behind some door for a repair.
     [[nodiscard]] bool any_jammed() const noexcept {
         for (unsigned door = 0; door < doors::number_of_doors; ++door) {
             if (doors_.is_jammed(door)) return true;
+        }
+        return false;
+    }
+    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them. A repair frees its door
+    // before it reads R, so that a jam which comes meanwhile stays; therefore jams alone do not tell. The caller has made sure that
+    // no write is under way.
+    [[nodiscard]] bool lacks_keys() const noexcept {
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
+            if (doors_.is_open(door)) return true;
         }
         return false;
     }

@@ -68,5 +68,7 @@ class database {
 // Settings under which a guard could miss that a key appeared, or R and data could come apart: an error that names the
 // first.
 [[nodiscard]] result<void> check_guardable(const rocksdb::Options& options, layout arrangement) noexcept;
+// The same for the options of the index, which is R: settings that lose or disorder its records.
+[[nodiscard]] result<void> check_index(const rocksdb::ColumnFamilyOptions& options) noexcept;
 
 }  // namespace genista::rocks
