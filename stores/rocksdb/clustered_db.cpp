@@ -7,9 +7,12 @@
 namespace genista::rocks {
 namespace {
 
-keeper_place place_of(clustered_store& store) {
-    return {
-        .db = &store.db(), .records = &store.family(), .identity = store.identity(), .generation = store.generation()};
+keeper_place place_of(clustered_store& store, bool read_only) {
+    return {.db = &store.db(),
+            .records = &store.family(),
+            .identity = store.identity(),
+            .generation = store.generation(),
+            .read_only = read_only};
 }
 
 }  // namespace
@@ -21,7 +24,7 @@ result<std::unique_ptr<clustered_db>> clustered_db::open(const std::string& path
     options.filter.key_is_new = (*store)->is_new();
     // Nobody writes to a store opened for reading: nothing to keep.
     if (options.store.read_only) options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
-    auto found = find_filter(place_of(**store), options.filter, options.progress);
+    auto found = find_filter(place_of(**store, options.store.read_only), options.filter, options.progress);
     if (!found) return found.error();
     return std::unique_ptr<clustered_db>{new clustered_db{*std::move(store), *std::move(found), options}};
 } catch (const std::bad_alloc&) {
@@ -34,7 +37,8 @@ clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter 
       origin_{found.origin},
       snapshot_on_close_{options.keeper.on_close},
       guarded_{std::move(found.filter), *store_, options.guard},
-      keeper_{std::make_unique<filter_keeper>(place_of(*store_), guarded_.inner_gate(), writers_, options.keeper)} {}
+      keeper_{std::make_unique<filter_keeper>(place_of(*store_, options.store.read_only), guarded_.inner_gate(),
+                                              writers_, options.keeper)} {}
 
 clustered_db::~clustered_db() {
     (void)close();

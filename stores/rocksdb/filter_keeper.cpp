@@ -47,6 +47,10 @@ void filter_keeper::stop() noexcept {
 
 result<void> filter_keeper::save() try {
     const std::lock_guard held{saving_};
+    if (place_.read_only)
+        return error::make(error_code::unsupported, "no snapshot: the store is open for reading only");
+    if (given_up_.load(std::memory_order_relaxed))
+        return error::make(error_code::io, "no snapshot: it is unknown what became of an ingest; open the store again");
     store_mark mark;
     {
         // With no write half done: whatever the store has committed, the filter has too, or its door is jammed.
@@ -57,11 +61,14 @@ result<void> filter_keeper::save() try {
         if (gate_.lacks_keys()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
     }
     fail_point("keeper.marked");
-    if (mark == last_) return {};
+    const filter_stats now = gate_.filter().stats();
+    const std::uint64_t learnt = now.adapts + now.renewals;
+    if (mark == last_ && learnt == last_learnt_) return {};
     const auto done = write(mark);
     (done ? saved_ : failed_).fetch_add(1, std::memory_order_relaxed);
     if (!done) return done.error();
     last_ = mark;
+    last_learnt_ = learnt;
     return {};
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory for a snapshot of the filter");

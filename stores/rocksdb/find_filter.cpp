@@ -193,6 +193,7 @@ result<found_filter> find_filter(const keeper_place& place, const broom_options&
     for (const snapshot_file& each : *snapshots) {
         auto found = load_one(place, options, each);
         if (found) return found;
+        if (place.read_only) continue;  // it may be newer than what we see, and good for the process that writes
         // An error ends it: one that stays, or comes back, could be taken for a good one when the store has grown past it.
         if (const auto gone = remove_snapshot(files, place.folder(), each.path); !gone) return gone.error();
     }

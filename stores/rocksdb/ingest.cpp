@@ -119,6 +119,12 @@ rocksdb::Status guarded_db::IngestExternalFiles(const std::vector<rocksdb::Inges
     return ingest_guarded(arguments, guarded);
 }
 
+result<void> guarded_db::next_generation() {
+    ++meta_.generation;
+    generation_.store(meta_.generation, std::memory_order_relaxed);
+    return write_meta(*db_, *handles_.family(meta_family_name), meta_);
+}
+
 rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded) {
     const std::lock_guard one_at_a_time{ingesting_};
     std::vector<std::pair<digest, std::string>> keys;
@@ -135,10 +141,10 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
     companion.options.write_global_seqno = false;
     done = write_companion(*db_, records_.family(), keys, companion.external_files[0]);
     if (done.ok()) {
-        ++meta_.generation;
-        generation_.store(meta_.generation, std::memory_order_relaxed);
-        Family* const notes = handles_.family(meta_family_name);
-        if (const auto written = write_meta(*db_, *notes, meta_); !written) done = to_status(written.error());
+        if (const auto written = next_generation(); !written) {
+            keeper_->give_up();  // whether it is on disk, nobody knows
+            done = to_status(written.error());
+        }
     }
     if (done.ok()) {
         fail_point("ingest.announced");
@@ -161,8 +167,13 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
             gate_->settle(key);
         }
         if (gate_->any_jammed()) (void)gate_->repair();  // keys that a growing filter had no room for
-        // Not at all if it is unknown what happened: snapshots stay void.
-        if (done.ok()) keeper_->set_generation(meta_.generation);
+        // Done, or refused and nothing has changed: snapshots are of use again. After an error in its own files RocksDB takes no
+        // more writes; then nobody knows what it will find when it is opened again.
+        if (done.ok() || next_generation()) {
+            keeper_->set_generation(meta_.generation);
+        } else {
+            keeper_->give_up();
+        }
     }
     // Moved away if all went well.
     db_->GetEnv()->DeleteFile(companion.external_files[0]).PermitUncheckedError();

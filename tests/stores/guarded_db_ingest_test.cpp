@@ -59,6 +59,37 @@ TEST(guarded_db_ingest, a_snapshot_does_not_see_what_came_later) {
     db->ReleaseSnapshot(then);
 }
 
+// The generation has moved on before RocksDB refuses: what is saved afterwards must be of the new one.
+TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
+    const scratch here;
+    {
+        const auto db = open_guarded(here.path());
+        for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(db->Put({}, key_number(i), "v").ok());
+        rocksdb::ColumnFamilyHandle* other = nullptr;
+        ASSERT_TRUE(db->CreateColumnFamily({}, "other", &other).ok());
+        write_table(here.path("table"), numbers(200, 300));
+        std::vector<rocksdb::IngestExternalFileArg> both(2);
+        both[0].column_family = db->DefaultColumnFamily();
+        both[0].external_files = {here.path("table")};
+        both[1].column_family = other;
+        both[1].external_files = {here.path("there is no such table")};
+        const std::uint64_t before = db->generation();
+        EXPECT_FALSE(db->IngestExternalFiles(both).ok());
+        EXPECT_GT(db->generation(), before);
+        std::string value;
+        EXPECT_TRUE(db->Get({}, key_number(250), &value).IsNotFound());
+        ASSERT_TRUE(db->Put({}, key_number(500), "v").ok());
+        const auto saved = db->keeper().save();
+        EXPECT_TRUE(saved) << saved.error().message();
+        ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
+    }
+    const auto db = open_guarded(here.path());
+    EXPECT_EQ(db->origin(), rocks::filter_origin::snapshot);
+    std::string value;
+    EXPECT_OK(db->Get({}, key_number(500), &value));
+    expect_sound(*db);
+}
+
 TEST(guarded_db_ingest, tables_with_more_than_puts_are_refused) {
     const scratch here;
     const auto db = open_guarded(here.path());

@@ -52,6 +52,7 @@ struct keeper_place {
     rocksdb::ColumnFamilyHandle* records = nullptr;  // R
     store_id identity{};                             // meta.hpp
     std::uint64_t generation = 0;
+    bool read_only = false;  // snapshots are another process's: none is written, and none removed
 
     // What a snapshot carries: one of an older generation is another store's.
     [[nodiscard]] store_id identity_now() const noexcept {
@@ -92,6 +93,8 @@ class filter_keeper {
 
     // R changes past the log (files are taken in): snapshots of older generations are void. By whoever excludes writers.
     void set_generation(std::uint64_t generation) noexcept { generation_.store(generation, std::memory_order_relaxed); }
+    // It is unknown what became of such a change: what is saved from now on would not be taken, so that save() is an error.
+    void give_up() noexcept { given_up_.store(true, std::memory_order_relaxed); }
 
     [[nodiscard]] std::uint64_t snapshots() const noexcept { return saved_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::uint64_t failures() const noexcept { return failed_.load(std::memory_order_relaxed); }
@@ -107,6 +110,8 @@ class filter_keeper {
     std::atomic<std::uint64_t> generation_;
     std::mutex saving_;  // one snapshot at a time
     std::optional<store_mark> last_;
+    std::uint64_t last_learnt_ = 0;  // how much the filter had learnt then
+    std::atomic<bool> given_up_{false};
     std::atomic<std::uint64_t> saved_{0}, failed_{0};
 
     std::mutex mutex_;

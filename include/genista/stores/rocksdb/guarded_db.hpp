@@ -230,6 +230,7 @@ class guarded_db final : public rocksdb::StackableDB {
                      Change&& change);
     Status write_batch(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates, batch_plan& plan);
     Status commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all, const batch_plan& plan);
+    [[nodiscard]] result<void> next_generation();  // snapshots of former ones are void
     Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);
 
     database handles_;  // of the families only
