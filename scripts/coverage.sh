@@ -35,6 +35,7 @@ llvm-cov export -summary-only -instr-profile "$folder/all.profdata" "${programs[
         split(substr($0, RSTART, RLENGTH), part, /[:,]/)
         if (measure == "lines" || measure == "branches") { all[measure, file] = part[2]; hit[measure, file] = part[4]; files[file] }
     }
+    /"totals":$/ { file = "totals" }
     { measure = $0 ~ /"lines":$/ ? "lines" : $0 ~ /"branches":$/ ? "branches" : "" }
     END {
         for (file in files) {
@@ -42,10 +43,13 @@ llvm-cov export -summary-only -instr-profile "$folder/all.profdata" "${programs[
             printf "%s\t%d\t%d\t%d\t%d\n", file, hit["lines", file], all["lines", file], hit["branches", file], all["branches", file]
         }
     }' | sort >"$folder/lines.txt"
+# A row for each room, and the sum under a name that sorts last.
 awk -F '\t' '
-    function row(name, h, a, hb, ab) {
-        printf "%-28s %7d of %7d lines (%.2f %%) %7d of %7d branches (%.2f %%)\n", name, h, a, 100 * h / a, hb, ab, ab ? 100 * hb / ab : 100
-    }
     { split($1, part, "/"); room = part[1] == "include" ? "include/" part[3] : part[1] "/" part[2]
-      h[room] += $2; a[room] += $3; hb[room] += $4; ab[room] += $5; H += $2; A += $3; HB += $4; AB += $5 }
-    END { for (room in h) row(room, h[room], a[room], hb[room], ab[room]) | "sort"; close("sort"); row("all", H, A, HB, AB) }' "$folder/lines.txt"
+      add(room); add("~ all") }
+    function add(room) { seen[room]; h[room] += $2; a[room] += $3; hb[room] += $4; ab[room] += $5 }
+    END {
+        for (room in seen)
+            printf "%-28s %7d of %7d lines (%.2f %%) %7d of %7d branches (%.2f %%)\n", room, h[room], a[room],
+                100 * h[room] / a[room], hb[room], ab[room], ab[room] ? 100 * hb[room] / ab[room] : 100
+    }' "$folder/lines.txt" | LC_ALL=C sort

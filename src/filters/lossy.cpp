@@ -1,6 +1,7 @@
 // lossy_filter: what there is behind its header.
 #include "genista/filters/lossy.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -16,7 +17,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t lossy_version = 1;
+constexpr std::uint16_t lossy_version = 2;
 
 result<void> check_lossy(const filter_options& common, double share) noexcept {
     const auto checked = check_options(lossy_filter::name, common, lossy_filter::min_false_positive_rate);
@@ -27,12 +28,16 @@ result<void> check_lossy(const filter_options& common, double share) noexcept {
     return {};
 }
 
-// On average.
-std::uint64_t stored_of(const filter_options& common, double share) noexcept {
-    return static_cast<std::uint64_t>(std::ceil(static_cast<double>(common.capacity) * (1 - share)));
+// The most keys that are stored. Of `capacity` keys a share 1 - γ is, on average; more than six standard deviations above that
+// come once in 10^9 filters. The rate holds for this many: without a bound, whoever inserts, erases those that were omitted and
+// inserts again would fill the filter with stored keys alone.
+std::uint64_t most_stored(const filter_options& common, double share) noexcept {
+    const auto all = static_cast<double>(common.capacity);
+    return static_cast<std::uint64_t>(
+        std::min(all, std::ceil(all * (1 - share) + 6 * std::sqrt(all * share * (1 - share)))));
 }
 result<std::uint64_t> universe_for(const filter_options& common, double share) noexcept {
-    return range_for_universal(stored_of(common, share), common.false_positive_rate);
+    return range_for_universal(most_stored(common, share), common.false_positive_rate);
 }
 
 }  // namespace
@@ -43,6 +48,7 @@ struct lossy_filter::core {
           capacity{common.capacity},
           rate{common.false_positive_rate},
           share{gamma},
+          most{most_stored(common, gamma)},
           rho{drawn},
           below{static_cast<std::uint64_t>(std::ldexp(gamma, 64))} {}
 
@@ -57,6 +63,7 @@ struct lossy_filter::core {
     succinct::hashed all;
     std::uint64_t capacity;
     double rate, share;
+    std::uint64_t most;  // keys that are stored
     pairwise_hash_64 rho;
     std::uint64_t below;        // ρ(x) below it: omitted
     std::uint64_t omitted = 0;  // inserted and not erased since
@@ -75,7 +82,7 @@ result<lossy_filter> lossy_filter::make(const lossy_options& options) noexcept {
         if (!hash) return hash.error();
         const auto universe = universe_for(common, options.false_negative_share);
         if (!universe) return universe.error();
-        auto values = succinct::hashed::make(*universe, stored_of(common, options.false_negative_share), *hash);
+        auto values = succinct::hashed::make(*universe, most_stored(common, options.false_negative_share), *hash);
         if (!values) return values.error();
         auto made = core::make(*std::move(values), common, options.false_negative_share);
         if (!made) return made.error();
@@ -93,6 +100,7 @@ lossy_insert lossy_filter::insert(const digest& d) noexcept {
         ++core_->omitted;
         return lossy_insert::omitted;
     }
+    if (core_->all.values().size() >= core_->most) return lossy_insert::full;
     return core_->all.insert(d) ? lossy_insert::stored : lossy_insert::full;
 }
 
@@ -138,6 +146,11 @@ result<lossy_filter> lossy_filter::load(std::span<const std::byte> bytes) noexce
     return without_throwing(name, [&]() -> result<lossy_filter> {
         const auto view = open_snapshot_as(snapshot_kind::lossy, lossy_version, 1, bytes);
         if (!view) return view.error();
+        if (view->info.kind_version != lossy_version)
+            return error::make(
+                error_code::unsupported,
+                "lossy snapshot of kind version %u, whose rate had no bound; this library reads version %u",
+                unsigned{view->info.kind_version}, unsigned{lossy_version});
         field_reader fields{view->parameters};
         const auto common = read_common(fields, view->info, name, min_false_positive_rate);
         if (!common) return common.error();

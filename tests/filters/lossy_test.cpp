@@ -53,6 +53,29 @@ TEST(lossy, leaves_out_what_it_says_and_nothing_else) {
     }
 }
 
+// Inserts, erases of those that were omitted, and inserts again: stored keys alone remain, until the filter refuses in time. The rate
+// holds for all that it took. 2^19 queries at 2^-8 let 2,048 through; 10 % more are 4.5 standard deviations.
+TEST(lossy, erasing_the_omitted_and_inserting_more_does_not_raise_the_rate) {
+    for (const double share : {0.5, 0.9, 0.99}) {
+        auto filter = seeded(100'000, share);
+        std::uint64_t next = 0;
+        lossy_insert last = lossy_insert::omitted;
+        while (last != lossy_insert::full) {
+            last = filter.insert(next);
+            if (last == lossy_insert::omitted) {
+                EXPECT_EQ(filter.erase(next), lossy_erase::omitted);
+            }
+            ++next;
+        }
+        // All that a lucky filter could need, and not more.
+        EXPECT_GE(static_cast<double>(filter.stats().keys), 100'000 * (1 - share));
+        std::uint64_t let_through = 0;
+        for (std::uint64_t key = 0; key < (1u << 19); ++key)
+            let_through += filter.may_contain((std::uint64_t{1} << 40) + key) ? 1u : 0u;
+        EXPECT_LE(let_through, 2'048u * 11 / 10) << share;
+    }
+}
+
 TEST(lossy, omits_nothing_at_zero) {
     auto filter = seeded(1000, 0);
     for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_EQ(filter.insert(key), lossy_insert::stored);

@@ -9,7 +9,9 @@
 //
 //   I1  A key with !omits(x) is found from insert(x) until erase(x), as in every filter. A key with omits(x) may be denied: this is
 //       no membership_filter in the sense of filter.hpp, and its outcomes have types of their own.
-//   I2  Pr[omits(x)] = γ for every x, independently for any two; a stranger is let through with probability ≤ ε on average.
+//   I2  Pr[omits(x)] = γ for every x, independently for any two; an absent key is let through with probability ≤ ε.
+//   I3  At most (1 - γ) · capacity keys are stored, and six standard deviations more: beyond that an insert is `full`, although fewer
+//       than `capacity` keys are in. That takes erases chosen by who was omitted.
 //
 // Underneath is the multiset of the optimal filter (optimal_filter.hpp), with erase and count as there.
 #pragma once
