@@ -121,7 +121,9 @@ class broom_filter : public filter_surface<broom_filter> {
     broom_filter& operator=(broom_filter&&) noexcept;
     ~broom_filter();
 
-    // R holds the key already: the store commits first.
+    // R holds the key already: the store commits first. `full`: the key is not in the filter, and whoever leaves it in R must
+    // not ask the filter for it. `already_present`: it has a slot, which it may have taken over from a key that R has just lost.
+    // A read of R that fails does not make an insert fail, unless the key's bin has no room left.
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
@@ -162,7 +164,8 @@ class broom_filter : public filter_surface<broom_filter> {
     // The same for callers that can vouch for the key: insert(key) returned `inserted` or `already_present`, no erase of it has
     // begun since, and nobody else inserts or erases it meanwhile. Then its slot is known without asking R whose it is: R is
     // told to erase the key, and read only if the bin has to be renewed. A false promise may cost another key. (A hash
-    // that is not keyed lets keys with equal digests be found: then this is the erase above.)
+    // that is not keyed lets keys with equal digests be found: then this is the erase above.) After an error R may have lost the
+    // key while the filter still answers "maybe" for it: call forget().
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for) noexcept {
         if (hash().state().kind != hash_kind::keyed) return erase(key, remote);
@@ -193,7 +196,8 @@ class broom_filter : public filter_surface<broom_filter> {
         return erase_many<viewed>(keys, remote, hash().state().kind == hash_kind::keyed);
     }
     // The second half of an erase, for a store that has committed it already (a batch of writes, say): R no longer holds the
-    // key. `absent`: there was nothing to forget, or the key is back.
+    // key. `absent`: there was nothing to forget, or the key is back. After an error call it again: until then, or until the first
+    // mistake on the key is adapted, it is answered "maybe".
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
@@ -257,7 +261,8 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] const hasher& hash() const noexcept { return *hash_; }
 
     // A loaded filter never draws a salt that its former life may have drawn. It continues the epochs of the moment it was
-    // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed.
+    // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed. The same
+    // holds between a filter that lives on and its copy. rebuild() in the loaded one ends that.
     [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept;
     [[nodiscard]] static result<broom_filter> load(std::span<const std::byte> bytes) noexcept;
 
