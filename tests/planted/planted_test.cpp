@@ -39,6 +39,7 @@ constexpr planted_bug bugs[] = {
     {"insert_guesses_by_count", &broom_faults::insert_guesses_by_count, "an outcome while a neighbour is erased"},
     {"full_with_dead_slots", &broom_faults::full_with_dead_slots, "a full bin with dead slots"},
     {"refusal_leaves_bin", &broom_faults::refusal_leaves_bin, "an insert that is refused"},
+    {"refusal_throws_out", &broom_faults::refusal_throws_out, "a stored key that is refused"},
     {"renewal_keeps_refused", &broom_faults::renewal_keeps_refused, "refused keys that stay in R"},
     {"failed_read_shows", &broom_faults::failed_read_shows, "an insert while R cannot be read"},
     {"load_keeps_empty_epochs", &broom_faults::load_keeps_empty_epochs, "a restore of empty bins"},

@@ -92,7 +92,7 @@ struct broom_check {
 };
 
 template <class Filter>
-inline constexpr std::array<broom_check, 23> broom_checks = {{
+inline constexpr std::array<broom_check, 24> broom_checks = {{
     {"an erased key comes back", check_own_dead_slot<Filter>},
     {"a colliding insert", check_colliding_insert<Filter>},
     {"a range read that fails", check_failed_range<Filter>},
@@ -107,6 +107,7 @@ inline constexpr std::array<broom_check, 23> broom_checks = {{
     {"a vouched erase while its slot is claimed", check_vouched_against_insert<Filter>},
     {"an outcome while a neighbour is erased", check_outcome_against_erase<Filter>},
     {"an insert that is refused", check_refused_insert<Filter>},
+    {"a stored key that is refused", check_refused_overwrite<Filter>},
     {"a full bin with dead slots", check_full_with_dead_slots<Filter>},
     {"refused keys that stay in R", check_refused_keys_in_r<Filter>},
     {"an insert while R cannot be read", check_insert_without_ranges<Filter>},

@@ -9,8 +9,8 @@
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
 //       growth, failing stores and failing memory.
 //   I2  Rate: at most `rate()` for every query, by the epoch law. docs/filters/broom.md has the law and the proof.
-//   I3  A call that reports `full` or an error has changed nothing in the filter. (An erase whose commit in R succeeded and
-//       that could not finish leaves the key answered "maybe": safe, and adapt() repairs it.)
+//   I3  A call that reports an error has changed nothing in the filter; one that reports `full` has taken no key in or out. (An
+//       erase whose commit in R succeeded and that could not finish leaves the key answered "maybe": safe, and adapt() repairs it.)
 //
 // The remote map R (remote/remote.hpp) holds the truth, ordered by this filter's hash(). The order of steps is
 //

@@ -91,13 +91,14 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
     if (!laid && how.may_leave_keys && !faults.renewal_keeps_refused) {
         // R holds keys that the filter has refused, or that nobody has inserted yet: it answers no for them now, and may go on. None
         // of them must come to match, or the next renewal could not tell them from stored keys.
-        constexpr std::size_t most_left = 256;  // more would take too many draws
+        constexpr std::size_t most_left = 1024;  // one draw in eighty suits so many; more would take too long
         std::vector<digest> known, left{how.avoid, how.avoid + absent};
         for (const digest& member : members) {
             const bool stays = now.matches(member) || (how.with != nullptr && member == *how.with);
             if (stays || left.size() < most_left) (stays ? known : left).push_back(member);
         }
-        laid = known.size() < members.size() && now.renew(known, left);
+        // Which of two that fit one slot is stored, nobody can tell: both are laid, a few keys more than the bin takes by inserts.
+        laid = now.renew(known, left, how.with == nullptr ? entries_beyond : 0);
     }
     if (laid) commit_renewed(in, held, image, before, how.from);
     return laid;
@@ -226,23 +227,30 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
         commit(in, held, image, before, purse::inserts);
         return step::done;
     }
+    const bool matches = now.matches(d);
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
+    bool laid = false;
     try {
         // Dead slots and a lopsided draw take room that a renewal gives back.
         const bool tries = collides || !faults.full_with_dead_slots;
-        if (tries && renew(in, held, image, members, {.with = &d, .from = purse::inserts})) {
-            if (faults.insert_guesses_by_count && image.keys() == before) outcome = insert_outcome::already_present;
-            return step::done;
-        }
-        if (may_make_room) return step::no_room;
+        laid = tries && renew(in, held, image, members, {.with = &d, .from = purse::inserts});
+        if (!laid && may_make_room) return step::no_room;
     } catch (const limit_reached&) {
         if (may_make_room) throw;
         in.read(taken.bin, image);
+        // Keys that do not collide are refused without a read: a refusal here would tell that this one does [law L3].
+        if (collides && !faults.refusal_leaves_bin) laid = renew(in, held, image, members, {.with = &d});
     }
-    // The read of R has shown that x collides, and x will not be a member: it must not go on matching [law L3].
+    if (laid) {
+        if (faults.insert_guesses_by_count && image.keys() == before) outcome = insert_outcome::already_present;
+        return step::done;
+    }
     outcome = insert_outcome::full;
-    if (collides && !faults.refusal_leaves_bin) {
+    // A key that matches nothing is certainly not stored, and can be kept from ever matching. One that matches may be stored after all, if
+    // R holds another key that fits its slot and has not come in yet: then laying the bin without it would deny it. In a full bin every
+    // insert reads R, so that neither the read nor the refusal tells that it matches.
+    if (collides && (!matches || faults.refusal_throws_out)) {
         std::erase(members, d);
         (void)renew(in, held, image, members, {.avoid = &d});
     }
@@ -262,8 +270,12 @@ core::step core::insert_unread(const digest& d) {
     epoch now{in, image};
     const fingerprint f = now.of(d).print;
     const unsigned before = image.keys();
-    if (!now.join_outside(f)) return step::no_room;
-    commit(in, held, image, before, purse::upkeep);
+    if (now.backyard_is_full() || !now.join_outside(f)) return step::no_room;
+    try {
+        commit(in, held, image, before, purse::notes);
+    } catch (const limit_reached&) {
+        return step::no_room;
+    }
     return step::done;
 }
 

@@ -156,7 +156,7 @@ const char* epoch::broken_rule() const {
     if (std::adjacent_find(bases.begin(), bases.end()) != bases.end()) return "two slots have one base";
     std::vector<std::uint64_t> tags;
     for (const side_item& e : image_.sides.backyard_of(bin_)) tags.push_back(e.value);
-    if (tags.size() > backyard_per_bin) return "the backyard is too full";
+    if (tags.size() > backyard_per_bin + entries_beyond) return "the backyard is too full";
     if (!tags.empty() && image_.slots.overflow() == 0) return "backyard entries that no look-up would find";
     std::sort(tags.begin(), tags.end());
     if (std::adjacent_find(tags.begin(), tags.end()) != tags.end()) return "two backyard entries have one tag";

@@ -81,7 +81,8 @@ class epoch {
     // Lays the members under a salt never used before so that L3 holds and none of `avoid` matches [law L5]. False if no
     // draw did within the cap, which means that more keys share this bin than it and its backyard can hold. The image's
     // new salt counts as used: whoever does not commit the image gives it back to the book.
-    [[nodiscard]] bool renew(std::span<const digest> members, std::span<const digest> avoid);
+    // `beyond`: up to so many keys more than a bin takes by inserts, because some of them may not be stored.
+    [[nodiscard]] bool renew(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond = 0);
 
     // For the lab: a colliding insert without renewal [broom18 §4.1], which the law forbids. False: no room.
     [[nodiscard]] bool join_by_extending(unsigned slot, const present& owner, const present& joining);
@@ -99,7 +100,8 @@ class epoch {
     // visit(member, what the present salt makes of it)
     template <class Visit>
     void for_each_present(std::span<const digest> members, const Visit& visit) const noexcept;
-    [[nodiscard]] bool lay(std::span<const digest> members, std::span<const digest> avoid, const salt& chosen);
+    [[nodiscard]] bool lay(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond,
+                           const salt& chosen);
 
     const table& table_;
     bin_image& image_;

@@ -12,7 +12,7 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-constexpr unsigned most_members = slots_per_bin + backyard_per_bin;
+constexpr unsigned most_members = slots_per_bin + backyard_per_bin + entries_beyond;
 
 // Have they all been different so far? A hash table of a kilobyte; values are pseudo-random in their low bits.
 class distinct_values {
@@ -89,7 +89,8 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
 
 }  // namespace
 
-bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid) {
+bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond) {
+    const std::size_t most = slots_per_bin + backyard_per_bin + beyond;
     // Equal digests are one key to a filter: they share a slot. R gives them in order.
     std::array<digest, most_members + 1> sorted;
     if (std::adjacent_find(members.begin(), members.end(), [](const digest& a, const digest& b) { return !(a < b); }) !=
@@ -97,14 +98,14 @@ bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid
         std::vector<digest> distinct(members.begin(), members.end());
         std::sort(distinct.begin(), distinct.end());
         distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-        if (distinct.size() > most_members) return false;
+        if (distinct.size() > most) return false;
         members = {sorted.data(), distinct.size()};
         std::copy(distinct.begin(), distinct.end(), sorted.begin());
     }
-    if (members.size() > most_members) return false;
+    if (members.size() > most) return false;
     // Nothing has joined in the present epoch: laying keys into it is joining, and spends no salt.
     if (image_.slots.used() == 0 && image_.sides.backyard_of(bin_).empty() && image_.now.number == 0 &&
-        !table_.book().is_of_former_life(image_.now) && lay(members, avoid, image_.now)) {
+        !table_.book().is_of_former_life(image_.now) && lay(members, avoid, beyond, image_.now)) {
         return true;
     }
     std::uint64_t last = image_.now.number;
@@ -114,7 +115,7 @@ bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid
         last = chosen.number;
         bool laid = false;
         try {
-            laid = lay(members, avoid, chosen);
+            laid = lay(members, avoid, beyond, chosen);
         } catch (...) {
             if (!repeated) table_.book().leave(chosen.code);
             throw;
@@ -126,7 +127,7 @@ bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid
 }
 
 // Decides first, then changes the image.
-bool epoch::lay(std::span<const digest> members, std::span<const digest> avoid, const salt& chosen) {
+bool epoch::lay(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond, const salt& chosen) {
     std::array<mixed, most_members> words;
     table_.mix(members, chosen, std::span{words}.first(members.size()));
     std::array<fingerprint, most_members> prints;
@@ -153,7 +154,7 @@ bool epoch::lay(std::span<const digest> members, std::span<const digest> avoid, 
             if (tags.has(under(absent, chosen).print.tag)) return false;
         }
     }
-    if (backyard > backyard_per_bin) return false;
+    if (backyard > backyard_per_bin + beyond) return false;
 
     image_.sides.backyard.reserve(image_.sides.backyard.size() + backyard);  // from here on nothing can fail
     image_.sides.salts.reserve(image_.sides.salts.size() + 1);

@@ -239,7 +239,11 @@ result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try 
     }
     while (true) {
         const auto moved = move_one_bin(source);
-        if (!moved) return moved.error();
+        if (!moved) {
+            // Whoever goes on with this sweep may leave keys to their inserts, or it could neither end nor be given up.
+            layout_.load(std::memory_order_relaxed)->may_leave_keys = true;
+            return moved.error();
+        }
         if (!*moved) break;
     }
     end_growth();

@@ -2,6 +2,7 @@
 #include "filters/broom/salts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "filters/broom/derive_key.hpp"
 
@@ -67,12 +68,25 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
     return of_code(static_cast<std::uint8_t>(chosen));
 }
 
-std::uint64_t salt_book::oldest_quarter() const noexcept {
+void salt_book::choose_leaving() noexcept {
     const std::lock_guard guard{lock_};
-    std::array<std::uint64_t, salt_codes> sorted;
-    for (unsigned code = 0; code < salt_codes; ++code) sorted[code] = numbers_[code].load(std::memory_order_relaxed);
-    std::nth_element(sorted.begin(), sorted.begin() + salt_codes / 4, sorted.end());
-    return sorted[salt_codes / 4];
+    std::array<std::pair<std::uint32_t, unsigned>, salt_codes> by_users{};
+    unsigned used = 0;
+    for (unsigned code = 0; code < salt_codes; ++code) {
+        leaving_[code].store(false, std::memory_order_relaxed);
+        const std::uint32_t users = users_[code].load(std::memory_order_relaxed);
+        if (users != 0 && !(unsalted_first_ && code == 0)) by_users[used++] = {users, code};
+    }
+    std::sort(by_users.begin(), by_users.begin() + used);
+    for (unsigned i = 0; i < used / 4; ++i) leaving_[by_users[i].second].store(true, std::memory_order_relaxed);
+}
+
+bool salt_book::is_used_up() const noexcept {
+    const std::lock_guard guard{lock_};
+    for (unsigned code = unsalted_first_ ? 1 : 0; code < salt_codes; ++code) {
+        if (users_[code].load(std::memory_order_relaxed) == 0) return false;
+    }
+    return true;
 }
 
 salt_book::image salt_book::save() const {

@@ -9,8 +9,8 @@
 //
 // Codes are shared by all bins. A renewal takes a number that the book has and that is newer than the bin's own, halfway
 // to the newest, so that bins which lag behind catch up; if there is none, a code that no bin uses gets a new number; if
-// there is none of those either, the bin gets a long salt of its own. tidy() (table.hpp) then turns the salts of bins that
-// have been left behind into long ones, which frees their codes.
+// there is none of those either, the bin gets a long salt of its own. tidy() (table.hpp) then turns the salts of bins whose codes
+// few others have into long ones, which frees those codes.
 //
 //   I1  A code changes its number only while no bin has it: users(code) == 0 under the lock.
 //   I2  numbers of one life are below next_number(); a loaded book hands out only numbers from its own generation.
@@ -74,8 +74,14 @@ class salt_book {
     }
     // A renewal had to take a long salt for want of codes since the last time somebody asked.
     [[nodiscard]] bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
-    // Bins with a code of at most this number are the ones left behind.
-    [[nodiscard]] std::uint64_t oldest_quarter() const noexcept;
+    // Chooses the quarter of the codes that the fewest bins have: those bins are to take long salts (table::tidy). The code that
+    // most bins have stays, however old it is, and so does the unsalted epoch's, which is never free.
+    void choose_leaving() noexcept;
+    [[nodiscard]] bool is_leaving(std::uint8_t code) const noexcept {
+        return leaving_[code].load(std::memory_order_relaxed);
+    }
+    // No code can get a new number.
+    [[nodiscard]] bool is_used_up() const noexcept;
     void relieved() noexcept { crowded_.store(false, std::memory_order_relaxed); }
 
     [[nodiscard]] std::uint64_t local_bytes() const noexcept { return generations_.capacity() * sizeof(generation); }
@@ -127,6 +133,7 @@ class salt_book {
     unsigned numbered_ = 0;                             // how many these are
     alignas(64) std::array<std::uint64_t, salt_codes + 1> words_{};
     std::array<std::atomic<std::uint32_t>, salt_codes> users_{};
+    std::array<std::atomic<bool>, salt_codes> leaving_{};
     std::atomic<bool> crowded_ = false;
 };
 

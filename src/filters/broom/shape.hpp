@@ -20,7 +20,9 @@ namespace broom {
 inline constexpr unsigned most_tail_bits = 16;
 inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch without salt (mix.hpp)
 inline constexpr unsigned backyard_per_bin = 64;        // K
-inline constexpr unsigned bins_per_group = 16;          // bins that share a side block and a lock
+// A renewal may lay so many entries more, if R holds refused keys that it cannot tell from stored ones (epoch.hpp).
+inline constexpr unsigned entries_beyond = 8;
+inline constexpr unsigned bins_per_group = 16;  // bins that share a side block and a lock
 
 // B: extended slots a bin may have before it is renewed instead. Each costs a side note of 18 bits; broom-space measures
 // what an endless attack then costs, broom-replay that repeated workloads still settle.

@@ -27,7 +27,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-inline constexpr unsigned most_backyard = bins_per_group * backyard_per_bin;
+inline constexpr unsigned most_backyard = bins_per_group * (backyard_per_bin + entries_beyond);
 inline constexpr unsigned most_notes = bins_per_group * most_notes_per_bin;
 inline constexpr unsigned long_salt_bits = 4 + salt_number_bits;
 

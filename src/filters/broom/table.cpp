@@ -264,12 +264,11 @@ void table::tidy() noexcept {
     const std::uint64_t from = tidied_.fetch_add(bins_a_call, std::memory_order_relaxed);
     if (from >= bins_) {
         if (from >= bins_ + bins_a_call) return;  // another thread begins the next round
-        tidy_limit_.store(book_->oldest_quarter(), std::memory_order_relaxed);
+        book_->choose_leaving();
         book_->relieved();
         tidied_.store(0, std::memory_order_relaxed);
         return;
     }
-    const std::uint64_t limit = tidy_limit_.load(std::memory_order_relaxed);
     for (std::uint64_t bin = from; bin < std::min(from + bins_a_call, bins_); ++bin) {
         try {
             lock held{*this, bin};
@@ -277,7 +276,7 @@ void table::tidy() noexcept {
             if (bin < moved_.load(std::memory_order_relaxed) || bin >= prepared_.load(std::memory_order_acquire))
                 continue;
             const std::uint8_t code = load_line(bin).salt();
-            if (code == long_salt || book_->of_code(code).number > limit) continue;
+            if (code == long_salt || !book_->is_leaving(code)) continue;
             bin_image image = read(bin);
             image.set_salt(book_->of_number(image.now.number));
             commit(held, image, purse::notes);

@@ -306,8 +306,7 @@ class table {
     std::atomic<std::uint64_t> prepared_ = 0;  // bins from it on are zeros
     std::atomic<std::uint64_t> moved_ = 0;     // bins below it live in another table
     std::atomic<std::uint64_t> learnt_bits_ = 0;
-    std::atomic<std::uint64_t> tidied_ = 0;      // bins visited by the present round of tidy()
-    std::atomic<std::uint64_t> tidy_limit_ = 0;  // salts up to this number are the ones left behind
+    std::atomic<std::uint64_t> tidied_ = 0;  // bins visited by the present round of tidy()
 };
 
 }  // namespace broom

@@ -145,15 +145,30 @@ result<std::unique_ptr<table>> table::load(shape s, std::uint64_t bins, const ha
 // under that salt again [law L1].
 void table::renew_empty_bins() {
     bin_image image;
+    const auto put_back = [&] {
+        const side_change change = prepare_sides(image.bin, image.sides, purse::upkeep);
+        exchange_sides(image.bin, change, image.sides);
+        store_bin(image.bin, image.slots, image.tails);
+    };
+    // After some hundred lives no code may be free. Those that few bins have are, once these have long salts; otherwise all empty
+    // bins would get long ones.
+    if (book_->is_used_up()) {
+        book_->choose_leaving();
+        for (std::uint64_t bin = 0; bin < bins_; ++bin) {
+            const std::uint8_t code = load_line(bin).salt();
+            if (code == long_salt || !book_->is_leaving(code)) continue;
+            read(bin, image);
+            image.set_salt(book_->of_number(image.now.number));
+            put_back();
+        }
+    }
     for (std::uint64_t bin = 0; bin < bins_; ++bin) {
         if (load_line(bin).used() != 0) continue;
         read(bin, image);
         if (!image.sides.backyard_of(image.bin_in_group()).empty()) continue;
         image.sides.forget(image.bin_in_group());
         image.set_salt(book_->next(image.now.number, 0));
-        const side_change change = prepare_sides(bin, image.sides, purse::upkeep);
-        exchange_sides(bin, change, image.sides);
-        store_bin(bin, image.slots, image.tails);
+        put_back();
     }
 }
 

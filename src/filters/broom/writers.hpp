@@ -82,8 +82,8 @@ class calm {
     bool wanted_;
 };
 
-// If writers change a bin during so many readings of R, they are asked to hold back for a moment. R is never read under a
-// lock: a store may well hold locks of its own around its calls to the filter.
+// If writers change a bin during so many readings of R, they are asked to hold back for a moment. R is never read under the
+// lock of a stripe. (Growth and rebuilding read it under a lock of their own: docs/filters/broom.md, "Threads".)
 inline constexpr int patient_attempts = 4;
 
 }  // namespace broom

@@ -176,13 +176,14 @@ result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const auto there = find(more.where, key, moves, remote);
     if (!there) return there.error();
     if (there->has_value()) return insert_outcome::already_present;
+    // Beyond what it was made for keys still find room, but repairs do not, and a rebuild finds no hash functions any more.
+    if (keys_ >= capacity_) return insert_outcome::full;
     const auto room = search(more, moves, remote);
     if (!room) return room.error();
     if (*room == way::found) {
         if (const auto done = commit(moves, remote); !done) return done.error();
         return insert_outcome::inserted;
     }
-    if (keys_ >= capacity_) return insert_outcome::full;
     const auto laid = relay(keys_from::slots, &more, remote);
     if (!laid) return laid.error();
     return *laid ? insert_outcome::inserted : insert_outcome::full;

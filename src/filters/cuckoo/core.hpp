@@ -169,6 +169,7 @@ class core {
     std::uint64_t generation_ = 1;
     bool slots_are_ours_ = false;  // R's slots may be anything: a former filter's, say
     std::uint64_t adapts_ = 0, relays_ = 0, remote_reads_ = 0;
+    std::uint64_t unplaceable_ = ~std::uint64_t{0};  // so many keys found no hash functions that place them all
     std::uint64_t futile_ = 0;  // repairs in vain under these hash functions
 
     struct debt {

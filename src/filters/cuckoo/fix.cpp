@@ -48,9 +48,12 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
             if (*moved == way::found) continue;
             in = before;
             if (*moved == way::none && ++futile_ < most_futile()) continue;
-            // New hash functions instead. If there are none, the mistake stays.
+            // New hash functions instead. If there are none, the mistake stays, and nobody looks for them again before a key has
+            // gone: to try takes as long as a rebuild.
+            if (keys_ >= unplaceable_) continue;
             const auto laid = relay(keys_from::slots, nullptr, remote);
             if (!laid) return laid.error();
+            if (!*laid) unplaceable_ = keys_;
             return {};
         }
     }

@@ -224,6 +224,7 @@ void core::put_in_place(const arrangement& made) {
     keys_ = keys;
     ++relays_;
     futile_ = 0;
+    unplaceable_ = ~std::uint64_t{0};
 }
 
 result<bool> core::relay(keys_from from, const element* more, slot_source& remote) {

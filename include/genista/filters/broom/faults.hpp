@@ -35,6 +35,7 @@ struct broom_faults {
     bool insert_takes_dead_slot = false;   // its own dead slot taken for presence
     bool insert_keeps_quiet = false;       // already_present without raising the version
     bool insert_guesses_by_count = false;  // a renewal that leaves the count as it was: "the key was there before"
+    bool refusal_throws_out = false;       // a refused key that matches is taken for absent: its bin is laid without it
     bool full_with_dead_slots = false;     // a bin is full although a renewal would make room
     bool bury_ignores_claims = false;      // a vouched erase buries a slot that another key has been found to own since
     bool erase_guesses = false;            // backyard and slot both match: takes the slot
