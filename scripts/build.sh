@@ -10,10 +10,12 @@ folder_of() {
 
 # Megabytes that this process may take: what the machine has free, or less if its control group (a container) has a limit.
 available_megabytes() {
-    local own file megabytes=0 limit
+    local own old file megabytes limit
     megabytes=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo 2>/dev/null || true)
     own=$(sed -n 's/^0:://p' /proc/self/cgroup 2>/dev/null || true)
-    for file in "/sys/fs/cgroup$own/memory.max" /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes; do
+    old=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup 2>/dev/null || true)
+    for file in "/sys/fs/cgroup$own/memory.max" /sys/fs/cgroup/memory.max \
+        "/sys/fs/cgroup/memory$old/memory.limit_in_bytes" /sys/fs/cgroup/memory/memory.limit_in_bytes; do
         limit=$(cat "$file" 2>/dev/null || true)
         [[ $limit =~ ^[0-9]{1,18}$ ]] || continue
         limit=$((limit / 1048576))
@@ -22,13 +24,13 @@ available_megabytes() {
     echo "${megabytes:-0}"
 }
 
-# A compiler takes up to a gigabyte for a unity file: as many at once as there are cores and gigabytes, and one at least.
+# A compiler takes up to a gigabyte for a unity file: as many at once as there are cores and memory for, and one at least.
 build_jobs() {
-    local cores gigabytes
+    local cores room
     cores=$(nproc)
-    gigabytes=$(($(available_megabytes) / 1000))
-    [ "$gigabytes" -ge 1 ] || gigabytes=1
-    echo $((gigabytes < cores ? gigabytes : cores))
+    room=$(($(available_megabytes) / 1200))
+    [ "$room" -ge 1 ] || room=1
+    echo $((room < cores ? room : cores))
 }
 
 # build_preset PRESET [TARGET...]: from the root of the repository.
