@@ -170,7 +170,7 @@ class core {
     bool slots_are_ours_ = false;  // R's slots may be anything: a former filter's, say
     std::uint64_t adapts_ = 0, relays_ = 0, remote_reads_ = 0;
     std::uint64_t unplaceable_ = ~std::uint64_t{0};  // so many keys found no hash functions that place them all
-    std::uint64_t futile_ = 0;  // repairs in vain under these hash functions
+    std::uint64_t futile_ = 0;                       // repairs in vain under these hash functions
 
     struct debt {
         std::uint64_t slot;
