@@ -2,6 +2,7 @@
 // can see in one filter, one at a time. The checks that the suite runs on the filter proper (tests/support/broom_checks.hpp) must catch each, and find nothing when none is
 // switched on.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <cstdio>
 #include <string>
@@ -15,7 +16,8 @@ namespace {
 struct planted_bug {
     std::string_view name;
     bool broom_faults::*on;
-    std::string_view caught_by;  // the check that is made for it
+    std::string_view caught_by;         // the check that is made for it
+    bool needs_two_processors = false;  // it shows only where two threads run at the same time
 };
 
 constexpr planted_bug bugs[] = {
@@ -26,7 +28,7 @@ constexpr planted_bug bugs[] = {
     {"erase_buries_twin", &broom_faults::erase_buries_twin, "twins of one digest"},
     {"adapt_extends_wrong_key", &broom_faults::adapt_extends_wrong_key, "adapting beside a key on its way in"},
     {"growth_skips_a_bin", &broom_faults::growth_skips_a_bin, "growth"},
-    {"reader_without_recheck", &broom_faults::reader_without_recheck, "the history of threads"},
+    {"reader_without_recheck", &broom_faults::reader_without_recheck, "the history of threads", true},
     {"writer_without_recheck", &broom_faults::writer_without_recheck, "an erase while a neighbour is inserted"},
     {"writer_without_recheck", &broom_faults::writer_without_recheck, "growth while a key is inserted"},
     {"salt_repeats", &broom_faults::salt_repeats, "renewals forget no salt"},
@@ -66,6 +68,10 @@ class planted : public testing::TestWithParam<planted_bug> {
 };
 
 TEST_P(planted, is_caught) {
+    cpu_set_t ours;
+    CPU_ZERO(&ours);
+    if (GetParam().needs_two_processors && sched_getaffinity(0, sizeof ours, &ours) == 0 && CPU_COUNT(&ours) < 2)
+        GTEST_SKIP() << "with one processor no look-up is torn by a writer";
     const test::broom_check& check = check_named(GetParam().caught_by);
     faults.*GetParam().on = true;
     const std::string complaint = check.run();
