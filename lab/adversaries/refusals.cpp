@@ -82,29 +82,30 @@ void refill_after_restart(arena& at, const budget& may_spend) {
     }
 }
 
-// A copy of a filter that lives on: mistakes of the one are asked of the other. The copy is rebuilt first.
-void ask_rebuilt_copy(arena& at, const budget& may_spend) {
+namespace {
+
+// A copy of a filter that lives on: mistakes of the one are asked of the other.
+void ask_a_copy(arena& at, const budget& may_spend, bool rebuilt) {
     constexpr std::size_t mistakes = 4;
     hunter me{at, may_spend};
     while (!me.spent()) {
         at.save();
         const auto pool = me.catch_some(mistakes);
         at.restart();
-        at.rebuild();
+        if (rebuilt) at.rebuild();
         for (const std::uint64_t x : pool) at.guess(x);
     }
 }
 
-// The same with a copy as it was loaded, which goes on with the epochs of the snapshot: one mistake a bin is certain.
+}  // namespace
+
+void ask_rebuilt_copy(arena& at, const budget& may_spend) {
+    ask_a_copy(at, may_spend, true);
+}
+
+// A copy as it was loaded goes on with the epochs of the snapshot: one mistake a bin is certain.
 void ask_copy(arena& at, const budget& may_spend) {
-    constexpr std::size_t mistakes = 4;
-    hunter me{at, may_spend};
-    while (!me.spent()) {
-        at.save();
-        const auto pool = me.catch_some(mistakes);
-        at.restart();
-        for (const std::uint64_t x : pool) at.guess(x);
-    }
+    ask_a_copy(at, may_spend, false);
 }
 
 }  // namespace genista::lab

@@ -72,17 +72,6 @@ bool core::commit_if_allowed(table& in, table::lock& held, bin_image& image, uns
     }
 }
 
-// Commits what a renewal has made of the image. May throw std::bad_alloc, having changed nothing but the image.
-void core::commit_renewed(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from) {
-    try {
-        commit(in, held, image, keys_before, from);
-    } catch (const std::bad_alloc&) {
-        in.book().leave(image.now.code);
-        throw;
-    }
-    renewals_.fetch_add(1, std::memory_order_relaxed);
-}
-
 bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members, const renewal& how) {
     const unsigned before = image.keys();
     epoch now{in, image};
@@ -100,8 +89,15 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
         // Which of two that fit one slot is stored, nobody can tell: both are laid, a few keys more than the bin takes by inserts.
         laid = now.renew(known, left, how.with == nullptr ? entries_beyond : 0);
     }
-    if (laid) commit_renewed(in, held, image, before, how.from);
-    return laid;
+    if (!laid) return false;
+    try {
+        commit(in, held, image, before, how.from);
+    } catch (const std::bad_alloc&) {
+        in.book().leave(image.now.code);
+        throw;
+    }
+    renewals_.fetch_add(1, std::memory_order_relaxed);
+    return true;
 }
 
 result<insert_outcome> core::insert(const digest& d, range_source& source) noexcept try {

@@ -135,7 +135,6 @@ class core {
     // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
     [[nodiscard]] bool renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members,
                              const renewal& how);
-    void commit_renewed(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from);
 
     [[nodiscard]] result<insert_outcome> insert_into_bin(const digest& d, range_source& source);
     [[nodiscard]] step join(const digest& d, reading& taken);

@@ -198,7 +198,7 @@ class table {
     enum class buried : unsigned char { yes, no, unsure };
     [[nodiscard]] buried bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
 
-    // Gives long salts to some of the bins that were left behind, so that their codes can serve again (salts.hpp). Called
+    // Gives long salts to bins whose codes few others have, so that their codes can serve again (salts.hpp). Called
     // by renewals, a few bins at a time; takes locks of its own.
     void tidy() noexcept;
 

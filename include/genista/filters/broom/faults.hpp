@@ -24,7 +24,7 @@ struct broom_faults {
     bool erase_forgets = false;             // L2: an erased slot is gone at once, and so is a backyard entry
     bool insert_extends = false;            // L3: a colliding insert extends both keys and renews nothing
     bool overflow_hides_collision = false;  // L3: a colliding key may go to the backyard; erasing it just removes it
-    bool refusal_leaves_bin = false;        // L3: an insert that collides and is refused leaves its bin as it is
+    bool refusal_leaves_bin = false;        // L3: an insert that reads R and is refused has collided
     bool failed_read_shows = false;         // L3: an insert fails if it collides and R cannot be read
     bool adapt_does_nothing = false;        // L4
     bool renewal_keeps_refused = false;     // L4: keys that were refused and stay in R make every renewal fail
