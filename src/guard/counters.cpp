@@ -96,6 +96,7 @@ guard_counters guard_tally::counters() const noexcept {
     now.puts = sum(put), now.erases = sum(erase);
     now.adapts = sum(adapt), now.adapts_dropped = sum(adapt_dropped), now.failed_adapts = sum(failed_adapt);
     now.late_inserts = sum(late_insert);
+    now.let_through_in_flight = sum(let_through_in_flight), now.let_through_pending = sum(let_through_pending);
     return now;
 }
 
@@ -117,6 +118,10 @@ std::string metrics_text(const guard_counters& c, const guard_tally& times, std:
     text.counter("genista_guard_renewals_total", "Bins of the filter laid anew.", c.filter.renewals);
     text.counter("genista_guard_remote_reads_total", "Range reads by the filter.", c.filter.remote_reads);
     text.counter("genista_guard_late_inserts_total", "Keys that the filter could not take at once.", c.late_inserts);
+    text.counter("genista_guard_let_through_in_flight_total",
+                 "Queries that only a put of the same key under way sent to the store.", c.let_through_in_flight);
+    text.counter("genista_guard_let_through_pending_total",
+                 "Queries that only a range waiting for repair sent to the store.", c.let_through_pending);
     text.gauge("genista_guard_keys", "Keys in the filter.", c.filter.keys);
     text.gauge("genista_guard_local_bytes", "Memory of the guard: filter, doors, counters.", c.local_bytes);
     text.gauge("genista_guard_jammed_doors", "Ranges answered maybe until they are repaired, of 4096.", c.jammed_doors);

@@ -86,6 +86,10 @@ void batch_plan::finish() {
     // unique keeps the first of equals, and the last is wanted.
     std::ranges::reverse(changes_);
     changes_.erase(std::unique(changes_.begin(), changes_.end(), same), changes_.end());
+    std::ranges::reverse(changes_);
+    const auto deletions =
+        std::stable_partition(changes_.begin(), changes_.end(), [](const change& each) { return each.is_put; });
+    puts_ = static_cast<std::size_t>(deletions - changes_.begin());
 }
 
 }  // namespace genista::rocks

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,9 +44,13 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
     // The records of R for all changes, in order, behind what is there.
     rocksdb::Status append_records(rocksdb::WriteBatch& to, rocksdb::ColumnFamilyHandle& index) const;
 
-    // Keeps the last change of each key. Afterwards the plan is for the filter only.
+    // Keeps the last change of each key. Afterwards the plan is for the filter only: keys put and keys deleted, each sorted
+    // by digest.
     void finish();
-    [[nodiscard]] const std::vector<change>& changes() const noexcept { return changes_; }
+    [[nodiscard]] std::span<const change> puts() const noexcept { return {changes_.data(), puts_}; }
+    [[nodiscard]] std::span<const change> deletions() const noexcept {
+        return std::span<const change>{changes_}.subspan(puts_);
+    }
 
     rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
         return add(family, key, true);
@@ -88,6 +93,7 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
     const hasher& hash_;
     std::uint32_t index_id_, meta_id_;
     std::vector<change> changes_;
+    std::size_t puts_ = 0;  // of changes_, once finished
     std::vector<range> ranges_;
     std::deque<std::string> spelt_out_;
 };

@@ -1,4 +1,4 @@
-// Data and records of R in one batch; the doors before it, the filter behind it (guard/gate.hpp). See guarded_db.hpp.
+// Data and records of R in one batch; registered as in flight before it, told to the filter behind it (guard/gate.hpp). See guarded_db.hpp.
 #include <rocksdb/write_batch.h>
 
 #include "genista/base/fail_point.hpp"
@@ -38,12 +38,12 @@ rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, cons
 
     const writers_lock::shared inside{writers_};
     if (is_put) {
-        const rocks_gate::entering in{*gate_, d};
+        rocks_gate::entering in{*gate_, d};
         clock_.tick(d);
         fail_point("guard.entered");
         done = db_->Write(options, &both);
         fail_point("store.committed");
-        gate_->settle(to_key(key));  // after an error too: it may have happened
+        in.settle(to_key(key));  // after an error too: it may have happened
         fail_point("guard.settled");
     } else {
         done = db_->Write(options, &both);
@@ -156,20 +156,17 @@ rocksdb::Status guarded_db::write_batch(const rocksdb::WriteOptions& options, ro
 
 rocksdb::Status guarded_db::commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all,
                                    const batch_plan& plan) {
-    rocks_gate::entering in{*gate_};
-    for (const batch_plan::change& each : plan.changes()) {
-        if (!each.is_put) continue;
-        in.add(each.where);
-        clock_.tick(each.where);
-    }
+    rocks_gate::entering in{*gate_, in_flight_keys{plan.puts(), &batch_plan::change::where}};
+    for (const batch_plan::change& each : plan.puts()) clock_.tick(each.where);
     fail_point("guard.entered");
     Status done = db_->Write(options, &all);
     fail_point("store.committed");
-    for (const batch_plan::change& each : plan.changes()) {
-        if (each.is_put)
-            gate_->settle(to_key(each.key));  // after an error too: it may have happened
-        else if (done.ok())
-            gate_->forget(to_key(each.key));
+    for (const batch_plan::change& each : plan.puts()) {
+        in.settle(to_key(each.key));  // after an error too: it may have happened
+        fail_point("guard.key_settled");
+    }
+    if (done.ok()) {
+        for (const batch_plan::change& each : plan.deletions()) gate_->forget(to_key(each.key));
     }
     fail_point("guard.settled");
     return done;

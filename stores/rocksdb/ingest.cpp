@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "genista/base/fail_point.hpp"
@@ -50,7 +51,7 @@ rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string&
 void make_room(broom_filter& filter, ordered_records& records, std::uint64_t more) {
     for (filter_stats now = filter.stats(); now.capacity < now.keys + more;) {
         const std::uint64_t before = now.capacity;
-        if (!filter.grow(records)) return;  // what does not fit keeps its door open
+        if (!filter.grow(records)) return;  // what does not fit: its range needs repair
         now = filter.stats();
         if (now.capacity <= before) return;
     }
@@ -151,20 +152,21 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         make_room(gate_->filter(), records_, keys.size());
         arguments.push_back(companion);
         const writers_lock::exclusive nobody_else_writes{writers_};
-        rocks_gate::entering in{*gate_};
-        for (const auto& [where, key] : keys) {
-            in.add(where);
-            clock_.tick(where);
-        }
+        using known_key = std::pair<digest, std::string>;
+        rocks_gate::entering in{*gate_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
+        for (const auto& [where, key] : keys) clock_.tick(where);
         done = db_->IngestExternalFiles(arguments);
         fail_point("ingest.done");
         for (const auto& [where, key] : keys) {
             // After an error, too, what R holds or may hold goes in; but not a million strangers.
             if (!done.ok()) {
                 const auto held = records_.contains(where, key);
-                if (held && !*held) continue;
+                if (held && !*held) {
+                    in.skip();
+                    continue;
+                }
             }
-            gate_->settle(key);
+            in.settle(key);
         }
         if (gate_->any_jammed()) (void)gate_->repair();  // keys that a growing filter had no room for
         // Done, or refused and nothing has changed: snapshots are of use again. After an error in its own files RocksDB takes no

@@ -143,8 +143,8 @@ TEST(guarded, a_repair_under_way_still_lacks_keys) {
     const auto put = [&](std::uint64_t number) {
         const std::string key = key_number(number);
         (void)*inside.put(through.hash()(key), key);
-        const gate_type::entering in{through, through.hash()(key)};
-        through.settle(key);
+        gate_type::entering in{through, through.hash()(key)};
+        in.settle(key);
     };
     std::uint64_t next = 0;
     while (!through.any_jammed()) put(next++);

@@ -3,7 +3,7 @@
 // Each is one relaxed load, in code that has just been to the store or the disk. The names, in the order in which a write
 // and a snapshot pass them:
 //
-//     guard.entered  store.committed  guard.settled           a put
+//     guard.entered  store.committed  guard.settled           a put; guard.key_settled for each key of a batch
 //     store.removed  guard.forgotten                          an erase
 //     keeper.marked  keeper.saved  keeper.log_synced  keeper.written  keeper.renamed  keeper.pruned       a snapshot
 //     index.started  index.batch  index.filled  index.ready   an existing database being indexed

@@ -3,12 +3,16 @@
 // guarded.hpp puts it before any store with get, put and erase; a store with an interface of its own (RocksDB's batches,
 // iterators, snapshots) calls the steps itself:
 //
-//     write    { entering in{gate, digests}; commit; gate.settle(key) for each key put, gate.forget(key) for each deleted }
+//     put      { entering in{gate, digest}; commit; in.settle(key) }
+//     batch    { entering in{gate, sorted keys}; commit; in.settle(key) for each key put, in their order }
+//     delete   commit; gate.forget(key)
 //     query    if (!gate.may_contain(key, digest)) it is absent; else read the store, and if it is not there, gate.missed(key)
 //
 //   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
-//       cannot be told (failing store, no memory), the key's door stays open (doors.hpp).
+//       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp).
 //   I2  Nothing here writes to the store.
+//   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
+//       queries of other keys no reads, whatever the size of their batches.
 //
 // Filters that learn (filter.hpp, adaptive_filter) are told of mistakes; others are only asked and filled. A Bloom filter keeps
 // what was erased: it cannot forget, so those keys stay "maybe". Filters with an oracle are asked with key and digest, others with the digest.
@@ -16,8 +20,7 @@
 // Threads: any number, whatever the filter; one that cannot stand them is locked.
 #pragma once
 
-#include <array>
-#include <bit>
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -35,6 +38,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/guard/doors.hpp"
+#include "genista/guard/in_flight.hpp"
 
 namespace genista {
 
@@ -50,7 +54,8 @@ struct guard_options {
     std::size_t queued_adapts = 1024;  // in the background; a mistake that finds the queue full waits for its next turn
 };
 
-template <class Filter, remote_map R>
+// `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
+template <class Filter, remote_map R, class InFlight = in_flight_set>
 class gate {
   public:
     static constexpr bool learns = adaptive_filter<Filter, R> || learning_with_key<Filter, R>;
@@ -71,52 +76,68 @@ class gate {
         worker_.join();
     }
 
-    // The door first, the filter second (doors.hpp). `d` is hash()(key).
+    // The range first, the filter second (in_flight.hpp). `d` is hash()(key).
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
-        if (doors_.is_open(d)) return true;
-        if constexpr (learns) {
-            return asks(key, d);
-        } else {
-            const std::shared_lock held{filter_mutex_};
-            return asks(key, d);
-        }
+        if (doors_.is_open(d)) return may_contain_beside_writers(key, d);
+        return ask_filter(key, d);
     }
 
-    // A write is on its way: from before the commit until everything is settled.
+    // A write is on its way: from before the commit until everything is settled. Ranges of keys that were not settled (a
+    // commit that threw) need repair: such a key may be in the store.
     class entering {
       public:
-        entering(gate& through, const digest& d) noexcept : through_{through} { add(d); }
-        explicit entering(gate& through) noexcept : through_{through} {}
+        // One key.
+        entering(gate& through, const digest& d) noexcept
+            : through_{through}, one_{d}, keys_{one_}, writer_{through.in_flight_, keys_} {
+            through_.doors_.enter(doors::of(d));
+        }
+        // Many keys, sorted by position. The caller settles each of them with settle(), in that order: a key that is
+        // settled is the filter's alone to answer, while others of its batch still wait.
+        entering(gate& through, const in_flight_keys& keys) noexcept
+            : through_{through}, keys_{keys}, writer_{through.in_flight_, keys_} {
+            for (std::size_t i = 0; i < keys_.size(); ++i) {
+                if (is_first_of_range(i)) through_.doors_.enter(range_of(i));
+            }
+        }
         entering(const entering&) = delete;
         entering& operator=(const entering&) = delete;
         ~entering() {
-            for (unsigned word = 0; word < inside_.size(); ++word) {
-                for (std::uint64_t rest = inside_[word]; rest != 0; rest &= rest - 1) {
-                    through_.doors_.leave(word * 64 + static_cast<unsigned>(std::countr_zero(rest)));
-                }
+            for (; settled_ < keys_.size(); ++settled_) {
+                through_.doors_.jam(range_of(settled_));
+                leave_after(settled_);
             }
         }
-        void add(const digest& d) noexcept {
-            const unsigned door = doors::of(d);
-            const std::uint64_t bit = std::uint64_t{1} << door % 64;
-            if ((inside_[door / 64] & bit) != 0) return;
-            through_.doors_.enter(door);
-            inside_[door / 64] |= bit;
+
+        // The next key. R holds it, or may hold it (a commit that failed with unknown effect): the filter takes it, or its
+        // range is marked as needing repair. A key that R does not hold after all costs one false positive.
+        void settle(key_view key) noexcept {
+            assert(settled_ < keys_.size() && through_.hash()(key).position == keys_[settled_]);
+            through_.settle(key);
+            skip();
+        }
+        // The next key is known not to be in the store.
+        void skip() noexcept {
+            writer_.settle(settled_ + 1);
+            leave_after(settled_);
+            ++settled_;
         }
 
       private:
-        gate& through_;
-        std::array<std::uint64_t, doors::number_of_doors / 64> inside_{};  // a batch enters each door once
-    };
+        [[nodiscard]] unsigned range_of(std::size_t index) const noexcept { return doors::of(keys_[index]); }
+        [[nodiscard]] bool is_first_of_range(std::size_t index) const noexcept {
+            return index == 0 || range_of(index) != range_of(index - 1);
+        }
+        void leave_after(std::size_t index) noexcept {
+            const bool is_last = index + 1 == keys_.size() || is_first_of_range(index + 1);
+            if (is_last) through_.doors_.leave(range_of(index));
+        }
 
-    // R holds the key, or may hold it (a commit that failed with unknown effect): the filter takes it, or its door jams. The
-    // caller is inside the door. A key that R does not hold after all costs one false positive.
-    void settle(key_view key) noexcept {
-        tally_.count(guard_tally::put);
-        if (bring_in(key)) return;
-        tally_.count(guard_tally::late_insert);
-        doors_.jam(doors::of(hash()(key)));
-    }
+        gate& through_;
+        const digest one_{};
+        const in_flight_keys keys_;
+        typename InFlight::writer writer_;
+        std::size_t settled_ = 0;
+    };
 
     // R no longer holds the key.
     void forget(key_view key) noexcept {
@@ -136,20 +157,20 @@ class gate {
         }
     }
 
-    // Brings in every key behind jammed doors. An error leaves the rest jammed.
+    // Brings in every key of the ranges that need repair. An error leaves the rest as they are.
     result<void> repair() noexcept try {
+        const std::lock_guard one_at_a_time{repairing_};
         for (unsigned door = 0; door < doors::number_of_doors; ++door) {
             if (!doors_.is_jammed(door)) continue;
-            doors_.enter(door);
-            doors_.free(door);
-            const auto done = bring_in_all(doors::range_of(door));
+            doors_.begin_repair(door);
+            const auto done = repair_one(door);
             if (!done) doors_.jam(door);
-            doors_.leave(door);
+            doors_.end_repair(door);
             if (!done) return done.error();
         }
         return {};
-    } catch (const std::bad_alloc&) {
-        return error::make(error_code::out_of_memory, "guard: no memory to repair a jammed door");
+    } catch (const std::exception&) {  // a mutex that cannot be locked
+        return error::make(error_code::io, "guard: ranges cannot be repaired now");
     }
 
     // A key waits behind some door for a repair.
@@ -159,9 +180,9 @@ class gate {
         }
         return false;
     }
-    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them. A repair frees its door
-    // before it reads R, so that a jam which comes meanwhile stays; therefore jams alone do not tell. The caller has made sure that
-    // no write is under way.
+    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them. A repair clears the mark
+    // before it reads R, so that a mark which is set meanwhile stays; therefore marks alone do not tell. The caller has made
+    // sure that no write is under way.
     [[nodiscard]] bool lacks_keys() const noexcept {
         for (unsigned door = 0; door < doors::number_of_doors; ++door) {
             if (doors_.is_open(door)) return true;
@@ -183,8 +204,12 @@ class gate {
             const std::shared_lock held{filter_mutex_};
             now.filter = filter_.stats();
         }
-        now.local_bytes = now.filter.local_bytes + sizeof *this - sizeof filter_ + doors::size_bytes();
+        now.local_bytes = now.filter.local_bytes + sizeof *this - sizeof filter_ + side_bytes();
         return now;
+    }
+    // Beside the gate itself: the words of the ranges, and the lists of keys in flight.
+    [[nodiscard]] static constexpr std::size_t side_bytes() noexcept {
+        return doors::size_bytes() + InFlight::size_bytes();
     }
     [[nodiscard]] guard_tally& tally() noexcept { return tally_; }
     [[nodiscard]] const guard_tally& tally() const noexcept { return tally_; }
@@ -200,6 +225,41 @@ class gate {
         } else {
             return filter_.may_contain(d);
         }
+    }
+
+    [[nodiscard]] bool ask_filter(key_view key, const digest& d) const noexcept {
+        if constexpr (learns) {
+            return asks(key, d);
+        } else {
+            const std::shared_lock held{filter_mutex_};
+            return asks(key, d);
+        }
+    }
+
+    // The slow part of may_contain: a writer is inside the range, or the range needs repair. The order of the steps is
+    // that of in_flight.hpp. Counted is what the filter would have answered without the store.
+    [[gnu::noinline]] bool may_contain_beside_writers(key_view key, const digest& d) const noexcept {
+        const bool in_flight = in_flight_.contains(d);
+        const bool pending = doors_.is_pending(doors::of(d));
+        if (ask_filter(key, d)) return true;
+        if (in_flight)
+            tally_.count(guard_tally::let_through_in_flight);
+        else if (pending)
+            tally_.count(guard_tally::let_through_pending);
+        return in_flight || pending;
+    }
+
+    void settle(key_view key) noexcept {
+        tally_.count(guard_tally::put);
+        if (bring_in(key)) return;
+        tally_.count(guard_tally::late_insert);
+        doors_.jam(doors::of(hash()(key)));
+    }
+
+    result<void> repair_one(unsigned door) noexcept try {
+        return bring_in_all(doors::range_of(door));
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "guard: no memory to repair a range");
     }
 
     [[nodiscard]] bool bring_in(key_view key) noexcept {
@@ -220,7 +280,7 @@ class gate {
         });
         if (!read) return read.error();
         for (const std::string& key : keys) {
-            if (!bring_in(key)) return error::make(error_code::io, "guard: a jammed door could not be repaired");
+            if (!bring_in(key)) return error::make(error_code::io, "guard: a key could not be brought into the filter");
         }
         return {};
     }
@@ -266,8 +326,11 @@ class gate {
     R& remote_;
     guard_options options_;
     doors doors_;
-    guard_tally tally_;
+    InFlight in_flight_;
+    mutable guard_tally tally_;
     mutable std::shared_mutex filter_mutex_;  // for filters that do not stand threads
+
+    std::mutex repairing_;
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;

@@ -45,11 +45,11 @@ class guarded {
 
     result<void> put(key_view key, std::string_view value) {
         const digest d = gate_->hash()(key);
-        const typename gate_type::entering in{*gate_, d};
+        typename gate_type::entering in{*gate_, d};
         fail_point("guard.entered");
         const auto written = store_->write(d, key, value);
         fail_point("store.committed");
-        gate_->settle(key);  // after an error too: it may have happened
+        in.settle(key);  // after an error too: it may have happened
         fail_point("guard.settled");
         return written;
     }

@@ -297,7 +297,7 @@ result<std::unique_ptr<contender>> indexed_databases::make(filter_kind kind) con
 }
 
 result<contenders> indexed_databases::field() {
-    constexpr std::uint64_t beside = sizeof(rocks::rocks_gate) - sizeof(broom_filter) + doors::size_bytes();
+    constexpr std::uint64_t beside = sizeof(rocks::rocks_gate) - sizeof(broom_filter) + rocks::rocks_gate::side_bytes();
     const auto sizes = choose_budget(of_, beside, [this](double rate) -> result<std::uint64_t> {
         const auto db = open_guarded(filter_kind::broom, rate);
         if (!db) return db.error();

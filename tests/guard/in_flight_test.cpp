@@ -1,0 +1,257 @@
+// Keys on their way in: never denied, and no other key pays for them.
+#include "genista/guard/in_flight.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "genista/filters/broom.hpp"
+#include "genista/guard/guarded.hpp"
+#include "genista/guard/memory_store.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "tests/support/broom_scripted_map.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
+
+namespace genista::test::in_flight_test {
+namespace {
+
+using rehearsed = scripted_map<memory_map>;
+using real_gate = gate<broom_filter, rehearsed>;
+
+hasher test_hash() {
+    return hasher{hash_key{}, hash_kind::keyed};
+}
+std::string key_number(std::uint64_t number) {
+    return "key-" + std::to_string(number);
+}
+
+// The control: a set that forgets what it was told.
+struct empty_set {
+    struct writer {
+        writer(empty_set&, const in_flight_keys&) noexcept {}
+        void settle(std::size_t) noexcept {}
+    };
+    [[nodiscard]] static bool contains(const digest&) noexcept { return false; }
+    [[nodiscard]] static constexpr std::size_t size_bytes() noexcept { return 0; }
+};
+
+template <class Gate>
+bool is_answered_between_commit_and_filter() {
+    memory_map inside;
+    rehearsed remote{inside};
+    Gate through{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), remote};
+    const digest d = through.hash()("ada");
+    const typename Gate::entering in{through, d};
+    (void)*inside.put(d, "ada");
+    return through.may_contain("ada", d);
+}
+
+TEST(in_flight, a_key_between_its_commit_and_the_filter_is_answered_and_the_control_denies_it) {
+    EXPECT_TRUE(is_answered_between_commit_and_filter<real_gate>());
+    EXPECT_FALSE((is_answered_between_commit_and_filter<gate<broom_filter, rehearsed, empty_set>>()));
+}
+
+struct known {
+    digest where;
+    std::string key;
+};
+std::vector<known> sorted_keys(const hasher& hash, std::uint64_t first, std::uint64_t count) {
+    std::vector<known> keys;
+    for (std::uint64_t i = first; i < first + count; ++i) keys.push_back({hash(key_number(i)), key_number(i)});
+    std::ranges::sort(keys, {}, &known::where);
+    return keys;
+}
+
+TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
+    in_flight_set set;
+    const auto keys = sorted_keys(test_hash(), 0, 5000), others = sorted_keys(test_hash(), 5000, 5000);
+    const digest first{.position = 0}, last{.position = ~std::uint64_t{0}};
+    {
+        in_flight_set::writer batch{set, in_flight_keys{std::span<const known>{keys}, &known::where}};
+        const in_flight_set::writer low{set, in_flight_keys{first}}, high{set, in_flight_keys{last}};
+        const in_flight_set::writer nothing{set, in_flight_keys{}};
+        EXPECT_TRUE(set.contains(first) && set.contains(last));
+        for (const known& each : others) EXPECT_FALSE(set.contains(each.where));
+        for (std::size_t settled = 0; settled <= keys.size(); settled += 1000) {
+            batch.settle(settled);
+            for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(set.contains(keys[i].where), i >= settled) << i;
+        }
+    }
+    EXPECT_FALSE(set.contains(first) || set.contains(last));
+    for (const known& each : keys) EXPECT_FALSE(set.contains(each.where));
+}
+
+// A key in flight whose insert fails is settled by a mark on its range. A reader who saw the range without the mark must
+// see it before it believes the filter; here the mark, a repair under way and a failed repair are looked at in turn.
+TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_repaired) {
+    memory_map inside;
+    rehearsed remote{inside};
+    real_gate through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false}), remote};
+    std::vector<std::string> put;
+    while (!through.any_jammed()) {
+        put.push_back(key_number(put.size()));
+        const digest d = through.hash()(put.back());
+        (void)*inside.put(d, put.back());
+        real_gate::entering in{through, in_flight_keys{d}};
+        in.settle(put.back());
+    }
+    const std::string late = put.back();
+    const digest d = through.hash()(late);
+    EXPECT_TRUE(through.may_contain(late, d));
+    EXPECT_GE(through.counters().let_through_pending, 1u);
+    EXPECT_EQ(through.counters().let_through_in_flight, 0u);
+    for (std::size_t i = 0; i < 30; ++i) {
+        (void)*inside.erase(through.hash()(put[i]), put[i]);
+        through.forget(put[i]);
+    }
+    bool asked = false;
+    remote.after_range = [&] {
+        asked = true;
+        EXPECT_TRUE(through.may_contain(late, d));
+    };
+    ASSERT_TRUE(through.repair());
+    EXPECT_TRUE(asked);
+    remote.after_range = nullptr;
+    EXPECT_TRUE(through.may_contain(late, d));
+}
+
+// A store that commits and then throws: no memory for its answer, for example. Nobody has told the filter.
+struct throwing_store : memory_store {
+    using memory_store::memory_store;
+    result<void> write(const digest& where, key_view key, std::string_view value) {
+        const auto done = memory_store::write(where, key, value);
+        if (throws) throw std::bad_alloc{};
+        return done;
+    }
+    bool throws = false;
+};
+
+TEST(in_flight, a_key_whose_commit_threw_stays_maybe_until_it_is_repaired) {
+    throwing_store store{test_hash()};
+    guarded guard{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), store};
+    ASSERT_TRUE(guard.put("bob", "v"));
+    EXPECT_FALSE(guard.inner_gate().lacks_keys());
+    store.throws = true;
+    EXPECT_THROW((void)guard.put("ada", "v"), std::bad_alloc);
+    EXPECT_TRUE(guard.may_contain("ada"));
+    EXPECT_TRUE(guard.inner_gate().lacks_keys());
+    ASSERT_TRUE(guard.repair());
+    EXPECT_FALSE(guard.inner_gate().lacks_keys());
+    EXPECT_TRUE(guard.may_contain("ada"));
+    EXPECT_TRUE(guard.filter().may_contain(guard.filter().hash()("ada")));
+}
+
+TEST(in_flight, the_rest_of_a_batch_that_was_left_half_settled_stays_maybe_until_it_is_repaired) {
+    memory_map inside;
+    rehearsed remote{inside};
+    real_gate through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .repeatable = 3}), remote};
+    const auto keys = sorted_keys(through.hash(), 0, 200);
+    {
+        real_gate::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
+        for (const known& each : keys) (void)*inside.put(each.where, each.key);
+        for (std::size_t i = 0; i < 100; ++i) in.settle(keys[i].key);
+    }
+    for (const known& each : keys) EXPECT_TRUE(through.may_contain(each.key, each.where));
+    EXPECT_GE(through.counters().jammed_doors, 90u);
+    ASSERT_TRUE(through.repair());
+    EXPECT_FALSE(through.lacks_keys());
+    for (const known& each : keys) EXPECT_TRUE(through.filter().may_contain(each.where));
+}
+
+// Absent keys are asked for before the commit, after it, and while the batch is settled key by key.
+TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no_more) {
+    for (const double rate : {1.0 / 256, 1.0 / 4096, 1.0 / 65536}) {
+        memory_map inside;
+        rehearsed remote{inside};
+        real_gate through{
+            *broom_filter::make({.capacity = 60000, .false_positive_rate = rate, .hash = test_hash(), .repeatable = 5}),
+            remote};
+        const auto put = [&](const std::vector<known>& keys, const auto& between) {
+            real_gate::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
+            between();
+            for (const known& each : keys) (void)*inside.put(each.where, each.key);
+            between();
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                in.settle(keys[i].key);
+                if (i == keys.size() / 2) between();
+            }
+        };
+        put(sorted_keys(through.hash(), 0, 20000), [] {});
+        std::uint64_t asked = 0, maybe = 0, next = 1'000'000;
+        const auto batch = sorted_keys(through.hash(), 20000, 20000);
+        put(batch, [&] {
+            for (const known& each : batch) EXPECT_TRUE(through.may_contain(each.key, each.where) || asked == 0);
+            for (int i = 0; i < 100000; ++i, ++asked, ++next) {
+                const std::string key = key_number(next);
+                maybe += through.may_contain(key, through.hash()(key)) ? 1u : 0u;
+            }
+        });
+        const double expected = 2 * rate * static_cast<double>(asked);
+        EXPECT_LE(static_cast<double>(maybe), expected + 4) << "rate " << rate << ", asked " << asked;
+        EXPECT_GT(through.counters().let_through_in_flight, 20000u);
+        for (const known& each : batch) EXPECT_TRUE(through.may_contain(each.key, each.where));
+    }
+}
+
+// Each writer owns its keys and publishes what is certainly there: after put returned, before erase begins.
+TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_writers) {
+    constexpr std::uint64_t writers = 8, keys_each = 64;
+    memory_store store{test_hash()};
+    guarded guard{*broom_filter::make({.capacity = 2000, .hash = test_hash(), .repeatable = 7}), store};
+    std::array<std::array<std::atomic<std::uint64_t>, keys_each>, writers> certain{};  // odd: there
+    std::atomic<bool> done{false};
+    std::atomic<std::uint64_t> denied{0}, checked{0}, denied_seen{0};
+    const auto name = [](std::uint64_t who, std::uint64_t which) { return key_number(who * keys_each + which); };
+    const auto read = [&](std::uint64_t seed) {
+        splitmix chance{seed};
+        std::string value;
+        while (!done.load()) {
+            const std::uint64_t who = chance.below(writers), which = chance.below(keys_each);
+            const std::string key = name(who, which);
+            const std::uint64_t before = certain[who][which].load();
+            const auto seen = store.read({}, key, value);  // past the guard, as an iterator would
+            const bool answer = guard.may_contain(key);
+            const std::uint64_t after = certain[who][which].load();
+            if (before != after) continue;
+            if (before % 2 == 1) ++checked, denied += answer ? 0u : 1u;
+            // Seen in the store while its put may still run: no erase has begun.
+            if (before % 2 == 0 && seen && *seen && before % 4 == 2) denied_seen += answer ? 0u : 1u;
+        }
+    };
+    const auto write = [&](std::uint64_t who) {
+        splitmix chance{who + 100};
+        for (int step = 0; step < scaled(4000, 200000); ++step) {
+            const std::uint64_t which = chance.below(keys_each);
+            std::atomic<std::uint64_t>& state = certain[who][which];
+            // 4n: absent. 4n + 2: its put runs. 4n + 3: there. 4n + 4: its erase runs, or is done.
+            if (state.load() % 4 == 0) {
+                state.fetch_add(2);
+                EXPECT_TRUE(guard.put(name(who, which), "v"));
+                state.fetch_add(1);
+            } else {
+                state.fetch_add(1);
+                EXPECT_TRUE(guard.erase(name(who, which)));
+            }
+        }
+    };
+    std::vector<std::thread> reading, writing;
+    for (std::uint64_t r = 0; r < 2; ++r) reading.emplace_back([&, r] { read(r); });
+    for (std::uint64_t w = 0; w < writers; ++w) writing.emplace_back([&, w] { write(w); });
+    for (std::thread& each : writing) each.join();
+    done = true;
+    for (std::thread& each : reading) each.join();
+    EXPECT_EQ(denied.load(), 0u);
+    EXPECT_EQ(denied_seen.load(), 0u);
+    EXPECT_GT(checked.load(), 0u);
+    EXPECT_TRUE(guard.filter().audit(store.remote()));
+}
+
+}  // namespace
+}  // namespace genista::test::in_flight_test
