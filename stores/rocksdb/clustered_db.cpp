@@ -12,7 +12,8 @@ keeper_place place_of(clustered_store& store, bool read_only) {
             .records = &store.family(),
             .identity = store.identity(),
             .generation = store.generation(),
-            .read_only = read_only};
+            .read_only = read_only,
+            .lives = store.lives()};
 }
 
 }  // namespace

@@ -68,8 +68,12 @@ result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string
                                         .read_only = options.read_only});
     if (!opened) return opened.error();
     const bool had_meta = opened->family(meta_family_name) != nullptr;
-    const auto meta = settle_meta(*opened, path, options);
+    auto meta = settle_meta(*opened, path, options);
     if (!meta) return meta.error();
+    if (!options.read_only) {
+        if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), *meta); !begun)
+            return begun.error();
+    }
     const auto identity = store_identity(opened->base());
     if (!identity) return identity.error();
     return std::unique_ptr<clustered_store>{

@@ -98,8 +98,8 @@ result<void> check_logs(rocksdb::DB& db, std::uint64_t first) {
 
 // Every write after `sequence`, in order and without a gap; how many records of R they touched.
 result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequence, broom_filter& filter) {
-    const std::uint64_t newest = place.db->GetLatestSequenceNumber();
-    if (newest == sequence) return std::uint64_t{0};
+    const std::uint64_t newest = place.last_write();
+    if (newest <= sequence) return std::uint64_t{0};
     if (const auto sound = check_logs(*place.db, sequence + 1); !sound) return sound.error();
     ordered_records remote{*place.db, *place.records};
     log_reader reader{filter, remote, place.records->GetID()};
@@ -119,15 +119,29 @@ result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequen
     return reader.repeated();
 }
 
+// The last sequence number that a snapshot with this identity may show, or nothing if it is of no life of this store.
+// Snapshots of versions that knew no lives have the id 0; they end where the first life began.
+std::optional<std::uint64_t> end_of_life(const keeper_place& place, const store_id& identity) {
+    const std::uint64_t newest = place.db->GetLatestSequenceNumber();
+    const auto& lives = place.lives;
+    if (identity == place.identity_in(0) && lives.size() < lives_kept) return lives.empty() ? newest : lives[0].first;
+    for (std::size_t i = 0; i < lives.size(); ++i) {
+        if (identity == place.identity_in(lives[i].id)) return i + 1 < lives.size() ? lives[i + 1].first : newest;
+    }
+    return std::nullopt;
+}
+
 result<found_filter> load_one(const keeper_place& place, const broom_options& options, const snapshot_file& from) {
     const auto bytes = read_snapshot(*place.db->GetFileSystem(), from.path);
     if (!bytes) return bytes.error();
     const auto view = open_snapshot(bytes->bytes());
     if (!view) return view.error();
-    if (view->info.store.identity != place.identity_now())
-        return error::make(error_code::mismatch, "%s belongs to another store", from.path.c_str());
-    if (std::max(from.sequence, view->info.store.sequence) > place.db->GetLatestSequenceNumber())
-        return error::make(error_code::mismatch, "%s is newer than the store", from.path.c_str());
+    const auto end = end_of_life(place, view->info.store.identity);
+    if (!end)
+        return error::make(error_code::mismatch, "%s belongs to another store, or to another history of this one",
+                           from.path.c_str());
+    if (std::max(from.sequence, view->info.store.sequence) > *end)
+        return error::make(error_code::mismatch, "%s shows writes that the store does not have", from.path.c_str());
     auto filter = broom_filter::load(bytes->bytes());
     if (!filter) return filter.error();
     if (!(filter->hash() == *options.hash))

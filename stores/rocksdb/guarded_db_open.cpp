@@ -107,10 +107,12 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     if (!opened) return opened.error();
     if (const auto fits = check_missing(*opened, options, path); !fits) return fits.error();
     std::uint64_t keys = 0;
-    const auto meta = settle_index(*opened, path, options, keys);
+    auto meta = settle_index(*opened, path, options, keys);
     if (!meta) return meta.error();
     if (const auto made = create_missing(*opened, options); !made) return made.error();
     remove_companions(opened->base());
+    if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), *meta); !begun)
+        return begun.error();
 
     const auto identity = store_identity(opened->base());
     if (!identity) return identity.error();
@@ -126,7 +128,8 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     auto found = find_filter({.db = &opened->base(),
                               .records = opened->family(index_family_name),
                               .identity = *identity,
-                              .generation = meta->generation},
+                              .generation = meta->generation,
+                              .lives = meta->lives},
                              options.filter, building);
     if (!found) return found.error();
     rocksdb::DB* const base = opened->release_base();
@@ -151,9 +154,12 @@ guarded_db::guarded_db(database opened, rocksdb::DB* base, const store_meta& met
       generation_{meta.generation},
       records_{*base, *handles_.family(index_family_name)},
       gate_{std::make_unique<rocks_gate>(std::move(found.filter), records_, options.guard)},
-      keeper_{std::make_unique<filter_keeper>(
-          keeper_place{.db = base, .records = &records_.family(), .identity = identity, .generation = meta.generation},
-          *gate_, writers_, options.keeper)} {}
+      keeper_{std::make_unique<filter_keeper>(keeper_place{.db = base,
+                                                           .records = &records_.family(),
+                                                           .identity = identity,
+                                                           .generation = meta.generation,
+                                                           .lives = meta.lives},
+                                              *gate_, writers_, options.keeper)} {}
 
 std::string guarded_db::metrics_text(std::string_view labels) const {
     return genista::metrics_text(counters(), gate_->tally(), labels);

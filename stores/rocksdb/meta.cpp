@@ -25,6 +25,20 @@ std::string to_bytes(Number number) {
     return bytes;
 }
 
+std::uint64_t number_at(const char* bytes) noexcept {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < sizeof sum; ++i) sum |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << 8 * i;
+    return sum;
+}
+
+constexpr std::size_t life_bytes = 16;
+
+std::string lives_to_bytes(const std::vector<store_life>& lives) {
+    std::string bytes;
+    for (const store_life& each : lives) bytes.append(to_bytes(each.id)).append(to_bytes(each.first));
+    return bytes;
+}
+
 // Reads the entries of one meta family; the first trouble is kept.
 class reader {
   public:
@@ -68,6 +82,15 @@ class reader {
         need(name);
         if (!trouble_ && value_.size() != size) fail(damaged("has a wrong length"));
         if (!trouble_) std::memcpy(out, value_.data(), size);
+    }
+    // Databases of older versions have none.
+    std::vector<store_life> lives(const char* name) {
+        std::vector<store_life> found;
+        if (!find(name)) return found;
+        if (value_.size() % life_bytes != 0) fail(damaged("has a wrong length"));
+        for (std::size_t at = 0; !trouble_ && at < value_.size(); at += life_bytes)
+            found.push_back({.id = number_at(value_.data() + at), .first = number_at(value_.data() + at + 8)});
+        return found;
     }
     void fail(const error& what) {
         if (!trouble_) trouble_ = what;
@@ -133,6 +156,7 @@ result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFami
     in.bytes("hash_key", found.key.bytes.data(), found.key.bytes.size());
     found.state = static_cast<store_state>(in.choice("state", state_names));
     found.generation = in.number<std::uint64_t>("generation");
+    found.lives = in.lives("lives");
     if (in.trouble()) return *in.trouble();
     return std::optional{found};
 } catch (const std::bad_alloc&) {
@@ -151,11 +175,24 @@ result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, co
     put("hash_key", {reinterpret_cast<const char*>(meta.key.bytes.data()), meta.key.bytes.size()});
     put("state", state_names[static_cast<unsigned char>(meta.state)]);
     put("generation", to_bytes(meta.generation));
+    put("lives", lives_to_bytes(meta.lives));
     rocksdb::WriteOptions durably;
     durably.sync = true;
     if (done.ok()) done = db.Write(durably, &all);
     if (!done.ok()) return to_error(done, "write genista.meta");
     return {};
+} catch (const std::bad_alloc&) {
+    return no_memory();
+}
+
+result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta) try {
+    const auto drawn = hash_key::random();
+    if (!drawn) return drawn.error();
+    store_life begun{.first = db.GetLatestSequenceNumber()};
+    std::memcpy(&begun.id, drawn->bytes.data(), sizeof begun.id);
+    meta.lives.push_back(begun);
+    if (meta.lives.size() > lives_kept) meta.lives.erase(meta.lives.begin(), meta.lives.end() - lives_kept);
+    return write_meta(db, family, meta);
 } catch (const std::bad_alloc&) {
     return no_memory();
 }

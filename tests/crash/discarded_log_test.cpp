@@ -59,6 +59,10 @@ TEST_P(discarded_log, is_not_mistaken_for_the_log_that_came_after) {
         ASSERT_LT(db.GetLatestSequenceNumber(), first_discarded) << "RocksDB did not discard the log";
         ASSERT_FALSE(*(*store)->get("torn-0"));
         ASSERT_FALSE(*(*store)->get("discarded-0"));
+        // An indexed put takes two numbers; where an odd count is left, a deletion that deletes nothing takes one.
+        if ((*store)->is_indexed() && (first_discarded - db.GetLatestSequenceNumber()) % 2 == 0) {
+            ASSERT_TRUE(db.Delete({}, "nothing").ok());
+        }
         for (int i = 0; db.GetLatestSequenceNumber() + 1 < first_discarded; ++i)
             ASSERT_TRUE((*store)->put("new-" + std::to_string(i), "value"));
         ASSERT_EQ(db.GetLatestSequenceNumber() + 1, first_discarded);

@@ -196,7 +196,8 @@ class either_store {
         return {.db = &base(),
                 .records = &records().family(),
                 .identity = clustered_ ? clustered_->identity() : indexed_->identity(),
-                .generation = clustered_ ? clustered_->generation() : indexed_->generation()};
+                .generation = clustered_ ? clustered_->generation() : indexed_->generation(),
+                .lives = clustered_ ? clustered_->lives() : indexed_->lives()};
     }
     [[nodiscard]] const hasher& hash() { return gate().hash(); }
     [[nodiscard]] rocksdb::DB& base() { return clustered_ ? clustered_->base() : indexed_->base(); }

@@ -64,6 +64,7 @@ class clustered_db {
     [[nodiscard]] rocksdb::DB& base() noexcept { return store_->db(); }
     [[nodiscard]] const store_id& identity() const noexcept { return store_->identity(); }
     [[nodiscard]] std::uint64_t generation() const noexcept { return store_->generation(); }
+    [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return store_->lives(); }
 
   private:
     clustered_db(std::unique_ptr<clustered_store> store, found_filter found, const clustered_db_options& options);

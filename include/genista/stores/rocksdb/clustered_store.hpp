@@ -44,6 +44,7 @@ class clustered_store {
     [[nodiscard]] rocksdb::ColumnFamilyHandle& family() noexcept { return records_.family(); }
     [[nodiscard]] const store_id& identity() const noexcept { return identity_; }
     [[nodiscard]] std::uint64_t generation() const noexcept { return meta_.generation; }
+    [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return meta_.lives; }
     [[nodiscard]] std::uint64_t sequence() const { return database_.base().GetLatestSequenceNumber(); }
     [[nodiscard]] bool is_new() const noexcept { return is_new_; }
     [[nodiscard]] std::uint64_t estimated_keys() const;  // RocksDB's guess

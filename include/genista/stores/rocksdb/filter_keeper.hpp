@@ -13,6 +13,11 @@
 // possible it tries the one before, and else builds the filter anew. A snapshot that was refused is removed: the store may
 // grow past its sequence number later, with another history.
 //
+// A copy of the files has the identity of the original and uses its sequence numbers for other writes. So a snapshot carries
+// the id of the life that wrote it (store_life in meta.hpp), and one of a life that the store does not know is refused. A
+// process that is itself copied while it runs (a clone of a virtual machine with its memory) has one life twice: do not put
+// the snapshots of one clone beside the data of the other.
+//
 // All files go through the database's own FileSystem, so that whoever makes that fail makes this fail too.
 #pragma once
 
@@ -27,6 +32,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "genista/filters/broom.hpp"
 #include "genista/guard/gate.hpp"
@@ -52,13 +58,25 @@ struct keeper_place {
     rocksdb::ColumnFamilyHandle* records = nullptr;  // R
     store_id identity{};                             // meta.hpp
     std::uint64_t generation = 0;
-    bool read_only = false;  // snapshots are another process's: none is written, and none removed
+    bool read_only = false;           // snapshots are another process's: none is written, and none removed
+    std::vector<store_life> lives{};  // meta.hpp; the last one is the present one, unless the store is only read
 
-    // What a snapshot carries: one of an older generation is another store's.
-    [[nodiscard]] store_id identity_now() const noexcept {
+    // What a snapshot carries: one of an older generation or of an unknown life is another store's.
+    [[nodiscard]] store_id identity_in(std::uint64_t life) const noexcept {
         store_id mixed = identity;
-        for (std::size_t i = 0; i < 8; ++i) mixed[8 + i] ^= static_cast<std::byte>(generation >> (8 * i) & 0xff);
+        for (std::size_t i = 0; i < 8; ++i) {
+            mixed[i] ^= static_cast<std::byte>(life >> (8 * i) & 0xff);
+            mixed[8 + i] ^= static_cast<std::byte>(generation >> (8 * i) & 0xff);
+        }
         return mixed;
+    }
+    [[nodiscard]] store_id identity_now() const noexcept { return identity_in(lives.empty() ? 0 : lives.back().id); }
+    // The last write that R can have seen. Where the note of the newest life is all that was written in it, that is the
+    // write before the note, so that a snapshot of that moment needs no log.
+    [[nodiscard]] std::uint64_t last_write() const {
+        const std::uint64_t newest = db->GetLatestSequenceNumber();
+        const bool only_noted = !lives.empty() && newest == lives.back().first + meta_entries;
+        return only_noted ? lives.back().first : newest;
     }
     [[nodiscard]] std::string folder() const { return db->GetName() + "/genista"; }
 };

@@ -108,6 +108,7 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] filter_keeper& keeper() noexcept { return *keeper_; }
     [[nodiscard]] rocksdb::DB& base() noexcept { return *db_; }
     [[nodiscard]] const store_id& identity() const noexcept { return identity_; }
+    [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return meta_.lives; }
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
     // rocksdb::DB, in the order of the table above. The short forms without a family come from DB and lead here.

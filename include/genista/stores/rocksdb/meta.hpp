@@ -6,6 +6,7 @@
 //     hash_key     32 bytes R's order on disk depends on it, so it is drawn once, when the database is made
 //     state        text     ready | indexing (the index is being built: whoever finds this starts over)
 //     generation   u64      grows when R changes past the log (ingested files, a new index): older filters are stale
+//     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see store_life
 //
 // Numbers are little-endian.
 #pragma once
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "genista/base/result.hpp"
 #include "genista/hash/hasher.hpp"
@@ -36,6 +38,15 @@ enum class layout : unsigned char {
 
 enum class store_state : unsigned char { ready, indexing };
 
+// One opening for writing. Copies of a database have one identity and use the same sequence numbers for different writes;
+// the ids of their lives are random, so that a filter saved by one copy is not taken for the other's. A life ends where
+// the next one begins: a snapshot of a life that shows a later write is of another history.
+struct store_life {
+    std::uint64_t id = 0;
+    std::uint64_t first = 0;  // the sequence number before the first write of this life
+};
+inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are not used
+
 struct store_meta {
     std::uint32_t format = newest_format;
     layout arrangement = layout::clustered;
@@ -43,6 +54,7 @@ struct store_meta {
     hash_key key{};
     store_state state = store_state::ready;
     std::uint64_t generation = 0;
+    std::vector<store_life> lives{};
 
     // With a key from the operating system's generator, unless one is given (tests, experiments that must repeat).
     [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
@@ -53,8 +65,13 @@ struct store_meta {
 // Nothing: the family is empty, because whoever made it did not come further. `path` is for the message.
 [[nodiscard]] result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                           std::string_view path);
-// Durable when it returns.
+// Durable when it returns. One batch of so many entries, each with a sequence number of its own.
+inline constexpr std::uint64_t meta_entries = 7;
 [[nodiscard]] result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta);
+
+// At every opening for writing, before anything else is written: draws an id and adds it to `meta.lives`. Durable when it
+// returns.
+[[nodiscard]] result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta);
 
 // An error that says what is there and what was asked for.
 [[nodiscard]] result<void> check_layout(const store_meta& meta, layout wanted, std::string_view path) noexcept;

@@ -1,0 +1,144 @@
+// Two histories with one identity: a copy of the files goes on beside the original, and both use the same sequence numbers for
+// different writes. A filter saved by one must not be taken by the other: it would deny the other's keys.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/crash/either_store.hpp"
+#include "tests/stores/scratch.hpp"
+
+namespace genista::test::forked_history_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class forked_history : public testing::TestWithParam<rocks::layout> {
+  protected:
+    std::unique_ptr<either_store> open(const std::string& name) {
+        auto opened = either_store::open(place_.path(name), {.arrangement = GetParam(), .snapshot_on_close = false});
+        if (!opened) {
+            ADD_FAILURE() << opened.error().message();
+            return nullptr;
+        }
+        return *std::move(opened);
+    }
+    static void put_some(either_store& store, const std::string& prefix, int count = 300) {
+        for (int i = 0; i < count; ++i) ASSERT_TRUE(store.put(prefix + std::to_string(i), "value"));
+    }
+    static void expect_all(either_store& store, const std::string& prefix, int count = 300) {
+        int denied = 0;
+        for (int i = 0; i < count; ++i) denied += *store.get(prefix + std::to_string(i)) ? 0 : 1;
+        EXPECT_EQ(denied, 0) << prefix;
+        const auto sound = store.audit();
+        EXPECT_TRUE(sound) << sound.error().message();
+    }
+    void copy(const std::string& from, const std::string& to) {
+        fs::remove_all(place_.path(to));
+        fs::copy(place_.path(from), place_.path(to), fs::copy_options::recursive);
+    }
+    // The snapshots of one copy in place of the other's.
+    void copy_snapshots(const std::string& from, const std::string& to) {
+        fs::remove_all(place_.path(to) + "/genista");
+        fs::copy(place_.path(from) + "/genista", place_.path(to) + "/genista", fs::copy_options::recursive);
+    }
+
+    scratch place_;
+};
+
+TEST_P(forked_history, a_snapshot_of_the_other_copy_is_not_taken) {
+    {
+        const auto store = open("db");
+        put_some(*store, "common-");
+    }
+    copy("db", "copy");
+    {
+        const auto store = open("db");
+        put_some(*store, "original-");
+        ASSERT_TRUE(store->save());
+    }
+    {
+        const auto store = open("copy");
+        put_some(*store, "copied-");
+        put_some(*store, "more-");
+    }
+    copy_snapshots("db", "copy");
+    const auto store = open("copy");
+    EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
+    for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
+}
+
+// The copy is of a store that runs on, so that both know the life in which the snapshot is taken.
+TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
+    {
+        const auto store = open("db");
+        put_some(*store, "common-");
+        copy("db", "copy");
+        put_some(*store, "original-");
+        ASSERT_TRUE(store->save());
+    }
+    {
+        const auto store = open("copy");
+        put_some(*store, "copied-");
+        put_some(*store, "more-");
+    }
+    copy_snapshots("db", "copy");
+    const auto store = open("copy");
+    EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
+    for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
+}
+
+TEST_P(forked_history, a_snapshot_from_before_the_fork_serves_both) {
+    {
+        const auto store = open("db");
+        put_some(*store, "common-");
+        ASSERT_TRUE(store->save());
+    }
+    copy("db", "copy");
+    for (const char* name : {"db", "copy"}) {
+        for (int i = 0; i < 3; ++i) {
+            const auto store = open(name);
+            EXPECT_EQ(store->origin(), rocks::filter_origin::snapshot);
+            put_some(*store, name + std::to_string(i));
+            expect_all(*store, "common-");
+        }
+        const auto store = open(name);
+        for (int i = 0; i < 3; ++i) expect_all(*store, name + std::to_string(i));
+    }
+}
+
+// An older copy is put back, and grows past the snapshots beside it while no filter looks at them.
+TEST_P(forked_history, a_clustered_store_without_its_filter_begins_a_life_too) {
+    if (GetParam() != rocks::layout::clustered) return;
+    {
+        const auto store = open("db");
+        put_some(*store, "common-");
+    }
+    copy("db", "copy");
+    {
+        const auto store = open("db");
+        put_some(*store, "original-");
+        ASSERT_TRUE(store->save());
+    }
+    copy_snapshots("db", "copy");
+    {
+        rocks::clustered_options options;
+        options.rocksdb = small_rocksdb_options(nullptr);
+        options.wal_kept_mb = 16;
+        const auto store = rocks::clustered_store::open(place_.path("copy"), options);
+        ASSERT_TRUE(store) << store.error().message();
+        for (int i = 0; i < 600; ++i) {
+            const std::string key = "copied-" + std::to_string(i);
+            ASSERT_TRUE((*store)->write((*store)->hash()(key), key, "value"));
+        }
+        ASSERT_TRUE((*store)->close());
+    }
+    const auto store = open("copy");
+    EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
+    expect_all(*store, "copied-", 600);
+}
+
+INSTANTIATE_TEST_SUITE_P(of, forked_history, testing::Values(rocks::layout::clustered, rocks::layout::indexed),
+                         [](const auto& each) { return std::string{rocks::to_string(each.param)}; });
+
+}  // namespace
+}  // namespace genista::test::forked_history_test
