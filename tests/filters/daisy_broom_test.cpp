@@ -9,6 +9,7 @@
 #include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "support/daisy_oracles.hpp"
+#include "support/every_isa.hpp"
 
 namespace genista::daisy_broom_test {
 namespace {
@@ -235,6 +236,30 @@ TEST(daisy_broom, answers_batches_as_one_by_one) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
         ASSERT_EQ((bits[i / 64] >> i % 64 & 1) != 0, w.f.may_contain(keys[i])) << i;
         ASSERT_EQ(w.f.may_contain(keys[i]), w.f.may_contain(integer_key{keys[i]}.view(), w.f.hash()(keys[i])));
+    }
+}
+
+// All sizes about a word and about a chunk, integers and views, before and after class 0 has a late band or exceptions.
+TEST(daisy_broom, answers_batches_of_any_size_as_one_by_one_for_every_instruction_set) {
+    for (const isa level : test::usable_isas()) {
+        const test::scoped_isa scope{level};
+        world w;
+        for (std::uint64_t key = 0; key < 3'000; ++key) w.insert(key);
+        for (std::uint64_t i = 0; i < 400; ++i) (void)w.ask_stranger(strangers + i);
+        for (std::size_t count = 0; count <= 1'100; count = count < 70 ? count + 1 : count + 147) {
+            std::vector<std::uint64_t> keys(count), bits(words_for(count) + 1, ~std::uint64_t{0}), again = bits;
+            std::vector<key_view> views(count);
+            for (std::size_t i = 0; i < count; ++i) {
+                keys[i] = i % 3 == 0 ? i : strangers + i;
+                views[i] = key_view{reinterpret_cast<const std::byte*>(&keys[i]), 8};
+            }
+            w.f.may_contain(std::span<const std::uint64_t>{keys}, bits);
+            w.f.may_contain(std::span<const key_view>{views}, again);
+            ASSERT_EQ(bits, again) << count;
+            for (std::size_t i = 0; i < count; ++i)
+                ASSERT_EQ((bits[i / 64] >> i % 64 & 1) != 0, w.f.may_contain(keys[i])) << i << " of " << count;
+            ASSERT_EQ(bits.back(), ~std::uint64_t{0}) << "not one word too many";
+        }
     }
 }
 

@@ -28,7 +28,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>
@@ -37,6 +40,7 @@
 #include <string_view>
 #include <utility>
 
+#include "genista/filters/class_batches.hpp"
 #include "genista/filters/daisy_broom/band_view.hpp"
 #include "genista/filters/daisy_broom/core.hpp"
 #include "genista/filters/daisy_broom/unkept_keys.hpp"
@@ -273,12 +277,48 @@ class daisy_broom_filter {
         return {};
     }
 
+    // In chunks. The keys of a band stand side by side, so that its broom filter is asked for all of them at once; a key of class 0 is
+    // asked for alone, in the list or the late band.
     template <class Key>
     void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_bits.size() >= words_for(keys.size()));
-        std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
+        for (std::size_t first = 0; first < keys.size(); first += class_batch) {
+            const std::size_t count = std::min(class_batch, keys.size() - first);
+            answer_chunk(keys.subspan(first, count), out_bits.subspan(first / 64, words_for(count)));
+        }
+    }
+    template <class Key>
+    void answer_chunk(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
+        std::array<digest, class_batch> digests, together;
+        std::array<std::uint8_t, class_batch> bands;
+        std::array<std::uint16_t, class_batch> from;
+        std::array<std::uint64_t, class_batch / 64> found;
+        if constexpr (std::same_as<Key, std::uint64_t>) {
+            hash()(keys, digests);
+        } else {
+            for (std::size_t i = 0; i < keys.size(); ++i) digests[i] = hash()(keys[i]);
+        }
+        std::fill(out_bits.begin(), out_bits.end(), std::uint64_t{0});
+        const auto put = [&](std::size_t i, bool answer) { out_bits[i / 64] |= std::uint64_t{answer} << i % 64; };
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
+            if constexpr (std::same_as<Key, std::uint64_t>) {
+                const integer_key bytes{keys[i]};
+                bands[i] = static_cast<std::uint8_t>(band_of(bytes.view()));
+            } else {
+                bands[i] = static_cast<std::uint8_t>(band_of(keys[i]));
+            }
+            if (bands[i] == daisy_bands::none) put(i, core_->may_contain_unkept(digests[i]));
+        }
+        for (unsigned band = 0; band < core_->size(); ++band) {
+            std::size_t count = 0;
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+                if (bands[i] != band) continue;
+                from[count] = static_cast<std::uint16_t>(i);
+                together[count++] = digests[i];
+            }
+            if (count == 0) continue;
+            std::as_const(*core_).broom(band).may_contain(std::span<const digest>{together}.first(count), found);
+            for (std::size_t i = 0; i < count; ++i) put(from[i], (found[i / 64] >> i % 64 & 1) != 0);
         }
     }
 

@@ -32,6 +32,8 @@
 //
 // Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and it needs no shares. Each class begins with a single block,
 // tables double, rates fall as 1/(i (i + 1)), whose sum is 1: 2 log log n bits a key more, and the rate stays 2^-j for any number of keys.
+// That is when the last table is full. Not promised: these bits at all times (right after a doubling everything takes twice as much), and
+// constant time: a look-up asks each of the log n tables, and an insert near 99 % load moves thousands of cells.
 //
 // Many threads may query at once; an insert excludes everything else, as with a standard container.
 #pragma once

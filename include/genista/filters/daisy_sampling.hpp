@@ -183,6 +183,11 @@ class sampled_filter {
     template <class Key>
     void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_bits.size() >= words_for(keys.size()));
+        if (filter_) {
+            const auto class_of = [this](key_view key) { return daisy_class(oracle_->odds(key), filter_->terms()); };
+            return answer_by_class(*filter_, keys, class_of, out_bits);
+        }
+        // The dictionary is exact, and counts each query.
         std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
         for (std::size_t i = 0; i < keys.size(); ++i) {
             out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;

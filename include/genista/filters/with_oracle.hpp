@@ -21,6 +21,7 @@
 #include <string_view>
 #include <utility>
 
+#include "genista/filters/class_batches.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/oracles/daisy_plan.hpp"
@@ -74,10 +75,12 @@ class with_oracle {
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return may_contain(key, hash()(key)); }
     [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept { return may_contain(integer_key{key}.view()); }
     void may_contain(std::span<const key_view> keys, std::span<std::uint64_t> out_bits) const noexcept {
-        each(keys, out_bits);
+        answer_by_class(
+            filter_, keys, [this](key_view key) { return class_of(key); }, out_bits);
     }
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
-        each(keys, out_bits);
+        answer_by_class(
+            filter_, keys, [this](key_view key) { return class_of(key); }, out_bits);
     }
 
     [[nodiscard]] unsigned class_of(key_view key) const noexcept {
@@ -118,15 +121,6 @@ class with_oracle {
     [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
 
   private:
-    template <class Key>
-    void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
-        assert(out_bits.size() >= words_for(keys.size()));
-        std::fill_n(out_bits.begin(), words_for(keys.size()), std::uint64_t{0});
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            out_bits[i / 64] |= std::uint64_t{may_contain(keys[i])} << i % 64;
-        }
-    }
-
     Filter filter_;
     std::shared_ptr<const Oracle> oracle_;
 };
