@@ -39,6 +39,7 @@
 #include "support/learning_snapshot_exercise.hpp"
 #include "support/oracle_snapshot_exercise.hpp"
 #include "support/snapshot_exercise.hpp"
+#include "support/succinct_snapshot_exercise.hpp"
 
 namespace {
 
@@ -132,6 +133,13 @@ bool load_broom(std::span<const std::byte> bytes) {
 bool load_broom_paper(std::span<const std::byte> bytes) {
     return judged(test::exercise_learning_snapshot<broom_paper_filter>(bytes, test::paper_bound));
 }
+template <class Dictionary>
+bool load_numbers(std::span<const std::byte> bytes) {
+    return judged(test::exercise_numbers_snapshot<Dictionary>(bytes));
+}
+bool load_lossy(std::span<const std::byte> bytes) {
+    return judged(test::exercise_lossy_snapshot(bytes));
+}
 bool load_fingerprint(std::span<const std::byte> bytes) {
     return judged(test::exercise_fingerprint_snapshot(bytes));
 }
@@ -151,8 +159,11 @@ constexpr loader loaders[] = {
     {snapshot_kind::cleary, exercise<cleary_filter>},
     {snapshot_kind::daisy_bloom, exercise<test::keyed_shell<daisy_bloom_filter>>},
     {snapshot_kind::weighted_bloom, exercise<test::keyed_shell<weighted_bloom_filter>>},
+    {snapshot_kind::succinct, load_numbers<succinct_set>},
+    {snapshot_kind::multiset, load_numbers<succinct_multiset>},
     {snapshot_kind::optimal, exercise<optimal_filter>},
     {snapshot_kind::spectral, exercise<spectral_filter>},
+    {snapshot_kind::lossy, load_lossy},
     {snapshot_kind::broom, load_broom},
     {snapshot_kind::oracle_model, exercise_model},
     {snapshot_kind::broom_paper, load_broom_paper},

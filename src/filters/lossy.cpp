@@ -163,7 +163,8 @@ result<lossy_filter> lossy_filter::load(std::span<const std::byte> bytes) noexce
         const auto universe = universe_for(common->options, share);
         if (!universe) return universe.error();
         if (!fields.finished() || values->size() != common->keys || values->universe() != *universe ||
-            omitted > common->options.capacity)
+            values->size() > most_stored(common->options, share) ||  // the rate holds for so many
+            omitted > common->options.capacity - common->keys)
             return error::make(error_code::corrupt, "lossy snapshot: %llu values below %llu for %llu keys",
                                static_cast<unsigned long long>(values->size()),
                                static_cast<unsigned long long>(values->universe()),

@@ -20,8 +20,11 @@
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "genista/filters/cyclic.hpp"
+#include "genista/filters/lossy.hpp"
+#include "genista/filters/multiset.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
+#include "genista/filters/succinct_set.hpp"
 #include "genista/filters/swapping.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "genista/remote/indexed.hpp"
@@ -207,6 +210,107 @@ TEST(golden, cascade_keyed) {
 }
 TEST(golden, whitelist_keyed) {
     check_golden<whitelist_filter>("whitelist-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 8, {3'585, 37'041'085});
+}
+
+// ---- a filter that leaves keys out, and the exact dictionaries of numbers -----------------------------------------------
+
+lossy_filter make_golden_lossy(hash_kind kind) {
+    auto filter = lossy_filter::make({.capacity = 2 * members,
+                                      .false_positive_rate = 1.0 / 64,
+                                      .false_negative_share = 0.25,
+                                      .hash = hasher{hash_key::from_seed(20'240), kind}});
+    EXPECT_TRUE(filter) << filter.error().message();
+    for (std::uint64_t i = 0; i < members; ++i) {
+        EXPECT_NE(filter->insert(i), lossy_insert::full);
+        EXPECT_NE(filter->insert(text_key(i)), lossy_insert::full);
+    }
+    return *std::move(filter);
+}
+
+// `left_out`: which members are, counted and summed like mistakes.
+void check_golden_lossy(const std::string& name, hash_kind kind, mistakes left_out, mistakes golden) {
+    const auto file = test::golden_bytes(name, 4096, [&] { return make_golden_lossy(kind); });
+    const result<lossy_filter> filter = lossy_filter::load(file);
+    ASSERT_TRUE(filter) << filter.error().message();
+    EXPECT_EQ(test::saved(*filter), file);
+    EXPECT_EQ(filter->hash().kind(), kind);
+    EXPECT_EQ(filter->hash().key(), hash_key::from_seed(20'240));
+    EXPECT_EQ(filter->stats().capacity, 2 * members);
+    EXPECT_EQ(filter->stats().false_positive_rate, 1.0 / 64);
+    EXPECT_EQ(filter->false_negative_share(), 0.25);
+    mistakes omitted;
+    const auto ask = [&](const auto& key, std::uint64_t i) {
+        if (filter->omits(key)) {
+            ++omitted.count;
+            omitted.sum += i;
+        } else {
+            ASSERT_TRUE(filter->may_contain(key)) << i;
+        }
+    };
+    for (std::uint64_t i = 0; i < members; ++i) {
+        ask(i, i);
+        ask(text_key(i), i);
+    }
+    EXPECT_EQ(omitted, left_out) << omitted.count << ", " << omitted.sum;
+    EXPECT_EQ(filter->stats().keys, 2 * members - omitted.count);
+    const mistakes found = mistakes_of(*filter);
+    EXPECT_EQ(found, golden) << found.count << ", " << found.sum;
+}
+
+// Numbers i * i for i below 300, i % 9 + 1 times where there are counts. The universe is no power of two.
+constexpr std::uint64_t universe = 3'000'000'019;
+
+template <class Dictionary>
+void check_golden_numbers(const std::string& name, hash_kind kind, std::uint64_t size) {
+    constexpr bool counts = requires(const Dictionary& all) {
+        all.count(0);
+    };
+    const auto times = [](std::uint64_t i) { return counts ? i % 9 + 1 : 1; };
+    const auto file = test::golden_bytes(name, 4096, [&] {
+        auto all = Dictionary::make({.universe = universe, .hash = hasher{hash_key::from_seed(20'240), kind}});
+        EXPECT_TRUE(all) << all.error().message();
+        for (std::uint64_t i = 0; i < members; ++i)
+            for (std::uint64_t j = 0; j < times(i); ++j) EXPECT_TRUE(all->insert(i * i));
+        return *std::move(all);
+    });
+    const result<Dictionary> all = Dictionary::load(file);
+    ASSERT_TRUE(all) << all.error().message();
+    EXPECT_EQ(test::saved(*all), file);
+    EXPECT_EQ(all->universe(), universe);
+    EXPECT_EQ(all->size(), size);
+    // Exactly these: each is there, and the visits are of nothing else.
+    for (std::uint64_t i = 0; i < members; ++i) {
+        ASSERT_TRUE(all->contains(i * i)) << i;
+        if constexpr (counts) {
+            ASSERT_EQ(all->count(i * i), times(i)) << i;
+        }
+    }
+    std::uint64_t visited = 0, sum = 0;
+    all->each([&](std::uint64_t, std::uint64_t count) {
+        ++visited;
+        sum += count;
+    });
+    EXPECT_EQ(visited, members);
+    EXPECT_EQ(sum, size);
+}
+
+TEST(golden, lossy_keyed) {
+    check_golden_lossy("lossy-v2-keyed.snapshot", hash_kind::keyed, {153, 23'024}, {525, 5'317'920});
+}
+TEST(golden, lossy_trusted) {
+    check_golden_lossy("lossy-v2-trusted.snapshot", hash_kind::trusted, {147, 20'936}, {564, 5'902'429});
+}
+TEST(golden, succinct_set_keyed) {
+    check_golden_numbers<succinct_set>("succinct_set-v1-keyed.snapshot", hash_kind::keyed, members);
+}
+TEST(golden, succinct_set_trusted) {
+    check_golden_numbers<succinct_set>("succinct_set-v1-trusted.snapshot", hash_kind::trusted, members);
+}
+TEST(golden, multiset_keyed) {
+    check_golden_numbers<succinct_multiset>("multiset-v1-keyed.snapshot", hash_kind::keyed, 1'491);
+}
+TEST(golden, multiset_trusted) {
+    check_golden_numbers<succinct_multiset>("multiset-v1-trusted.snapshot", hash_kind::trusted, 1'491);
 }
 
 }  // namespace

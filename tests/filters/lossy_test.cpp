@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 #include <vector>
 
@@ -110,6 +111,27 @@ TEST(lossy, comes_back_from_a_snapshot) {
         auto loaded = lossy_filter::load(bytes);
         if (loaded) (void)loaded->insert(1u);
     }
+}
+
+// A filter that omits nothing, forged into one that should hold at most half as many keys at half the rate: the universe
+// is the same, the rate would be twice what the file says.
+TEST(lossy, refuses_snapshots_of_more_keys_than_the_rate_holds_for) {
+    auto filter = *lossy_filter::make({.capacity = 10'000,
+                                       .false_positive_rate = 1.0 / 64,
+                                       .false_negative_share = 0,
+                                       .hash = hasher{hash_key::from_seed(1)}});
+    for (std::uint64_t key = 0; key < 10'000; ++key) ASSERT_EQ(filter.insert(key), lossy_insert::stored);
+    const auto file = test::saved(filter);
+    auto forged = file;
+    test::put_little_endian(forged, 192 + 8, 8, std::bit_cast<std::uint64_t>(1.0 / 128));
+    test::put_little_endian(forged, 192 + 56, 8, std::bit_cast<std::uint64_t>(0.53));  // at most 5,000 stored keys
+    test::fix_checksums(forged);
+    EXPECT_FALSE(lossy_filter::load(forged));
+    // Omitted keys count towards the capacity.
+    forged = file;
+    test::put_little_endian(forged, 192 + 64, 8, 1);
+    test::fix_checksums(forged);
+    EXPECT_FALSE(lossy_filter::load(forged));
 }
 
 }  // namespace
