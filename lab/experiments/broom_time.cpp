@@ -91,6 +91,22 @@ class chosen_by_population {
         }
         return found;
     }
+    // All of the first n keys that are in a bin of about this population; none if there is no such bin left.
+    std::vector<std::uint64_t> keys_of_a_bin(std::uint64_t n, unsigned population) {
+        for (const int more : {0, 1, -1, 2, -2, 3, -3}) {
+            const auto wanted = static_cast<unsigned>(static_cast<int>(population) + more);
+            const auto at = std::find(population_.begin(), population_.end(), wanted);
+            if (at == population_.end()) continue;
+            *at = 0;
+            const auto bin = static_cast<std::uint64_t>(at - population_.begin());
+            std::vector<std::uint64_t> found;
+            for (std::uint64_t key = 0; key < n; ++key) {
+                if (bin_of(key) == bin) found.push_back(key);
+            }
+            return found;
+        }
+        return {};
+    }
 
   private:
     [[nodiscard]] std::uint64_t bin_of(std::uint64_t key) const { return scale(filter_.hash()(key).position, bins_); }
@@ -117,27 +133,44 @@ double renewals_per_replacement(std::uint64_t n, double rate, std::uint64_t seed
     return static_cast<double>(renewals) / static_cast<double>(replacements);
 }
 
-struct erase_kind {
-    unsigned population;
-    bool renews;  // erases of the other kind are left out: a bin of 45 keys may have a full half
-    std::uint64_t count;
-};
-
-std::vector<double> count_erases(our_workload& w, instruction_counter& counter, chosen_by_population& choose,
-                                 const erase_kind& kind) {
+// Instructions of one erase, and whether it renewed its bin.
+std::pair<double, bool> count_erase(our_workload& w, instruction_counter& counter, std::uint64_t key) {
     uncounted_map<memory_map> remote{w.store()};
+    const std::uint64_t before = w.filter().stats().renewals;
+    volatile bool sink = false;
+    const std::uint64_t instructions = counter.of([&] { sink = w.filter().erase(key, remote).has_value(); });
+    return {static_cast<double>(instructions), w.filter().stats().renewals != before};
+}
+
+// In bins of 45 keys. Those that renew are left out: such a bin may have a full half.
+std::vector<double> count_plain_erases(our_workload& w, instruction_counter& counter, chosen_by_population& choose,
+                                       std::uint64_t count) {
     std::vector<double> counts;
-    while (counts.size() < kind.count) {
-        const std::vector<std::uint64_t> chosen = choose.keys(0, kind.population, 1);
+    while (counts.size() < count) {
+        const std::vector<std::uint64_t> chosen = choose.keys(0, 45, 1);
         if (chosen.empty()) break;
-        const std::uint64_t key = chosen.front();
-        const std::uint64_t before = w.filter().stats().renewals;
-        volatile bool sink = false;
-        const std::uint64_t instructions = counter.of([&] { sink = w.filter().erase(key, remote).has_value(); });
-        if ((w.filter().stats().renewals != before) != kind.renews) continue;
-        counts.push_back(static_cast<double>(instructions));
+        if (const auto [instructions, renewed] = count_erase(w, counter, chosen.front()); !renewed)
+            counts.push_back(instructions);
     }
-    if (counts.empty()) throw workload_error{"broom-time: no bin of the population wanted"};
+    if (counts.empty()) throw workload_error{"broom-time: no bin of 45 keys whose erase does not renew it"};
+    return counts;
+}
+
+// In bins of about 50 keys, which are full: the first erases bury (decision 11), then one renews.
+std::vector<double> count_renewing_erases(our_workload& w, instruction_counter& counter, chosen_by_population& choose,
+                                          std::uint64_t n, std::uint64_t count) {
+    std::vector<double> counts;
+    while (counts.size() < count) {
+        const std::vector<std::uint64_t> keys = choose.keys_of_a_bin(n, 50);
+        if (keys.empty()) break;
+        for (const std::uint64_t key : keys) {
+            const auto [instructions, renewed] = count_erase(w, counter, key);
+            if (!renewed) continue;
+            counts.push_back(instructions);
+            break;
+        }
+    }
+    if (counts.empty()) throw workload_error{"broom-time: no erase in a bin of about 50 keys renews it"};
     return counts;
 }
 
@@ -159,9 +192,8 @@ time_means measure_time_cell(std::uint64_t n, double rate, const time_samples& s
     for (const std::uint64_t key : fresh) (void)must(w.store().put(filter.hash()(key), integer_key{key}.view()));
     const auto inserts =
         count_each(counter, fresh, [&](std::uint64_t key) { sink = filter.insert(key, remote).has_value(); });
-    const auto erases = count_erases(w, counter, choose, {.population = 45, .renews = false, .count = sample.erases});
-    const auto renewals =
-        count_erases(w, counter, choose, {.population = 50, .renews = true, .count = sample.renewals});
+    const auto erases = count_plain_erases(w, counter, choose, sample.erases);
+    const auto renewals = count_renewing_erases(w, counter, choose, n, sample.renewals);
     seen.insert = median_of(inserts);
     seen.erase = median_of(erases);
     seen.renewal = median_of(renewals);

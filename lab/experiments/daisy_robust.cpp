@@ -276,8 +276,9 @@ outcome measure_daisy_robust(const run_options& options) {
                    " n₊ bits more for random errors up to 4, " + shown(allowed_worst_bits) + " n₊ (fingerprint) and " +
                    shown(allowed_worst_bloom_bits) +
                    " n₊ (Bloom) for the worst direction (Zipf 1.2 asked: n, not n₊); no member denied";
-    out.measured = std::string{all.kept ? "so" : "NOT so"} + "; most: " + shown(all.most_random, 3) + " n₊ random, " +
-                   shown(all.most_worst, 3) + " and " + shown(all.most_worst_bloom, 3) + " n₊ worst; " +
+    out.measured = std::string{all.kept ? "so" : "NOT so"} + "; most: " + shown(all.most_random, 3) + " random, " +
+                   shown(all.most_worst, 3) + " (fingerprint) and " + shown(all.most_worst_bloom, 3) +
+                   " (Bloom, and both with Zipf 1.2 asked) worst, bits for each n₊ (Zipf 1.2 asked: each n); " +
                    std::to_string(all.denied) + " denied";
     out.control = {{"what", "constant and shuffled odds undercut no ordinary filter"},
                    {"failed_as_they_must", all.controls_failed}};

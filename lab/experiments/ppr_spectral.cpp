@@ -4,7 +4,12 @@
 //
 //   1  over mixed inserts and erases beside exact counts (10^8 in full) no count is too small;
 //   2  counts that are too large, of 10^4/ε different keys, members (whose exact count is known) and strangers (zero): the rule for rates;
-//   3  bits: at most 1.3 Σ n_i log(3e · u/n_i), n_i the elements of S_i, the text's own sum [§4].
+//   3  bits: at most 1.3 Σ n_i log(3e · u/n_i), the text's own sum [§4], from n = 10^5 on. Both n_i and u come from the exact counts and
+//      from the promise, not from the filter: a counter that only went up is binary, so n_i is the number of keys that are there at least
+//      2^(i-1) times, and u = n/ε.
+//
+// Smallest defect of 3 that is seen: 1.3 over what is measured, told as `bits_over_bound`. *Control* of 3: the same filter made for ε/4, two
+// bits more a digit (about 15 %): must break 3.
 //
 // *Control*: the same filter made for 2ε, judged at ε: must break 2.
 #include <algorithm>
@@ -33,9 +38,8 @@ struct spectrum_seen {
     std::uint64_t keys = 0, size = 0, asked = 0, too_large = 0, too_small = 0, most = 0;
     double bits = 0, bound = 0;
     [[nodiscard]] bool rate_kept() const { return too_large <= most_plausible_hits(asked, spectral_rate); }
-    [[nodiscard]] bool kept() const {
-        return rate_kept() && too_small == 0 && (keys < ppr_judged_from || bits <= most_spectral_share * bound);
-    }
+    [[nodiscard]] bool small() const { return bits <= most_spectral_share * bound; }
+    [[nodiscard]] bool kept() const { return rate_kept() && too_small == 0 && (keys < ppr_judged_from || small()); }
     [[nodiscard]] nlohmann::json row() const {
         return {{"keys", keys},   {"size", size},           {"largest_count", most},
                 {"asked", asked}, {"too_large", too_large}, {"too_small", too_small},
@@ -48,13 +52,14 @@ spectral_filter spectral_for(std::uint64_t n, double made_rate, std::uint64_t se
     return must(spectral_filter::make({n, made_rate, hasher{hash_key::from_seed(seed)}}));
 }
 
-double bound_of(const spectral_filter& filter) {
+double bound_of(const std::vector<std::uint64_t>& exact) {
+    const double universe = static_cast<double>(exact.size()) / spectral_rate;
     double sum = 0;
-    for (unsigned i = 0; i < 62; ++i) {
-        const auto n = static_cast<double>(filter.digits_in_use(i));
-        if (n > 0) sum += n * std::log2(3 * std::numbers::e * static_cast<double>(filter.universe()) / n);
+    for (std::uint64_t least = 1;; least *= 2) {
+        const auto n = static_cast<double>(std::ranges::count_if(exact, [&](std::uint64_t c) { return c >= least; }));
+        if (n == 0) return sum;
+        sum += n * std::log2(3 * std::numbers::e * universe / n);
     }
-    return sum;
 }
 
 spectrum_seen measure_spectrum(std::uint64_t n, double made_rate, std::uint64_t seed) {
@@ -69,7 +74,7 @@ spectrum_seen measure_spectrum(std::uint64_t n, double made_rate, std::uint64_t 
     for (std::uint64_t i = 0; i < draws_a_key * n; ++i) put(draw());
     spectrum_seen seen{.keys = n, .size = filter.stats().keys, .most = *std::ranges::max_element(exact)};
     seen.bits = 8 * static_cast<double>(filter.stats().local_bytes);
-    seen.bound = bound_of(filter);
+    seen.bound = bound_of(exact);
     for (std::uint64_t key = 0; key < n; ++key) {
         const std::uint64_t said = filter.count(key);
         seen.too_small += said < exact[key] ? 1u : 0u;
@@ -103,7 +108,8 @@ outcome measure_ppr_spectral(const run_options& options) {
         if (each.keys >= ppr_judged_from) worst = std::max(worst, each.bits / each.bound);
     }
     const spectrum_seen control = measure_spectrum(ppr_judged_from, 2 * spectral_rate, options.seed);
-    const bool control_failed = !control.rate_kept();
+    const spectrum_seen large = measure_spectrum(ppr_judged_from, spectral_rate / 4, options.seed);
+    const bool control_failed = !control.rate_kept() && !large.small();
     const spectrum_seen& last = all.back();
     out.promised = "a count is never too small, and too large with probability at most 2^-8; at most " +
                    shown(most_spectral_share) + " Σ n_i log(3e u/n_i) bits";
@@ -112,7 +118,8 @@ outcome measure_ppr_spectral(const run_options& options) {
                    " counts too small; at n = " + std::to_string(last.keys) + " " + std::to_string(last.too_large) +
                    " of " + std::to_string(last.asked) + " too large; " + shown(worst, 3) +
                    " of the sum at most, counts up to " + std::to_string(last.most);
-    out.control = {{"what", "made for 2ε"},
+    out.control = {{"what", "made for 2ε: the rate; made for ε/4: the bits"},
+                   {"bits_over_bound", large.bits / large.bound},
                    {"too_large", control.too_large},
                    {"allowed", most_plausible_hits(control.asked, spectral_rate)},
                    {"failed_as_it_must", control_failed}};

@@ -166,6 +166,12 @@ template <digit_tape Tape>
 // A counter by itself: its two tracks are two words. It counts the digits that were read and written.
 class redundant_counter {
   public:
+    // Where so many increments from zero leave it, below 2^62: in binary. No digit has been read or written.
+    [[nodiscard]] static redundant_counter after_increments(std::uint64_t value) noexcept {
+        redundant_counter made;
+        made.plus_ = value;
+        return made;
+    }
     [[nodiscard]] bool is_zero() const noexcept { return bits::is_zero(*this); }
     // False: all digits are in use, and nothing has changed.
     bool increment() noexcept { return follow(plan_increment(*this)); }
