@@ -36,7 +36,7 @@ TEST(adaptive_bloom_model, every_step_agrees_with_the_truth) {
     for (const double rate : {0.5, 0.25, 0.15, 0x1p-4, 0x1p-8}) {
         for (const std::uint64_t capacity : {1u, 20u, 300u}) {
             world w{{.capacity = capacity, .rate = rate, .seed = capacity}};
-            const auto steps = test::scaled<std::uint64_t>(1'200, 100'000);
+            const auto steps = test::scaled<std::uint64_t>(1'200, 20'000);
             for (std::uint64_t step = 0; step < steps; ++step) {
                 one_step(w);
                 w.scan();
@@ -64,7 +64,7 @@ TEST(adaptive_bloom_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_
             world w{{.capacity = 60, .rate = rate, .seed = 77}};
             for (int round = 0; round < 8; ++round) {
                 w.set_faults(share);
-                const auto steps = test::scaled<std::uint64_t>(120, 10'000);
+                const auto steps = test::scaled<std::uint64_t>(120, 2'000);
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w);
                     w.scan();

@@ -84,7 +84,7 @@ TEST(broom_paper_model, every_step_agrees_with_the_truth) {
         for (const std::uint64_t capacity : {1u, 2u, 17u, 90u, 400u}) {
             const std::uint64_t seed = capacity * 100 + static_cast<std::uint64_t>(1 / f.rate);
             test::paper_world w{made(f, capacity, seed)};
-            const auto steps = test::scaled<std::uint64_t>(f.rate < 0x1p-9 ? 250 : 600, 40'000);
+            const auto steps = test::scaled<std::uint64_t>(f.rate < 0x1p-9 ? 250 : 600, 10'000);
             swarm on;
             for (std::uint64_t step = 0; step < steps; ++step) {
                 if (step % 100 == 0) on = swarm::drawn(w.chance);
@@ -116,7 +116,7 @@ TEST(broom_paper_model, thousands_of_keys_agree_with_the_truth) {
         constexpr std::uint64_t capacity = 3'000;
         test::paper_world w{made(f, capacity, 5)};
         for (std::uint64_t key = 0; key < capacity; ++key) ASSERT_TRUE(w.insert(key));
-        const auto steps = test::scaled<std::uint64_t>(3'000, 100'000);
+        const auto steps = test::scaled<std::uint64_t>(3'000, 30'000);
         for (std::uint64_t step = 0; step < steps; ++step) {
             one_step(w, {.rebuild = step > steps / 2, .save = step > steps / 2}, 4000);
             if (step % 1'000 == 0) w.scan();
@@ -138,7 +138,7 @@ TEST(broom_paper_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_sta
             for (int round = 0; round < 4; ++round) {
                 w.set_faults(share);
                 const swarm on = swarm::drawn(w.chance);
-                const auto steps = test::scaled<std::uint64_t>(80, 5'000);
+                const auto steps = test::scaled<std::uint64_t>(80, 1'000);
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w, on, 2000);
                     w.scan();

@@ -109,7 +109,7 @@ TEST(broom_paper_threads, nobody_is_denied_while_others_write) {
                                   .false_positive_rate = rate,
                                   .hash = hasher{hash_key::from_seed(3)},
                                   .repeatable = 3}};
-            const auto steps = test::scaled<std::uint64_t>(1'500, 100'000);
+            const auto steps = test::scaled<std::uint64_t>(400, 5'000);
             {
                 std::vector<std::jthread> team;
                 for (std::uint64_t i = 0; i < writers; ++i) team.emplace_back([&, i] { shared.write(i, steps); });

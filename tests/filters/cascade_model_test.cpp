@@ -39,7 +39,7 @@ TEST(cascade_model, every_step_agrees_with_the_truth) {
         for (const std::uint64_t capacity : {1u, 3u, 30u, 300u}) {
             test::cascade_world w{test::cascade_made(capacity, rate, capacity)};
             for (std::uint64_t key = 0; key < capacity; ++key) ASSERT_TRUE(w.insert(key));
-            const auto steps = test::scaled<std::uint64_t>(1'500, 100'000);
+            const auto steps = test::scaled<std::uint64_t>(1'500, 20'000);
             for (std::uint64_t step = 0; step < steps; ++step) {
                 one_step(w);
                 most_keys = std::max(most_keys, w.filter.stats().keys);
@@ -69,7 +69,7 @@ TEST(cascade_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_b
             test::cascade_world w{test::cascade_made(60, rate, 7), 60};
             for (int round = 0; round < 8; ++round) {
                 w.set_faults(share);
-                const auto steps = test::scaled<std::uint64_t>(150, 10'000);
+                const auto steps = test::scaled<std::uint64_t>(150, 2'000);
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w);
                     w.scan();

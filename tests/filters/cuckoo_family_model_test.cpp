@@ -42,7 +42,7 @@ TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
             const std::uint64_t seed = capacity * 100 + form.tables * 10 + form.bin_slots;
             // Four bits: somebody collides all the time.
             test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 4, seed)};
-            const auto steps = test::scaled<std::uint64_t>(1'000, 100'000);
+            const auto steps = test::scaled<std::uint64_t>(1'000, 20'000);
             for (std::uint64_t step = 0; step < steps; ++step) {
                 const std::uint64_t before = w.filter.relays();
                 one_step(w);
@@ -74,7 +74,7 @@ TYPED_TEST(cuckoo_family_model, a_store_that_fails_and_lies_costs_no_key_and_not
             test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 14, seed)};
             for (int round = 0; round < 6; ++round) {
                 w.set_faults(share);
-                const auto steps = test::scaled<std::uint64_t>(100, 10'000);
+                const auto steps = test::scaled<std::uint64_t>(100, 2'000);
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w);
                     w.scan();
