@@ -114,7 +114,7 @@ TEST(guard_cuckoo_cli, a_seed_repeats_the_counts) {
     const auto counts = [](const char* seed) {
         const tool_run run =
             run_tool({"guard", "--number-of-keys", "8000", "--number-of-queries", "20000", "--value-bytes", "8",
-                      "--filters", all_members, "--bits-per-key", "40", "--seed", seed, "--json", "-"});
+                      "--filters", all_members, "--bits-per-key", "42", "--seed", seed, "--json", "-"});
         EXPECT_EQ(run.status, 0) << run.err;
         std::vector<std::uint64_t> all;
         const json document = run.json();
