@@ -4,9 +4,15 @@
 // every false positive is repaired. f = 8, 12 and 16 bits a slot: cuckoo, cuckooing and swapping have fingerprints of f bits, cyclic
 // with s selector bits of f - s; the broom filter (ours) is made for the same bits a key, where it can be (from about 12).
 //
-// Judged for f = 8 and 12 on network traces, at every |A|/|S|: cuckooing has at most as many false positives as cyclic (s = 1, 2, 3)
-// and swapping, within 2 standard errors of the difference of the means over the trials (a hash key each). f = 16 is reported: a
-// handful of false positives in a replay. Control: the plain cuckoo filter must be worse than cuckooing.
+// Judged for f = 8 and 12:
+//   1  On network traces, at every |A|/|S|: cuckooing has at most as many false positives as cyclic (s = 1, 2, 3) and swapping, within 2
+//      standard errors of the difference of the means over the trials (a hash key each). Rivals have twice as many, so that this alone
+//      would let a filter pass that is 1.7 times worse than it should be. Made-up traces are never judged by this.
+//   2  On every trace, made-up ones too: cuckooing has no more false positives than a scalar version of the same rule, over all |A|/|S|
+//      together (judge_by_scalar in acf_figures.hpp has the limit). That is a promise about the code and none about networks.
+// f = 16 is reported: a handful of false positives in a replay. Controls, measured: the plain cuckoo filter must be worse than cuckooing
+// (1), and the scalar version with 15 % more false positives must fail (2) at f = 8, where there are enough of them to tell; the
+// smallest defect seen is printed for each f.
 #include <cmath>
 #include <mutex>
 
@@ -17,6 +23,7 @@
 #include "genista/filters/swapping.hpp"
 #include "lab/experiments/acf_figures.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "lab/twins/plain_cuckooing.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/trace_replay.hpp"
@@ -46,8 +53,21 @@ std::optional<replayed> replay_broom(replay_world& in, unsigned slot_bits, std::
     return std::nullopt;
 }
 
-// Everything of one replay: a trace, a ratio, a trial.
-void replay_all(const trace& of, double ratio, std::uint64_t seed, std::span<const unsigned> slot_bits,
+replayed replay_scalar(const trace& of, std::uint64_t stored, unsigned slot_bits, double excess, std::uint64_t seed) {
+    plain_cuckooing filter{{.keys = stored, .fingerprint_bits = slot_bits, .excess = excess, .seed = seed}};
+    replayed seen;
+    for (const std::uint32_t key : of.accesses) {
+        if (key < stored) continue;
+        ++seen.queries;
+        if (!filter.may_contain(key)) continue;
+        ++seen.false_positives;
+        filter.adapt(key);
+    }
+    return seen;
+}
+
+// Everything of one replay: a trace, a ratio, a trial. Without rivals only what judge_by_scalar asks for.
+void replay_all(const trace& of, double ratio, std::uint64_t seed, std::span<const unsigned> slot_bits, bool rivals,
                 const std::function<void(const figure_place&, const replayed&)>& take) {
     const auto stored = static_cast<std::uint64_t>(static_cast<double>(of.keys.size()) / (1 + ratio));
     if (stored < least_keys) return;
@@ -56,8 +76,13 @@ void replay_all(const trace& of, double ratio, std::uint64_t seed, std::span<con
         const auto note = [&](std::string_view filter, const replayed& seen) {
             take({of.name, bits, std::string{filter}, ratio}, seen);
         };
-        note("cuckoo", replay_cuckoo<cuckoo_filter>(world, bits, seed));
         note("cuckooing", replay_cuckoo<cuckooing_filter>(world, bits, seed));
+        if (bits <= 12) {
+            note(scalar_name, replay_scalar(of, stored, bits, 1, 3 * seed + 1));
+            note(defective_name, replay_scalar(of, stored, bits, defect_excess, 3 * seed + 2));
+        }
+        if (!rivals) continue;
+        note("cuckoo", replay_cuckoo<cuckoo_filter>(world, bits, seed));
         note("cyclic1", replay_cuckoo<cyclic_filter<1>>(world, bits - 1, seed));
         note("cyclic2", replay_cuckoo<cyclic_filter<2>>(world, bits - 2, seed));
         note("cyclic3", replay_cuckoo<cyclic_filter<3>>(world, bits - 3, seed));
@@ -66,13 +91,44 @@ void replay_all(const trace& of, double ratio, std::uint64_t seed, std::span<con
     }
 }
 
+struct scalar_summary {
+    bool kept = true, control_failed = true;
+    std::string text;
+};
+
+scalar_summary summary_of(const std::vector<scalar_comparison>& ours, const std::vector<scalar_comparison>& defective) {
+    scalar_summary sum;
+    sum.kept = !ours.empty();
+    double least = 1e9, most = 0, defect_at_8 = 0, defect_at_12 = 0;
+    for (const scalar_comparison& each : ours) {
+        sum.kept = sum.kept && each.kept();
+        least = std::min(least, each.factor);
+        most = std::max(most, each.factor);
+        double& defect = each.slot_bits == 8 ? defect_at_8 : defect_at_12;
+        defect = std::max(defect, each.smallest_defect);
+    }
+    for (const scalar_comparison& each : defective)
+        sum.control_failed = sum.control_failed && (each.slot_bits != 8 || !each.kept());
+    sum.text = "it has " + shown(least, 3) + " to " + shown(most, 3) +
+               " times the false positives of the scalar version (smallest defect seen on every trace: " +
+               shown(100 * defect_at_8, 2) + " % at 8 bits, " + shown(100 * defect_at_12, 2) + " % at 12)";
+    return sum;
+}
+
+std::string verdict_on_all(const figure_data& data, const std::vector<const trace*>& traces) {
+    std::vector<std::string> names;
+    for (const trace* each : traces) names.push_back(each->name);
+    return judge_figures(data, names).text;
+}
+
 outcome measure_figures(const run_options& options, const std::vector<trace>& all) {
     const std::vector<double> ratios = options.quick
                                            ? std::vector<double>{1, 5, 20, 100}
                                            : std::vector<double>{1, 3, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100};
     const std::vector<unsigned> slot_bits =
         options.quick ? std::vector<unsigned>{8, 12} : std::vector<unsigned>{8, 12, 16};
-    const std::size_t trials = options.quick ? 4 : 10;
+    const std::size_t trials = options.quick ? 8 : 10;
+    const std::size_t rival_trials = options.quick ? 4 : 10;
     std::vector<const trace*> traces;
     for (const trace& each : all) {
         if (!options.quick || each.is_network || all.size() == 1) traces.push_back(&each);
@@ -85,39 +141,51 @@ outcome measure_figures(const run_options& options, const std::vector<trace>& al
     parallel(
         jobs,
         [&](std::size_t job) {
-            const std::size_t trial = job % trials;
-            replay_all(*traces[job / trials / ratios.size()], ratios[job / trials % ratios.size()],
-                       options.seed * 1000 + trial, slot_bits, [&](const figure_place& at, const replayed& seen) {
+            const std::size_t trial = job % trials, ratio = job / trials % ratios.size();
+            // A hash key for each |A|/|S|, too: sums over them have the variances' sum.
+            replay_all(*traces[job / trials / ratios.size()], ratios[ratio],
+                       options.seed * 10'000 + 100 * ratio + trial, slot_bits, trial < rival_trials,
+                       [&](const figure_place& at, const replayed& seen) {
                            const std::lock_guard held{adding};
                            data.add(at, seen);
                        });
         },
         options.progress);
 
-    bool any_network = false;
-    for (const trace* each : traces) any_network = any_network || each->is_network;
-    std::vector<std::string> judged;
     nlohmann::json made_of = nlohmann::json::array();
     for (const trace* each : traces) {
-        if (each->is_network || !any_network) judged.push_back(each->name);
         made_of.push_back({{"trace", each->name},
                            {"accesses", each->accesses.size()},
                            {"keys", each->keys.size()},
-                           {"network", each->is_network},
-                           {"synthetic", each->is_synthetic}});
+                           {"network", each->is_network && !each->is_synthetic},
+                           {"made_up", each->is_synthetic}});
     }
+    const std::vector<std::string> judged = traces_of_networks(traces);
     const figure_verdict verdict = judge_figures(data, judged);
+    const scalar_summary scalar = summary_of(judge_by_scalar(data, "cuckooing"), judge_by_scalar(data, defective_name));
 
     outcome out;
-    out.promised =
-        "on network traces, at the same bits and 95 % load, cuckooing has at most as many false positives as cyclic (s "
-        "= 1, 2, 3) and "
-        "swapping, at every |A|/|S|; up to 2 times fewer";
-    out.measured = verdict.text;
-    out.kept = verdict.kept && verdict.control_failed;
-    out.control = {{"what", "the plain cuckoo filter must have more false positives than cuckooing"},
-                   {"least_ratio", verdict.least_control_ratio},
-                   {"failed_as_it_must", verdict.control_failed}};
+    const std::string by_rule =
+        "on every trace cuckooing has no more false positives than a scalar version of the same rule, |A|/|S| together";
+    if (judged.empty()) {
+        out.promised = "no network trace was found, so nothing is judged of networks; " + by_rule;
+        out.measured = "on made-up traces, told and not judged: " + verdict_on_all(data, traces) + "; " + scalar.text;
+    } else {
+        out.promised =
+            "on network traces, at the same bits and 95 % load, cuckooing has at most as many false positives as "
+            "cyclic "
+            "(s = 1, 2, 3) and swapping, at every |A|/|S|; up to 2 times fewer; " +
+            by_rule;
+        out.measured = verdict.text + "; " + scalar.text;
+    }
+    out.kept = (judged.empty() || (verdict.kept && verdict.control_failed)) && scalar.kept && scalar.control_failed;
+    out.control = {
+        {"what",
+         "the plain cuckoo filter must have more false positives than cuckooing; the scalar version with 15 % "
+         "more false positives must fail by the limit against the scalar version"},
+        {"least_ratio", judged.empty() ? nlohmann::json{} : nlohmann::json(verdict.least_control_ratio)},
+        {"plain_failed_as_it_must", judged.empty() ? nlohmann::json{} : nlohmann::json(verdict.control_failed)},
+        {"defective_scalar_failed_as_it_must", scalar.control_failed}};
     out.parameters = {{"seed", options.seed},   {"quick", options.quick}, {"trials", trials}, {"ratios", ratios},
                       {"slot_bits", slot_bits}, {"traces", made_of},      {"load", 0.95}};
     out.series = data.series();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lab/report/page.hpp"
+#include "lab/workloads/trace.hpp"
 #include "lab/workloads/trace_replay.hpp"
 
 namespace genista::lab {
@@ -41,14 +42,37 @@ class figure_data {
     std::map<figure_place, figure_point> points_;
 };
 
+// Filters that are no rivals: the scalar version (lab/twins/plain_cuckooing.hpp), and the same with 15 % more false positives.
+inline constexpr const char* scalar_name = "scalar";
+inline constexpr const char* defective_name = "scalar+15%";
+inline constexpr double defect_excess = 1.15;
+
 struct figure_verdict {
     bool kept = true;
     bool control_failed = true;
     double least_control_ratio = 0;
     std::string text;
 };
-// On these traces, for 8 and 12 bits.
+// Cuckooing against its rivals on these traces, for 8 and 12 bits.
 [[nodiscard]] figure_verdict judge_figures(const figure_data& data, const std::vector<std::string>& traces);
+
+// Which traces are judged by what is promised of networks: those of networks, without the made-up ones, which are named alike. If
+// there are none, what the user gave stands for one. None is left where all are made up: nothing was learnt about networks then.
+[[nodiscard]] std::vector<std::string> traces_of_networks(const std::vector<const trace*>& all);
+
+// A filter of the rule against the scalar version of the same rule, on one trace with slots of one size, over all |A|/|S|.
+//
+// *Limit*, before any run: the scalar version's false positives, one part in 2^f - 1 more because the library's fingerprints are never
+// 0, and four standard errors of the difference. It holds on any trace, because both follow one rule; it says nothing of rivals.
+struct scalar_comparison {
+    std::string trace;
+    unsigned slot_bits = 0;
+    double factor = 0;           // of the scalar version's false positives
+    double most = 0;             // factor allowed
+    double smallest_defect = 0;  // that would be seen in all but one run of 10^4
+    [[nodiscard]] bool kept() const noexcept { return factor <= most; }
+};
+[[nodiscard]] std::vector<scalar_comparison> judge_by_scalar(const figure_data& data, const std::string& filter);
 
 [[nodiscard]] std::vector<report::section> draw_figures(const figure_data& data);
 

@@ -127,6 +127,43 @@ figure_verdict judge_figures(const figure_data& data, const std::vector<std::str
     return verdict;
 }
 
+std::vector<std::string> traces_of_networks(const std::vector<const trace*>& all) {
+    std::vector<std::string> networks, others;
+    for (const trace* each : all) {
+        if (!each->is_synthetic) (each->is_network ? networks : others).push_back(each->name);
+    }
+    return networks.empty() ? others : networks;
+}
+
+std::vector<scalar_comparison> judge_by_scalar(const figure_data& data, const std::string& filter) {
+    struct sums {
+        double ours = 0, scalar = 0, our_variance = 0, scalar_variance = 0;
+    };
+    std::map<std::pair<std::string, unsigned>, sums> all;
+    for (const auto& [at, point] : data.points()) {
+        if (at.filter != filter || at.slot_bits > 12) continue;
+        figure_place other = at;
+        other.filter = scalar_name;
+        const figure_point* const scalar = data.find(other);
+        if (scalar == nullptr) continue;
+        const auto queries = static_cast<double>(point.trials.front().queries);
+        sums& into = all[{at.trace, at.slot_bits}];
+        into.ours += queries * point.mean_rate();
+        into.scalar += queries * scalar->mean_rate();
+        into.our_variance += std::pow(queries * point.standard_error(), 2);
+        into.scalar_variance += std::pow(queries * scalar->standard_error(), 2);
+    }
+    std::vector<scalar_comparison> compared;
+    for (const auto& [at, sum] : all) {
+        const double error = 4 * std::sqrt(sum.our_variance + sum.scalar_variance) / sum.scalar;
+        scalar_comparison made{at.first, at.second, sum.ours / sum.scalar};
+        made.most = 1 + 1 / (std::exp2(at.second) - 1) + error;
+        made.smallest_defect = made.most + error - 1;
+        compared.push_back(made);
+    }
+    return compared;
+}
+
 std::vector<report::section> draw_figures(const figure_data& data) {
     std::set<std::string> traces;
     std::set<unsigned> slot_bits;

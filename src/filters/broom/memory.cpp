@@ -1,4 +1,4 @@
-// Blocks of side memory: first the list of the size, then a larger one cut in two, then neighbours joined, then new ground.
+// Blocks of side memory: first the list of the size, then a larger one cut in two, then new ground.
 #include "filters/broom/memory.hpp"
 
 #include <sys/mman.h>
@@ -42,17 +42,10 @@ side_memory::handle side_memory::take(std::uint64_t granules, purse from, bool& 
     const std::lock_guard guard{lock_};
     if (granules == 0 || granules > most_granules) return 0;
     std::uint64_t found = 0;
-    handle block = pop(granules, found);
-    const bool pays = free_ > used_ / 32 && given_back_ > used_ / 256;
-    const bool last_resort = granules > reserved_ - used_ && given_back_ > 0;
-    if (block == 0 && (pays || last_resort)) {
-        join_neighbours();
-        block = pop(granules, found);
-    }
+    const handle block = pop(granules, found);
     if (block == 0) return carve(granules, from, refused);
     if (found > granules) push(block + static_cast<handle>(granules), found - granules);
     mark(block, granules, false);
-    free_ -= granules;
     return block;
 }
 
@@ -88,8 +81,18 @@ std::uint64_t side_memory::bytes_touched(std::uint64_t used_granules) noexcept {
 void side_memory::give_back(handle block, std::uint64_t granules) noexcept {
     const std::lock_guard guard{lock_};
     mark(block, granules, true);
-    free_ += granules;
-    ++given_back_;
+    if (is_free(block + granules)) {
+        const auto next = static_cast<handle>(block + granules);
+        const std::uint64_t length = length_from_start(next);
+        unlink(next, length);
+        granules += length;
+    }
+    if (is_free(block - 1)) {
+        const std::uint64_t length = length_from_end(block - 1);
+        block -= static_cast<handle>(length);
+        unlink(block, length);
+        granules += length;
+    }
     push(block, granules);
 }
 
@@ -98,7 +101,6 @@ void side_memory::release() noexcept {
     if (start_ != nullptr) (void)::madvise(start_, mapped_bytes_, MADV_DONTNEED);
     if (budget_ != nullptr) budget_->give_back(bytes_touched(used_) + free_map_.capacity() * sizeof free_map_[0]);
     reserved_ = used_ = 1;
-    free_ = 0;
     lists_.fill(0);
     filled_lists_.fill(0);
     std::vector<std::uint64_t>{}.swap(free_map_);  // an assignment would keep its memory
@@ -118,10 +120,58 @@ void side_memory::mark(handle block, std::uint64_t granules, bool free) noexcept
     }
 }
 
+// Granule 0 and the ground that is not carved yet are not free.
+bool side_memory::is_free(std::uint64_t granule) const noexcept {
+    return granule < used_ && (free_map_[granule / 64] >> (granule % 64) & 1) != 0;
+}
+
+namespace {
+
+constexpr std::uint64_t two_handles(std::uint64_t low, std::uint64_t high) noexcept {
+    return low | high << 32;
+}
+constexpr side_memory::handle low_handle(std::uint64_t word) noexcept {
+    return static_cast<side_memory::handle>(word);
+}
+constexpr side_memory::handle high_handle(std::uint64_t word) noexcept {
+    return static_cast<side_memory::handle>(word >> 32);
+}
+
+}  // namespace
+
+// No two free blocks are neighbours, so a free granule with a taken one on its other side is a block of one.
+std::uint64_t side_memory::length_from_start(handle block) const noexcept {
+    return is_free(block + std::uint64_t{1}) ? high_handle(load_word(words(block) + 1)) : 1;
+}
+
+std::uint64_t side_memory::length_from_end(std::uint64_t last) const noexcept {
+    return is_free(last - 1) ? high_handle(load_word(start_ + last)) : 1;
+}
+
 void side_memory::push(handle block, std::uint64_t granules) noexcept {
-    store_word(words(block), lists_[granules]);
-    lists_[granules] = block;
-    filled_lists_[granules / 64] |= std::uint64_t{1} << (granules % 64);
+    const std::uint64_t list = std::min(granules, most_granules);
+    const handle after = lists_[list];
+    store_word(words(block), two_handles(0, after));
+    if (after != 0) store_word(words(after), two_handles(block, high_handle(load_word(words(after)))));
+    if (granules > 1) {
+        store_word(words(block) + 1, two_handles(block, granules));
+        store_word(words(block) + granules - 1, two_handles(block, granules));
+    }
+    lists_[list] = block;
+    filled_lists_[list / 64] |= std::uint64_t{1} << (list % 64);
+}
+
+void side_memory::unlink(handle block, std::uint64_t granules) noexcept {
+    const std::uint64_t list = std::min(granules, most_granules);
+    const std::uint64_t links = load_word(words(block));
+    const handle before = low_handle(links), after = high_handle(links);
+    if (after != 0) store_word(words(after), two_handles(before, high_handle(load_word(words(after)))));
+    if (before != 0) {
+        store_word(words(before), two_handles(low_handle(load_word(words(before))), after));
+        return;
+    }
+    lists_[list] = after;
+    if (after == 0) filled_lists_[list / 64] &= ~(std::uint64_t{1} << (list % 64));
 }
 
 side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& found) noexcept {
@@ -134,29 +184,9 @@ side_memory::handle side_memory::pop(std::uint64_t at_least, std::uint64_t& foun
         if (++i == filled_lists_.size()) return 0;
     }
     const handle block = lists_[found];
-    lists_[found] = static_cast<handle>(load_word(words(block)));
-    if (lists_[found] == 0) filled_lists_[found / 64] &= ~(std::uint64_t{1} << (found % 64));
+    if (found == most_granules) found = length_from_start(block);
+    unlink(block, found);
     return block;
-}
-
-void side_memory::join_neighbours() noexcept {
-    lists_.fill(0);
-    filled_lists_.fill(0);
-    given_back_ = 0;
-    for (std::uint64_t at = 1; at < used_;) {
-        if (at % 64 == 0 && free_map_[at / 64] == 0) {
-            at += 64;
-            continue;
-        }
-        if ((free_map_[at / 64] >> (at % 64) & 1) == 0) {
-            ++at;
-            continue;
-        }
-        std::uint64_t end = at;
-        while (end < used_ && end - at < most_granules && (free_map_[end / 64] >> (end % 64) & 1) != 0) ++end;
-        push(static_cast<handle>(at), end - at);
-        at = end;
-    }
 }
 
 }  // namespace broom

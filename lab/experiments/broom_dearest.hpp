@@ -1,0 +1,159 @@
+// The dearest single write of a broom filter, in instructions [broom18 Thm 6: constant local work, for every single operation].
+//
+// A stream of writes on a full filter: a key out, a new key in, a false positive repaired; as many for every n. Single steps are too
+// slow for all of them (a microsecond an instruction), so the stream is played several times, which is the same stream each time
+// (`repeatable`): first with a clock, and the least time of each write over these passes tells which writes are the dearest; then once
+// more, and of these every instruction is counted, R's own work left out.
+//
+// *Limits*, before any run. A write does at most this: it reads the keys of its bin (48 + 64 at the most), looks at each of them, lays the
+// bin under new salts until no two agree (each draw does with a good chance), rewrites the block of its cluster (12 KiB at the most), and
+// changes the salts of 64 bins. None of it knows n. A median renewal does all but the last two once, so no write may take more than
+// `most_renewals` median renewals of the smallest filter. And the dearest of as many writes may not grow with n: by a factor of
+// `dearest_flat` at most, over the mean of the few dearest.
+// Smallest defect seen: a step within one write that costs `most_renewals` renewals, or grows by the half while n grows a hundredfold.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "lab/statistics/averages.hpp"
+#include "lab/workloads/instruction_counter.hpp"
+#include "lab/workloads/our_workload.hpp"
+
+namespace genista::lab {
+
+inline constexpr double most_renewals = 10;
+inline constexpr double dearest_flat = 1.5;
+
+struct dear_stream {
+    std::uint64_t keys = 10'000;
+    double rate = 0x1p-8;
+    std::uint64_t rounds = 4'000;  // each an erase, an insert and, where mistakes are found soon, a repair
+    std::uint64_t seed = 1;
+    std::uint64_t clocked = 3;  // passes with a clock
+    std::uint64_t counted = 2;  // of each kind
+    // Done within the insert of each round; a control's.
+    void (*hidden)(std::uint64_t round, std::uint64_t keys) = nullptr;
+};
+
+// Instructions of the dearest ones.
+struct dear_writes {
+    std::vector<double> erases, inserts, repairs;
+    [[nodiscard]] double dearest() const {
+        double most = 0;
+        for (const auto* each : {&erases, &inserts, &repairs}) {
+            for (const double cost : *each) most = std::max(most, cost);
+        }
+        return most;
+    }
+    // Of the dearest kind.
+    [[nodiscard]] double mean_of_dearest() const {
+        double most = 0;
+        for (const auto* each : {&erases, &inserts, &repairs}) {
+            if (!each->empty()) most = std::max(most, mean_of(*each));
+        }
+        return most;
+    }
+};
+
+struct dearest_verdict {
+    double dearest = 0, growth = 0;
+    bool kept = false;
+};
+// `by_size`: the same stream at growing n.
+[[nodiscard]] inline dearest_verdict judge_dearest(const std::vector<dear_writes>& by_size,
+                                                   const std::vector<dear_writes>& others, double median_renewal) {
+    dearest_verdict verdict;
+    for (std::size_t a = 0; a < by_size.size(); ++a) {
+        for (std::size_t b = a + 1; b < by_size.size(); ++b)
+            verdict.growth =
+                std::max(verdict.growth, by_size[b].mean_of_dearest() / std::max(by_size[a].mean_of_dearest(), 1.0));
+    }
+    for (const auto* all : {&by_size, &others}) {
+        for (const dear_writes& each : *all) verdict.dearest = std::max(verdict.dearest, each.dearest());
+    }
+    verdict.kept =
+        !by_size.empty() && verdict.growth <= dearest_flat && verdict.dearest <= most_renewals * median_renewal;
+    return verdict;
+}
+
+namespace dearest {
+
+enum kind : unsigned { erase, insert, repair, kinds };
+
+// One pass: do_write(kind, number, write) for each write; write(remote) does it.
+template <class DoWrite>
+void play(const dear_stream& stream, DoWrite do_write) {
+    our_workload w{seeded<broom_options>(stream.keys, stream.rate, stream.seed)};
+    w.load(0, stream.keys);
+    broom_filter& filter = w.filter();
+    std::uint64_t next_absent = first_stranger;
+    for (std::uint64_t round = 0; round < stream.rounds; ++round) {
+        do_write(w, erase, round, [&](auto& remote) { (void)must(filter.erase(round, remote)); });
+        const std::uint64_t key = stream.keys + round;
+        (void)must(w.store().put(filter.hash()(key), integer_key{key}.view()));
+        do_write(w, insert, round, [&](auto& remote) {
+            if (must(filter.insert(key, remote)) == insert_outcome::full) throw workload_error{"the filter is full"};
+            if (stream.hidden != nullptr) stream.hidden(round, stream.keys);
+        });
+        if (stream.rate < 0x1p-12) continue;
+        while (!filter.may_contain(next_absent)) ++next_absent;
+        do_write(w, repair, round, [&](auto& remote) { (void)must(filter.adapt(next_absent, remote)); });
+        ++next_absent;
+    }
+}
+
+}  // namespace dearest
+
+// Which writes are the dearest by the clock: numbers of rounds, for each kind.
+using dear_rounds = std::array<std::vector<std::uint64_t>, dearest::kinds>;
+
+[[nodiscard]] inline dear_rounds choose_dearest(const dear_stream& stream) {
+    using clock = std::chrono::steady_clock;
+    std::array<std::vector<double>, dearest::kinds> least;
+    for (auto& each : least) each.assign(stream.rounds, 1e300);
+    for (std::uint64_t pass = 0; pass < stream.clocked; ++pass) {
+        dearest::play(stream, [&](our_workload& w, dearest::kind kind, std::uint64_t round, auto write) {
+            const auto begin = clock::now();
+            write(w.store());
+            const double took = std::chrono::duration<double>{clock::now() - begin}.count();
+            least[kind][round] = std::min(least[kind][round], took);
+        });
+    }
+    dear_rounds chosen;
+    for (unsigned kind = 0; kind < dearest::kinds; ++kind) {
+        std::vector<std::uint64_t> order(stream.rounds);
+        std::iota(order.begin(), order.end(), std::uint64_t{0});
+        const auto count = static_cast<std::ptrdiff_t>(std::min(stream.counted, stream.rounds));
+        std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                          [&](std::uint64_t a, std::uint64_t b) { return least[kind][a] > least[kind][b]; });
+        chosen[kind].assign(order.begin(), order.begin() + count);
+    }
+    return chosen;
+}
+
+[[nodiscard]] inline dear_writes find_dearest(const dear_stream& stream) {
+    const dear_rounds chosen = choose_dearest(stream);
+    dear_writes seen;
+    std::vector<double>* const into[dearest::kinds] = {&seen.erases, &seen.inserts, &seen.repairs};
+    instruction_counter counter;
+    dearest::play(stream, [&](our_workload& w, dearest::kind kind, std::uint64_t round, auto write) {
+        if (std::find(chosen[kind].begin(), chosen[kind].end(), round) == chosen[kind].end()) return write(w.store());
+        uncounted_map<memory_map> remote{w.store()};
+        into[kind]->push_back(static_cast<double>(counter.of([&] { write(remote); })));
+    });
+    return seen;
+}
+
+// A control's hidden step: once in the stream, something is done for every key.
+inline void walk_over_all_keys(std::uint64_t round, std::uint64_t keys) {
+    if (round != 1'000) return;
+    volatile std::uint64_t sum = 0;
+    for (std::uint64_t key = 0; key < keys; ++key) sum = sum + key;
+}
+
+}  // namespace genista::lab
