@@ -1,6 +1,8 @@
 // The table of cleary_filter, written: a value finds its place in the order, and all from there to the next free cell move up by one.
 #pragma once
 
+#include <limits>
+
 #include "filters/cleary_table.hpp"
 
 namespace genista::cleary {
@@ -89,7 +91,8 @@ inline cell cell_of(std::uint64_t number) noexcept {
 }
 
 template <class Words>
-insert_outcome insert(cleary_state& s, const target& t) noexcept {
+insert_outcome insert(cleary_state& s, const target& t,
+                      std::uint64_t most_cells = std::numeric_limits<std::uint64_t>::max()) noexcept {
     const auto place = runs<Words>::find(s, t.block, t.index);
     const bool has_run = is_occupied(s, t);
     cell at = place.start(), behind = place.before;
@@ -105,7 +108,8 @@ insert_outcome insert(cleary_state& s, const target& t) noexcept {
         if (!is_last && remainder_at(s, wrapped(s, at.number())) == t.remainder) return insert_outcome::already_present;
     }
     if (s.used == cell_count(s)) return insert_outcome::full;
-    const cell gap = runs<Words>::first_free(s, place.home, behind);
+    const cell gap = runs<Words>::first_free(s, place.home, behind, most_cells);
+    if (gap.number() - place.home.number() > most_cells) return insert_outcome::full;
     move_ends_up(s, at, gap);
     move_up_round(s, wrapped(s, at.number()), gap.number() - at.number());
     set_remainder(s, wrapped(s, at.number()), t.remainder);

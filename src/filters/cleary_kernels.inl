@@ -114,7 +114,10 @@ struct cleary_entry {
     static insert_outcome insert_digest(cleary_state& s, const digest& d) noexcept {
         return cleary::insert<cleary_words>(s, policy::aim(s, d));
     }
-    static constexpr cleary_kernels table = {lookups<policy>::table, &insert_integer, &insert_digest};
+    static insert_outcome insert_near(cleary_state& s, const digest& d, std::uint64_t most_cells) noexcept {
+        return cleary::insert<cleary_words>(s, policy::aim(s, d), most_cells);
+    }
+    static constexpr cleary_kernels table = {lookups<policy>::table, &insert_integer, &insert_digest, &insert_near};
 };
 
 inline constexpr const cleary_kernels& cleary8_kernels = cleary_entry<8>::table;

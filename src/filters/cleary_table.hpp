@@ -9,6 +9,7 @@
 #include <compare>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "genista/base/uint128.hpp"
 #include "genista/bits/words.hpp"
@@ -200,9 +201,12 @@ struct runs {
     }
 
     // All cells from x to behind the runs of homes up to x are taken: hop from there to there. Counting goes on where it was, so the
-    // way costs a few steps for each block of it.
-    static cell first_free(const cleary_state& s, cell x, cell behind) noexcept {
+    // way costs a few steps for each block of it. Beyond `most` cells any cell is the answer.
+    static cell first_free(const cleary_state& s, cell x, cell behind,
+                           std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept {
+        const std::uint64_t home = x.number();
         while (behind > x) {
+            if (behind.number() - home > most) return behind;
             const std::uint64_t more = occupied_between(s, x, behind);
             x = behind;
             if (more != 0) behind = behind_ends(s, behind, more);

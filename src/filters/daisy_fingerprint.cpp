@@ -11,6 +11,7 @@
 #include "filters/common.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
+#include "filters/growing_fingerprints.hpp"
 #include "filters/walls.hpp"
 #include "genista/filters/with_oracle.hpp"
 
@@ -28,8 +29,11 @@ daisy_fingerprint_filter::daisy_fingerprint_filter(const daisy_fingerprint_optio
       largest_{static_cast<std::uint8_t>(layout.largest)},
       unknown_size_{options.unknown_size} {
     static_assert(sizeof(table) == fingerprint_layout::record_bytes);
-    first_of_.fill(none);
 }
+
+daisy_fingerprint_filter::daisy_fingerprint_filter(daisy_fingerprint_filter&&) noexcept = default;
+daisy_fingerprint_filter& daisy_fingerprint_filter::operator=(daisy_fingerprint_filter&&) noexcept = default;
+daisy_fingerprint_filter::~daisy_fingerprint_filter() = default;
 
 namespace {
 
@@ -79,93 +83,76 @@ result<void> daisy_fingerprint_filter::lay_planned(const daisy_plan& plan, const
         std::byte* next = planned_.data();
         for (unsigned chain = 1; chain <= layout.largest; ++chain) {
             if (layout.planned[chain] == 0) continue;
-            append(laid_at(layout.nth(chain, 0), chain, next));
-            next += layout.nth(chain, 0).bytes();
+            const auto shape = layout.shape(chain);
+            table made;
+            made.state = cleary::shape_of(shape.blocks, shape.bits);
+            cleary::lay_into(made.state, next);
+            made.kernels = cleary_kernels_for(shape.bits);
+            made.chain = static_cast<std::uint8_t>(chain);
+            set_places(chain, {static_cast<std::uint8_t>(tables_.size()), none});
+            tables_.push_back(made);
+            next += shape.bytes();
         }
         return {};
     });
-}
-
-daisy_fingerprint_filter::table daisy_fingerprint_filter::laid_at(const fingerprint_layout_table& shape, unsigned chain,
-                                                                  std::byte* zeros) noexcept {
-    table made;
-    made.state = cleary::shape_of(shape.blocks, shape.bits);
-    cleary::lay_into(made.state, zeros);
-    made.kernels = cleary_kernels_for(shape.bits);
-    made.chain = static_cast<std::uint8_t>(chain);
-    return made;
 }
 
 fingerprint_layout_table daisy_fingerprint_filter::shape_of(std::size_t at) const noexcept {
-    const cleary_state& state = tables_[at].state;
-    return {state.block_count, state.bits, at < planned_tables()};
+    return {tables_[at].state.block_count, tables_[at].state.bits};
 }
 
-std::size_t daisy_fingerprint_filter::last_in(unsigned chain) const noexcept {
-    std::size_t last = none;
-    for (std::size_t at = first_of_[chain]; at != none; at = tables_[at].next) last = at;
-    return last;
-}
-
-unsigned daisy_fingerprint_filter::tables_in(unsigned chain) const noexcept {
-    unsigned count = 0;
-    for (std::size_t at = first_of_[chain]; at != none; at = tables_[at].next) ++count;
-    return count;
-}
-
-// There is room in the vector.
-void daisy_fingerprint_filter::append(const table& made) noexcept {
-    assert(tables_.size() < tables_.capacity() && tables_.size() < none);
-    const auto index = static_cast<std::uint16_t>(tables_.size());
-    if (const std::size_t last = last_in(made.chain); last != none) {
-        tables_[last].next = index;
-    } else {
-        for (unsigned j = 1; j < first_of_.size(); ++j) {
-            if (chain_of(std::min<unsigned>(j, largest_)) == made.chain) first_of_[j] = index;
-        }
+// For all classes of a chain.
+void daisy_fingerprint_filter::set_places(unsigned chain, place where) noexcept {
+    for (unsigned j = 1; j < places_.size(); ++j) {
+        if (chain_of(std::min<unsigned>(j, largest_)) == chain) places_[j] = where;
     }
-    tables_.push_back(made);
 }
 
-result<void> daisy_fingerprint_filter::add_table(unsigned chain) noexcept {
+unsigned daisy_fingerprint_filter::growing_bits(unsigned chain) const noexcept {
+    return places_[chain].planned != none ? chain + 2 : chain;
+}
+
+result<void> daisy_fingerprint_filter::add_growing(unsigned chain, growing_fingerprints made) noexcept {
+    static_assert(most_class + 2 <= growing_fingerprints::most_bits);
     return without_throwing(name, [&]() -> result<void> {
-        const unsigned count = tables_in(chain);
-        if (count >= fingerprint_layout::most_tables)
-            return error::make(error_code::out_of_memory, "daisy_fingerprint: %u tables for a class are the most",
-                               count);
-        const auto shape = fingerprint_layout::of(plan(), unknown_size_).nth(chain, count);
-        auto zeros = buffer::zeroed(shape.bytes_alone());
-        if (!zeros) return zeros.error();
-        const auto make_room = [](auto& list) {
-            if (list.size() == list.capacity()) list.reserve(list.size() + 1 + list.size() / 4);
-        };
-        make_room(tables_);
-        make_room(own_);
-        append(laid_at(shape, chain, zeros->data()));
-        own_.push_back(*std::move(zeros));
+        if (growing_.size() == growing_.capacity()) growing_.reserve(growing_.size() + 1 + growing_.size() / 4);
+        growing_.push_back(std::make_unique<growing_fingerprints>(std::move(made)));
+        set_places(chain, {places_[chain].planned, static_cast<std::uint8_t>(growing_.size() - 1)});
         return {};
     });
+}
+
+bool daisy_fingerprint_filter::is_in_growing(std::size_t at, const digest& d) const noexcept {
+    return growing_[at]->may_contain(d);
+}
+
+insert_outcome daisy_fingerprint_filter::insert_growing(const digest& d, unsigned chain) noexcept {
+    if (places_[chain].growing == none) {
+        auto made = growing_fingerprints::make(growing_bits(chain));
+        if (!made || !add_growing(chain, *std::move(made))) return insert_outcome::full;
+    }
+    return growing_[places_[chain].growing]->insert(d);
 }
 
 insert_outcome daisy_fingerprint_filter::insert(const digest& d, unsigned its_class) noexcept {
     its_class = std::min<unsigned>(its_class, largest_);
     const auto counted = [&](insert_outcome outcome) {
-        ++classes_[its_class].inserts;
+        if (outcome != insert_outcome::full) ++classes_[its_class].inserts;
         return outcome;
     };
     if (its_class == 0) return counted(insert_outcome::already_present);
-    for (std::size_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
-        const bool is_last = tables_[at].next == none;
-        // The last one looks for itself, if it takes values at all.
-        if (is_last && tables_[at].state.used < shape_of(at).room()) {
-            return counted(tables_[at].kernels->insert_digest(tables_[at].state, d));
-        }
-        if (tables_[at].kernels->lookups.contains_digest(tables_[at].state, d))
-            return counted(insert_outcome::already_present);
+    const place at = places_[its_class];
+    if (at.planned == none) return counted(insert_growing(d, chain_of(its_class)));
+    // What the growing table has needs no place in the planned one.
+    if (at.growing != none && is_in_growing(at.growing, d)) return counted(insert_outcome::already_present);
+    table& planned = tables_[at.planned];
+    if (planned.state.used < shape_of(at.planned).room()) {
+        const auto near = planned.kernels->insert_near(planned.state, d, fingerprint_layout::most_cells_moved);
+        if (near != insert_outcome::full) return counted(near);
+    } else if (planned.kernels->lookups.contains_digest(planned.state, d)) {
+        return counted(insert_outcome::already_present);
     }
-    if (!add_table(chain_of(its_class))) return insert_outcome::full;
-    table& added = tables_.back();
-    return counted(added.kernels->insert_digest(added.state, d));
+    return counted(insert_growing(d, planned.chain));
 }
 
 unsigned daisy_fingerprint_filter::kept_as(unsigned its_class) const noexcept {
@@ -183,9 +170,12 @@ daisy_plan daisy_fingerprint_filter::plan() const noexcept {
 
 filter_stats daisy_fingerprint_filter::stats() const noexcept {
     std::uint64_t keys = 0, bytes = sizeof *this + (largest_ + 1u) * sizeof(class_record) + planned_.allocated_bytes() +
-                                    tables_.capacity() * sizeof(table) + own_.capacity() * sizeof(buffer);
+                                    tables_.capacity() * sizeof(table) + growing_.capacity() * sizeof growing_[0];
     for (const table& each : tables_) keys += each.state.used;
-    for (const buffer& each : own_) bytes += each.allocated_bytes();
+    for (const auto& each : growing_) {
+        keys += each->values();
+        bytes += sizeof *each + each->allocated_bytes();
+    }
     const daisy_plan whole = plan();
     return plain_stats(keys, capacity_of(whole), whole.expected_rate(), bytes);
 }
@@ -193,9 +183,10 @@ filter_stats daisy_fingerprint_filter::stats() const noexcept {
 double daisy_fingerprint_filter::let_through(unsigned its_class) const noexcept {
     its_class = std::min(its_class, most_class);
     if (its_class == 0) return 1;
-    double sum = 0;
-    for (std::size_t at = first_of_[its_class]; at != none; at = tables_[at].next) {
-        const cleary_state& state = tables_[at].state;
+    const place at = places_[its_class];
+    double sum = at.growing == none ? 0 : growing_[at.growing]->let_through();
+    if (at.planned != none) {
+        const cleary_state& state = tables_[at.planned].state;
         const double share = static_cast<double>(state.used) / static_cast<double>(cleary::cell_count(state));
         sum += std::ldexp(share, -static_cast<int>(state.bits));
     }
@@ -207,6 +198,12 @@ std::vector<daisy_fingerprint_table> daisy_fingerprint_filter::tables() const {
     for (std::size_t at = 0; at < tables_.size(); ++at) {
         const auto shape = shape_of(at);
         all.push_back({tables_[at].chain, shape.bits, shape.cells(), tables_[at].state.used, shape.room()});
+    }
+    for (unsigned chain = 1; chain <= largest_; ++chain) {
+        if (!is_chain(chain) || places_[chain].growing == none) continue;
+        const growing_fingerprints& each = *growing_[places_[chain].growing];
+        all.push_back({chain, each.remainder_bits(), each.pages() * growing_fingerprints::homes, each.values(),
+                       each.pages() * growing_fingerprints::page_values, true});
     }
     return all;
 }
@@ -220,7 +217,7 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
         seen.planned[j] = terms_.draws * classes_[j].stored_share;
         inserts += static_cast<double>(classes_[j].inserts);
     }
-    seen.extra_tables = own_.size();
+    seen.extra_tables = growing_.size();
     if (unknown_size_) return seen;
     const double log_draws = std::max(1.0, std::log2(terms_.draws));
     // More than `share` of so many: 1/log n of it is the margin of the plan, and what a small sample was wrong by shows nowhere else.
@@ -273,12 +270,21 @@ void daisy_fingerprint_filter::answer_chunk(std::span<const digest> digests, std
     for (unsigned j = 1; j <= most_class; ++j) {
         const std::size_t first = begin[j], count = begin[j + 1] - first;
         if (count == 0) continue;
-        for (std::size_t t = first_of_[j]; t != none; t = tables_[t].next) {
-            tables_[t].kernels->lookups.contains_digests(tables_[t].state, hash_.state(), &sorted[first], count,
-                                                         found.data());
+        const place at = places_[j];
+        if (at.planned != none) {
+            const table& planned = tables_[at.planned];
+            planned.kernels->lookups.contains_digests(planned.state, hash_.state(), &sorted[first], count,
+                                                      found.data());
             for (std::size_t i = 0; i < count; ++i) {
                 if ((found[i / 64] >> i % 64 & 1) != 0) put(first + i);
             }
+        }
+        if (at.growing == none) continue;
+        const growing_fingerprints& growing = *growing_[at.growing];
+        constexpr std::size_t ahead = 8;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i + ahead < count) growing.prefetch(sorted[first + i + ahead]);
+            if (growing.may_contain(sorted[first + i])) put(first + i);
         }
     }
 }

@@ -1,5 +1,6 @@
-// Snapshots of daisy_fingerprint_filter. Shapes are not written: they follow from the plan and the number of tables in each chain
-// (daisy_fingerprint_layout.hpp), so that a loader allocates nothing that it has not computed and compared. docs/format.md draws it.
+// Snapshots of daisy_fingerprint_filter. Shapes of planned tables are not written: they follow from the plan
+// (daisy_fingerprint_layout.hpp), so that a loader allocates nothing that it has not computed and compared; growing tables
+// are read page by page, each no larger than what is left of the file. docs/format.md draws it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,6 +11,7 @@
 #include "filters/cleary_check.hpp"
 #include "filters/daisy_fingerprint_layout.hpp"
 #include "filters/daisy_plan_fields.hpp"
+#include "filters/growing_fingerprints.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
@@ -17,13 +19,13 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t daisy_fingerprint_version = 2;
+constexpr std::uint16_t daisy_fingerprint_version = 3;
 
 struct saved_parameters {
     daisy_fingerprint_options options{};
     std::uint64_t keys = 0;
     std::array<std::uint64_t, max_daisy_class + 1> inserts{};
-    std::array<std::uint8_t, max_daisy_class + 1> tables{};  // by chain
+    std::array<std::uint8_t, max_daisy_class + 1> has_growing{};  // by chain: 0 or 1
 };
 
 constexpr std::uint64_t most_inserts = std::uint64_t{1} << 56;  // of a class; all classes together can be added up
@@ -44,7 +46,7 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
         each = fields.u64();
         countable = countable && each <= most_inserts;
     }
-    for (std::uint8_t& each : read.tables) each = fields.u8();
+    for (std::uint8_t& each : read.has_growing) each = fields.u8();
     if (!fields.finished() || unknown_size > 1)
         return error::make(error_code::corrupt, "daisy_fingerprint snapshot: parameters of another size");
     if (!countable)
@@ -64,24 +66,18 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     return read;
 }
 
-// The tables that the plan and the counts ask for: their number, and the bytes of those beyond the plan.
-struct wanted_tables {
-    std::uint64_t tables = 0, extra_bytes = 0;
-};
-result<wanted_tables> wanted_by(const fingerprint_layout& layout, const saved_parameters& read) noexcept {
-    wanted_tables wanted;
-    for (unsigned chain = 0; chain < read.tables.size(); ++chain) {
-        const bool may_be = chain != 0 && layout.is_chain(chain);
-        const unsigned count = read.tables[chain], planned = may_be && layout.planned[chain] != 0 ? 1 : 0;
-        if (count < planned || count > (may_be ? fingerprint_layout::most_tables : 0)) {
+// Bytes of the section `used`, if the growing tables are where such can be.
+result<std::uint64_t> used_bytes_for(const fingerprint_layout& layout, const saved_parameters& read) noexcept {
+    std::uint64_t bytes = 0;
+    for (unsigned chain = 0; chain < read.has_growing.size(); ++chain) {
+        const unsigned most = chain != 0 && layout.is_chain(chain) ? 1 : 0;
+        if (read.has_growing[chain] > most)
             return error::make(error_code::corrupt,
-                               "daisy_fingerprint snapshot: %u tables in chain %u, where %u to %u can be", count, chain,
-                               planned, may_be ? fingerprint_layout::most_tables : 0);
-        }
-        for (unsigned i = planned; i < count; ++i) wanted.extra_bytes += layout.nth(chain, i).bytes_alone();
-        wanted.tables += count;
+                               "daisy_fingerprint snapshot: %u growing tables in chain %u, where %u can be",
+                               unsigned{read.has_growing[chain]}, chain, most);
+        bytes += 16u * read.has_growing[chain] + (most != 0 && layout.planned[chain] != 0 ? 8u : 0u);
     }
-    return wanted;
+    return bytes;
 }
 
 // The values of a chain came by inserts of its classes.
@@ -92,11 +88,6 @@ std::uint64_t inserts_into(const fingerprint_layout& layout, const saved_paramet
 }
 
 }  // namespace
-
-std::span<std::byte> daisy_fingerprint_filter::bytes_of(std::size_t at) noexcept {
-    if (at >= planned_tables()) return own_[at - planned_tables()].bytes();
-    return {reinterpret_cast<std::byte*>(tables_[at].state.blocks), shape_of(at).bytes()};
-}
 
 result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
@@ -111,57 +102,74 @@ result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
         for (unsigned j = 0; j <= max_daisy_class; ++j)
             fields.u64(j <= largest_ ? std::min(classes_[j].inserts, most_inserts) : 0);
         vector_sink used, extra;
+        const auto put_word = [&](std::uint64_t value) {
+            std::array<std::byte, 8> word;
+            store_little_endian(word.data(), value);
+            return used.write(word);
+        };
         for (unsigned chain = 0; chain <= max_daisy_class; ++chain) {
-            const bool is_one = chain <= largest_ && is_chain(chain);
-            fields.u8(static_cast<std::uint8_t>(is_one ? tables_in(chain) : 0));
-            for (std::size_t at = is_one ? first_of_[chain] : none; at != none; at = tables_[at].next) {
-                std::array<std::byte, 8> word;
-                store_little_endian(word.data(), tables_[at].state.used);
-                if (const auto put = used.write(word); !put) return put.error();
-                if (at < planned_tables()) continue;
-                if (const auto put = extra.write(own_[at - planned_tables()].bytes()); !put) return put.error();
+            const place at = chain != 0 && chain <= largest_ && is_chain(chain) ? places_[chain] : place{};
+            fields.u8(at.growing != none ? 1 : 0);
+            if (at.planned != none) {
+                if (const auto put = put_word(tables_[at.planned].state.used); !put) return put.error();
             }
+            if (at.growing == none) continue;
+            const growing_fingerprints& each = *growing_[at.growing];
+            if (const auto put = put_word(each.values()); !put) return put.error();
+            if (const auto put = put_word(each.pages()); !put) return put.error();
+            if (const auto put = each.save(extra); !put) return put.error();
         }
         const std::array<std::span<const std::byte>, 3> sections = {used.bytes(), planned_.bytes(), extra.bytes()};
         return write_snapshot(out, *info, fields.view(), sections);
     });
 }
 
-// The tables are there, empty and of the right shape. Chain by chain: as they were written.
-result<void> daisy_fingerprint_filter::take_over(std::span<const std::byte> used, std::span<const std::byte> planned,
-                                                 std::span<const std::byte> extra) noexcept {
-    const auto bad = [](unsigned chain, const fingerprint_layout_table& shape, std::uint64_t values) {
+// The bytes of a planned table are there, and may be anything.
+result<void> daisy_fingerprint_filter::take_planned(std::size_t at, std::uint64_t used) noexcept {
+    cleary_state& state = tables_[at].state;
+    const auto shape = shape_of(at);
+    state.used = used;
+    if (const auto fine = cleary::check(state); !fine) return fine;
+    const std::span<const std::byte> bytes{reinterpret_cast<const std::byte*>(state.blocks), shape.bytes()};
+    const std::uint64_t blocks_end = shape.blocks * sizeof(cleary_block);
+    const std::uint64_t values_end =
+        blocks_end + sizeof(cleary_block) + cleary::remainder_bytes(shape.blocks, shape.bits);
+    if (!all_zero(bytes.subspan(blocks_end, sizeof(cleary_block))) || !all_zero(bytes.subspan(values_end)) ||
+        used > shape.room())
         return error::make(error_code::corrupt,
                            "daisy_fingerprint snapshot: a table of class %u has %llu values in room for %llu, or "
                            "something behind its end",
-                           chain, static_cast<unsigned long long>(values),
+                           unsigned{tables_[at].chain}, static_cast<unsigned long long>(used),
                            static_cast<unsigned long long>(shape.room()));
-    };
+    return {};
+}
+
+// The planned tables are there, empty and of the right shape. Chain by chain: as they were written.
+result<void> daisy_fingerprint_filter::take_over(std::span<const std::uint8_t> has_growing,
+                                                 std::span<const std::byte> used, std::span<const std::byte> planned,
+                                                 std::span<const std::byte> growing) noexcept {
     if (!planned.empty()) std::memcpy(planned_.data(), planned.data(), planned.size());
-    std::span<const std::byte> behind = planned;  // the last of the plan
+    const auto next_word = [&] {
+        const auto word = load_little_endian<std::uint64_t>(used.data());
+        used = used.subspan(8);
+        return word;
+    };
     for (unsigned chain = 1; chain <= largest_; ++chain) {
-        for (std::size_t at = is_chain(chain) ? first_of_[chain] : none; at != none; at = tables_[at].next) {
-            cleary_state& state = tables_[at].state;
-            const auto shape = shape_of(at);
-            const std::span<std::byte> bytes = bytes_of(at);
-            if (shape.planned) {
-                behind = behind.subspan(bytes.size());
-            } else {
-                std::memcpy(bytes.data(), extra.data(), bytes.size());
-                extra = extra.subspan(bytes.size());
-            }
-            state.used = load_little_endian<std::uint64_t>(used.data());
-            used = used.subspan(8);
-            if (const auto fine = cleary::check(state); !fine) return fine;
-            const std::uint64_t blocks_end = shape.blocks * sizeof(cleary_block);
-            const std::uint64_t values_end =
-                blocks_end + sizeof(cleary_block) + cleary::remainder_bytes(shape.blocks, shape.bits);
-            if (!all_zero(bytes.subspan(blocks_end, sizeof(cleary_block))) || !all_zero(bytes.subspan(values_end)) ||
-                state.used > shape.room())
-                return bad(chain, shape, state.used);
+        if (!is_chain(chain)) continue;
+        if (const std::size_t at = places_[chain].planned; at != none) {
+            if (const auto fine = take_planned(at, next_word()); !fine) return fine;
+            planned = planned.subspan(shape_of(at).bytes());
         }
+        if (has_growing[chain] == 0) continue;
+        const std::uint64_t values = next_word(), pages = next_word();
+        auto loaded = growing_fingerprints::load(growing_bits(chain), values, pages, growing);
+        if (!loaded) return loaded.error();
+        if (const auto added = add_growing(chain, *std::move(loaded)); !added) return added;
     }
-    if (!all_zero(behind)) return error::make(error_code::corrupt, "daisy_fingerprint snapshot: not zero at its end");
+    if (!all_zero(planned)) return error::make(error_code::corrupt, "daisy_fingerprint snapshot: not zero at its end");
+    if (!growing.empty())
+        return error::make(error_code::corrupt, "daisy_fingerprint snapshot: %zu bytes behind its last page",
+                           growing.size());
     return {};
 }
 
@@ -174,31 +182,27 @@ result<daisy_fingerprint_filter> daisy_fingerprint_filter::load(std::span<const 
     const auto read = read_parameters(*view);
     if (!read) return read.error();
     const auto layout = fingerprint_layout::of(read->options.plan, read->options.unknown_size);
-    const auto wanted = wanted_by(layout, *read);
-    if (!wanted) return wanted.error();
-    const auto used = view->sections[0], planned = view->sections[1], extra = view->sections[2];
+    const auto used_bytes = used_bytes_for(layout, *read);
+    if (!used_bytes) return used_bytes.error();
+    const auto used = view->sections[0], planned = view->sections[1];
     const std::uint64_t planned_bytes = layout.planned_bytes();
-    if (used.size() != 8 * wanted->tables || planned.size() != planned_bytes || extra.size() != wanted->extra_bytes) {
-        return error::make(
-            error_code::corrupt,
-            "daisy_fingerprint snapshot: %zu, %zu and %zu bytes, where plan and counts ask for %llu, %llu, %llu",
-            used.size(), planned.size(), extra.size(), static_cast<unsigned long long>(8 * wanted->tables),
-            static_cast<unsigned long long>(planned_bytes), static_cast<unsigned long long>(wanted->extra_bytes));
+    if (used.size() != *used_bytes || planned.size() != planned_bytes) {
+        return error::make(error_code::corrupt,
+                           "daisy_fingerprint snapshot: %zu and %zu bytes, where plan and counts ask for %llu and %llu",
+                           used.size(), planned.size(), static_cast<unsigned long long>(*used_bytes),
+                           static_cast<unsigned long long>(planned_bytes));
     }
     auto made = make(read->options);
     if (!made) return made.error();
-    for (unsigned chain = 1; chain <= layout.largest; ++chain) {
-        while (made->tables_in(chain) < read->tables[chain]) {
-            if (const auto added = made->add_table(chain); !added) return added.error();
-        }
-    }
-    if (const auto taken = made->take_over(used, planned, extra); !taken) return taken.error();
+    if (const auto taken = made->take_over(read->has_growing, used, planned, view->sections[2]); !taken)
+        return taken.error();
     for (unsigned j = 0; j <= layout.largest; ++j) made->classes_[j].inserts = read->inserts[j];
     for (unsigned chain = 1; chain <= layout.largest; ++chain) {
         std::uint64_t values = 0;
         if (!layout.is_chain(chain)) continue;
-        for (std::size_t at = made->first_of_[chain]; at != none; at = made->tables_[at].next)
-            values += made->tables_[at].state.used;
+        const place at = made->places_[chain];
+        if (at.planned != none) values += made->tables_[at.planned].state.used;
+        if (at.growing != none) values += made->growing_[at.growing]->values();
         if (values > inserts_into(layout, *read, chain))
             return error::make(error_code::corrupt, "daisy_fingerprint snapshot: more values of class %u than inserts",
                                chain);

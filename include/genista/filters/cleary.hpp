@@ -76,6 +76,9 @@ struct cleary_kernels {
     kernel_table<cleary_state> lookups;
     insert_outcome (*insert_integer)(cleary_state&, const hash_state&, std::uint64_t) noexcept;
     insert_outcome (*insert_digest)(cleary_state&, const digest&) noexcept;
+    // `full`, and nothing changed, also where the next free cell is more than so many behind the home. If all values came
+    // this way none is further from its home, and no operation passes more cells.
+    insert_outcome (*insert_near)(cleary_state&, const digest&, std::uint64_t most_cells) noexcept;
 };
 
 // What an operation goes past, the home cell included: the measure of [ppr05 §5].

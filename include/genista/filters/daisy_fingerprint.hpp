@@ -18,22 +18,29 @@
 // deviations (the second *fork*: with 10^6 draws the text's margin is less than that below 3,600 keys, its "with high probability" is
 // for larger n). At N keys 99 % of the cells are taken, at m about 94 %. The rate does not depend on it, and look-ups do little.
 //
-// **It never refuses a key while there is memory.** What comes beyond a table's 99 % gets a table more, in the same chain: each twice as
-// large and a bit longer than the one before, the first three bits longer, so that a chain's rates add up to 5/4 of its first table's. drift() tells
-// that the world is not as planned; the remedy is a new filter by a new plan.
+// **It never refuses a key while there is memory.** What comes beyond a table's 99 %, or would have to move more than
+// 2,048 cells of it (daisy_fingerprint_layout.hpp), goes to a *growing table* behind it, at a quarter of its rate:
+// together they let at most 5/4 of 2^-j through, whatever comes. drift() tells that the world is not as planned; the
+// remedy is a new filter by a new plan.
+//
+// **Time** [daisy Thm 7]. A look-up reads one table, or two where the first has one behind it. It passes at most 2,048
+// cells, as an insert does. The dearest insert is one that splits a page of a growing table: about 512 remainders are
+// written again. None of these depends on n.
 //
 //   I1  No false negative: may_contain(x, j) is true once insert(x, j) returned, for the same j.
 //   I2  `full` means that memory has ended, and that nothing has changed.
-//   I3  Which tables a chain has, and of what shape, follows from plan and number alone.
+//   I3  The shape of the planned tables follows from the plan alone.
 //
-// All tables read the same digest. A key is in one of them only, and a stranger, whose digest is independent of all others, is let through
-// with probability at most Σ values / (cells · 2^bits) over the tables of its chain (let_through), exactly that where there is one: a
-// union bound, for which nothing has to be independent.
+// All tables read the same digest. A key is in one of them only, and an absent one, whose digest is independent of all
+// others, is let through with probability at most values / (cells · 2^bits) by the planned table and Σ 2^-length by the
+// growing one (let_through): a union bound, for which nothing has to be independent.
 //
-// Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and it needs no shares. Each class begins with a single block,
-// tables double, rates fall as 1/(i (i + 1)), whose sum is 1: 2 log log n bits a key more, and the rate stays 2^-j for any number of keys.
-// That is when the last table is full. Not promised: these bits at all times (right after a doubling everything takes twice as much), and
-// constant time: a look-up asks each of the log n tables, and an insert near 99 % load moves thousands of cells.
+// Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and it needs no shares.
+// Each class has a growing table and no other (src/filters/growing_fingerprints.hpp): one table whose pages are split
+// one by one, so that it grows with the keys. Early keys have kept fewer bits than late ones need, by a sum of rates
+// 2^-j / (i (i + 1)) over the doublings i. The rate is at most 2^-j at every moment, for any number of keys; the bits
+// are at most 2 log log n + 4 a key more than a planned cell's, at every moment; an operation reads or writes one
+// page, and every 256th insert splits one. n itself is still a term: classes depend on it.
 //
 // Many threads may query at once; an insert excludes everything else, as with a standard container.
 #pragma once
@@ -58,6 +65,7 @@ namespace genista {
 
 struct fingerprint_layout;  // which tables it has: src/filters/daisy_fingerprint_layout.hpp
 struct fingerprint_layout_table;
+class growing_fingerprints;  // src/filters/growing_fingerprints.hpp
 
 struct daisy_fingerprint_options {
     daisy_plan plan{};
@@ -72,24 +80,29 @@ struct daisy_fingerprint_options {
 struct daisy_fingerprint_drift {
     std::array<std::uint64_t, max_daisy_class + 1> inserts{};
     std::array<double, max_daisy_class + 1> planned{};  // n P_j
-    std::uint64_t extra_tables = 0;                     // beyond those of the plan
+    std::uint64_t extra_tables = 0;                     // growing ones: at most one a chain
     drift_verdict verdict = drift_verdict::as_planned;
 };
 
-// One of its tables.
+// One of its tables. A growing one has homes for cells, a new remainder has `bits` at the most, and it takes values up to
+// `room` before it grows by a page.
 struct daisy_fingerprint_table {
-    unsigned its_class = 0;                         // the last of those that share it
-    unsigned bits = 0;                              // of a remainder
-    std::uint64_t cells = 0, values = 0, room = 0;  // it takes values up to `room`
+    unsigned its_class = 0;  // the last of those that share it
+    unsigned bits = 0;       // of a remainder
+    std::uint64_t cells = 0, values = 0, room = 0;
+    bool growing = false;
 };
 
 class daisy_fingerprint_filter {
   public:
     static constexpr std::string_view name = "daisy_fingerprint";
     static constexpr unsigned most_class = 48;
-    static constexpr double min_rate = 0x1p-48;  // of the terms: six longer tables fit behind it
+    static constexpr double min_rate = 0x1p-48;  // of the terms
 
     [[nodiscard]] static result<daisy_fingerprint_filter> make(const daisy_fingerprint_options& options) noexcept;
+    daisy_fingerprint_filter(daisy_fingerprint_filter&&) noexcept;
+    daisy_fingerprint_filter& operator=(daisy_fingerprint_filter&&) noexcept;
+    ~daisy_fingerprint_filter();
 
     // A class above the plan's largest is that one. `already_present`: maybe, and for class 0 always.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
@@ -97,12 +110,12 @@ class daisy_fingerprint_filter {
     insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
 
     [[nodiscard]] bool may_contain(const digest& d, unsigned its_class) const noexcept {
-        const std::size_t index = its_class < first_of_.size() ? its_class : most_class;
+        const std::size_t index = its_class < places_.size() ? its_class : most_class;
         if (index == 0) return true;
-        for (std::size_t at = first_of_[index]; at != none; at = tables_[at].next) {
-            if (tables_[at].kernels->lookups.contains_digest(tables_[at].state, d)) return true;
-        }
-        return false;
+        const place at = places_[index];
+        if (at.planned != none && tables_[at.planned].kernels->lookups.contains_digest(tables_[at.planned].state, d))
+            return true;
+        return at.growing != none && is_in_growing(at.growing, d);
     }
     [[nodiscard]] bool may_contain(key_view key, unsigned its_class) const noexcept {
         return may_contain(hash_(key), its_class);
@@ -131,7 +144,8 @@ class daisy_fingerprint_filter {
     [[nodiscard]] bool unknown_size() const noexcept { return unknown_size_; }
 
     [[nodiscard]] daisy_fingerprint_drift drift() const noexcept;
-    // The chance that a stranger of this class is let through now, at most: what the tables hold of all values.
+    // The chance that an absent key of this class is let through now, at most: what the tables hold of all strings. It
+    // walks over a growing table.
     [[nodiscard]] double let_through(unsigned its_class) const noexcept;
     [[nodiscard]] std::vector<daisy_fingerprint_table> tables() const;
     // The class in whose table a key of this class lies: this one or a longer one; 0 for 0.
@@ -141,12 +155,15 @@ class daisy_fingerprint_filter {
     [[nodiscard]] static result<std::uint64_t> bits_for(const daisy_plan& plan) noexcept;
 
   private:
-    static constexpr std::uint16_t none = 0xffff;  // 48 chains of 64 tables are the most
+    static constexpr std::uint8_t none = 0xff;
     struct table {
         cleary_state state{};
         const cleary_kernels* kernels = nullptr;
-        std::uint16_t next = none;
         std::uint8_t chain = 0;  // the last of its classes
+    };
+    // Where the tables of a chain are: in tables_, in growing_.
+    struct place {
+        std::uint8_t planned = none, growing = none;
     };
     // What nobody needs for a look-up.
     struct class_record {
@@ -157,36 +174,33 @@ class daisy_fingerprint_filter {
     daisy_fingerprint_filter(const daisy_fingerprint_options& options, const hasher& hash,
                              const fingerprint_layout& layout) noexcept;
     [[nodiscard]] result<void> lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept;
-    [[nodiscard]] result<void> add_table(unsigned chain) noexcept;
-    [[nodiscard]] static table laid_at(const fingerprint_layout_table& shape, unsigned chain,
-                                       std::byte* zeros) noexcept;
-    void append(const table& made) noexcept;
-    [[nodiscard]] unsigned tables_in(unsigned chain) const noexcept;
-    [[nodiscard]] std::size_t last_in(unsigned chain) const noexcept;
-    // Those of the plan come first.
-    [[nodiscard]] std::size_t planned_tables() const noexcept { return tables_.size() - own_.size(); }
+    [[nodiscard]] result<void> add_growing(unsigned chain, growing_fingerprints made) noexcept;
+    [[nodiscard]] unsigned growing_bits(unsigned chain) const noexcept;
+    [[nodiscard]] bool is_in_growing(std::size_t at, const digest& d) const noexcept;
+    [[nodiscard]] insert_outcome insert_growing(const digest& d, unsigned chain) noexcept;
+    void set_places(unsigned chain, place where) noexcept;
     [[nodiscard]] fingerprint_layout_table shape_of(std::size_t at) const noexcept;
     [[nodiscard]] unsigned chain_of(unsigned its_class) const noexcept {
         return its_class + static_cast<unsigned>(std::countr_zero(tops_ >> its_class));
     }
     [[nodiscard]] bool is_chain(unsigned its_class) const noexcept { return (tops_ >> its_class & 1) != 0; }
-    // A table's bytes, and what lies behind those that have a buffer of their own, which is zero.
-    [[nodiscard]] std::span<std::byte> bytes_of(std::size_t at) noexcept;
-    [[nodiscard]] result<void> take_over(std::span<const std::byte> used, std::span<const std::byte> planned,
-                                         std::span<const std::byte> extra) noexcept;
+    [[nodiscard]] result<void> take_planned(std::size_t at, std::uint64_t used) noexcept;
+    [[nodiscard]] result<void> take_over(std::span<const std::uint8_t> has_growing, std::span<const std::byte> used,
+                                         std::span<const std::byte> planned,
+                                         std::span<const std::byte> growing) noexcept;
     void answer_chunk(std::span<const digest> digests, std::span<const std::uint8_t> classes,
                       std::span<std::uint64_t> out_bits) const noexcept;
 
     hasher hash_;
     std::vector<table> tables_{};
     buffer planned_{};
-    std::vector<buffer> own_{};                // of the tables beyond the plan
+    std::vector<std::unique_ptr<growing_fingerprints>> growing_{};
     std::unique_ptr<class_record[]> classes_;  // 0 .. largest_
     daisy_terms terms_;
     double mean_bits_, overlap_;  // of the plan
     std::uint64_t tops_ = 0;      // a bit for each class that has a chain; the largest has
-    // By class: the first table of its chain. Classes above the largest are as the largest.
-    std::array<std::uint16_t, most_class + 1> first_of_{};
+    // By class: the tables of its chain. Classes above the largest are as the largest.
+    std::array<place, most_class + 1> places_{};
     std::uint8_t largest_ = 0;  // class
     bool unknown_size_ = false;
 };
