@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
                     static_cast<unsigned long long>(users.counters().wasted_reads - before));
     }
     std::printf("user-7 is %s\n", users.get("user-7")->value_or("gone").c_str());
-    std::fputs(users.metrics_text("store=\"users\"").substr(0, 200).c_str(), stdout);  // what Prometheus scrapes
+    const auto metrics = users.metrics_text({{"store", "users"}});  // what Prometheus scrapes
+    if (metrics) std::fputs(metrics->substr(0, 200).c_str(), stdout);
     return users.close() ? 0 : 1;  // saves the filter: reopening takes a moment, and nothing is forgotten
 }

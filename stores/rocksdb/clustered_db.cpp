@@ -1,45 +1,75 @@
 // Store, guard and keeper put together. See clustered_db.hpp.
 #include "genista/stores/rocksdb/clustered_db.hpp"
 
+#include <chrono>
 #include <new>
 #include <utility>
 
 namespace genista::rocks {
 namespace {
 
-keeper_place place_of(clustered_store& store, bool read_only) {
+keeper_place place_of(clustered_store& store, bool read_only, const std::shared_ptr<store_watch>& watch) {
     return {.db = &store.db(),
             .records = &store.family(),
             .identity = store.identity(),
             .generation = store.generation(),
             .read_only = read_only,
-            .lives = store.lives()};
+            .lives = store.lives(),
+            .watch = watch};
+}
+
+// Every part reports to the watch's log.
+guard_options with_log(guard_options options, const store_watch& watch) {
+    if (watch.log()) options.log = watch.log();
+    return options;
 }
 
 }  // namespace
 
 result<std::unique_ptr<clustered_db>> clustered_db::open(const std::string& path, clustered_db_options options) try {
+    const auto begin = std::chrono::steady_clock::now();
+    auto watch = std::make_shared<store_watch>(event_log{options.log});
     auto store = clustered_store::open(path, options.store);
     if (!store) return store.error();
     options.filter.hash = (*store)->hash();
     options.filter.key_is_new = (*store)->is_new();
     // Nobody writes to a store opened for reading: nothing to keep.
     if (options.store.read_only) options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
-    auto found = find_filter(place_of(**store, options.store.read_only), options.filter, options.progress);
+    auto found = find_filter(place_of(**store, options.store.read_only, watch), options.filter, options.progress);
     if (!found) return found.error();
-    return std::unique_ptr<clustered_db>{new clustered_db{*std::move(store), *std::move(found), options}};
+    std::unique_ptr<clustered_db> made{new clustered_db{*std::move(store), *std::move(found), options, watch}};
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    watch->opened(made->origin_, made->counters().filter.keys, taken.count());
+    return made;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to open %s", path.c_str());
 }
 
 clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter found,
-                           const clustered_db_options& options)
+                           const clustered_db_options& options, std::shared_ptr<store_watch> watch)
     : store_{std::move(store)},
+      watch_{std::move(watch)},
       origin_{found.origin},
       snapshot_on_close_{options.keeper.on_close},
-      guarded_{std::move(found.filter), *store_, options.guard},
-      keeper_{std::make_unique<filter_keeper>(place_of(*store_, options.store.read_only), guarded_.inner_gate(),
+      guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)},
+      keeper_{std::make_unique<filter_keeper>(place_of(*store_, options.store.read_only, watch_), guarded_.inner_gate(),
                                               writers_, options.keeper)} {}
+
+result<void> clustered_db::add_metrics(metrics_page& page, const metric_labels& labels) const try {
+    if (const auto added = guarded_.add_metrics(page, labels); !added) return added;
+    watch_->add_metrics(page);
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "metrics: no memory for a page");
+}
+
+result<std::string> clustered_db::metrics_text(const metric_labels& labels) const try {
+    metrics_page page;
+    if (const auto added = add_metrics(page, labels); !added) return added.error();
+    return page.text();
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "metrics: no memory for a page");
+}
 
 clustered_db::~clustered_db() {
     (void)close();

@@ -45,7 +45,26 @@ void filter_keeper::stop() noexcept {
     if (worker_.joinable()) worker_.join();
 }
 
-result<void> filter_keeper::save() try {
+result<void> filter_keeper::save() {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto done = save_if_needed();
+    if (!done) {
+        // Keys that wait for the filter have been reported: a repair brings them in, and then a snapshot is taken.
+        const bool waits = gate_.any_jammed();
+        if (!place_.read_only)
+            place_.watch->snapshot_failed(done.error(), waits ? event_level::warning : event_level::error);
+        return done.error();
+    }
+    if (*done) {
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+        place_.watch->snapshot_taken(gate_.filter().stats().keys, taken.count());
+    } else {
+        place_.watch->snapshot_is_current();
+    }
+    return {};
+}
+
+result<bool> filter_keeper::save_if_needed() try {
     const std::lock_guard held{saving_};
     if (place_.read_only)
         return error::make(error_code::unsupported, "no snapshot: the store is open for reading only");
@@ -63,13 +82,11 @@ result<void> filter_keeper::save() try {
     fail_point("keeper.marked");
     const filter_stats now = gate_.filter().stats();
     const std::uint64_t learnt = now.adapts + now.renewals;
-    if (mark == last_ && learnt == last_learnt_) return {};
-    const auto done = write(mark);
-    (done ? saved_ : failed_).fetch_add(1, std::memory_order_relaxed);
-    if (!done) return done.error();
+    if (mark == last_ && learnt == last_learnt_) return false;
+    if (const auto done = write(mark); !done) return done.error();
     last_ = mark;
     last_learnt_ = learnt;
-    return {};
+    return true;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory for a snapshot of the filter");
 }

@@ -2,6 +2,7 @@
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "genista/stores/rocksdb/filter_keeper.hpp"
@@ -191,9 +192,21 @@ result<found_filter> rebuild(const keeper_place& place, broom_options options, c
     if (!filter) return filter.error();
     // A store that has just been made is empty, and its key has never been used: look-ups may begin without salts.
     if (options.key_is_new) return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
+    const event_log& log = place.watch->log();
+    log.report(event_level::info, event_kind::rebuild_begun, "the filter is built from about %llu records",
+               static_cast<unsigned long long>(keys));
+    const auto begin = std::chrono::steady_clock::now();
     sequential_records inner{*place.db, *place.records};
     reported_records records{inner, keys, progress};
-    if (const auto built = filter->rebuild(records); !built) return built.error();
+    const auto built = filter->rebuild(records);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    if (!built) {
+        log.report(event_level::error, event_kind::rebuild_failed, "the filter could not be built (%.3f s): %.*s",
+                   taken.count(), static_cast<int>(built.error().message().size()), built.error().message().data());
+        return built.error();
+    }
+    log.report(event_level::info, event_kind::rebuild_ended, "the filter was built with %llu keys in %.3f s",
+               static_cast<unsigned long long>(filter->stats().keys), taken.count());
     return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
 }
 
@@ -206,7 +219,13 @@ result<found_filter> find_filter(const keeper_place& place, const broom_options&
     if (!snapshots) return snapshots.error();
     for (const snapshot_file& each : *snapshots) {
         auto found = load_one(place, options, each);
-        if (found) return found;
+        if (found) {
+            std::uint64_t seconds = 0;  // 0: a file system without times
+            if (files.GetFileModificationTime(each.path, {}, &seconds, nullptr).ok() && seconds != 0)
+                place.watch->snapshot_loaded(store_watch::wall_clock::time_point{std::chrono::seconds{seconds}});
+            return found;
+        }
+        place.watch->snapshot_refused(each.path.c_str(), found.error());
         if (place.read_only) continue;  // it may be newer than what we see, and good for the process that writes
         // An error ends it: one that stays, or comes back, could be taken for a good one when the store has grown past it.
         if (const auto gone = remove_snapshot(files, place.folder(), each.path); !gone) return gone.error();

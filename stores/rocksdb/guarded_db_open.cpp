@@ -2,6 +2,7 @@
 #include <rocksdb/table.h>
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 #include <utility>
 
@@ -64,7 +65,7 @@ result<void> create_missing(database& db, const guarded_db_options& options) {
 
 // The meta of a database whose index is whole; it is built now if need be.
 result<store_meta> settle_index(database& db, const std::string& path, const guarded_db_options& options,
-                                std::uint64_t& keys) {
+                                const event_log& log, std::uint64_t& keys) {
     std::optional<store_meta> meta;
     if (rocksdb::ColumnFamilyHandle* const notes = db.family(meta_family_name); notes != nullptr) {
         const auto there = read_meta(db.base(), *notes, path);
@@ -84,8 +85,18 @@ result<store_meta> settle_index(database& db, const std::string& path, const gua
         if (!made) return made.error();
         meta = *made;
     }
+    log.report(event_level::info, event_kind::indexing_begun, "the index of %s is built from its data", path.c_str());
+    const auto begin = std::chrono::steady_clock::now();
     const auto built = build_index(db, *meta, index_options(options), options.progress);
-    if (!built) return built.error();
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    if (!built) {
+        log.report(event_level::error, event_kind::indexing_failed,
+                   "the index of %s could not be built (%.3f s); the next opening starts over: %.*s", path.c_str(),
+                   taken.count(), static_cast<int>(built.error().message().size()), built.error().message().data());
+        return built.error();
+    }
+    log.report(event_level::info, event_kind::indexing_ended, "the index of %s was built with %llu keys in %.3f s",
+               path.c_str(), static_cast<unsigned long long>(*built), taken.count());
     keys = *built;
     return *meta;
 }
@@ -93,6 +104,9 @@ result<store_meta> settle_index(database& db, const std::string& path, const gua
 }  // namespace
 
 result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, guarded_db_options options) try {
+    const auto begin = std::chrono::steady_clock::now();
+    auto watch = std::make_shared<store_watch>(event_log{options.log});
+    if (options.log) options.guard.log = watch->log();
     if (const auto fits = check_guardable(options.rocksdb, layout::indexed); !fits) return fits.error();
     if (options.index) {
         if (const auto fits = check_index(*options.index); !fits) return fits.error();
@@ -107,7 +121,7 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     if (!opened) return opened.error();
     if (const auto fits = check_missing(*opened, options, path); !fits) return fits.error();
     std::uint64_t keys = 0;
-    auto meta = settle_index(*opened, path, options, keys);
+    auto meta = settle_index(*opened, path, options, watch->log(), keys);
     if (!meta) return meta.error();
     if (const auto made = create_missing(*opened, options); !made) return made.error();
     remove_companions(opened->base());
@@ -129,18 +143,22 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
                               .records = opened->family(index_family_name),
                               .identity = *identity,
                               .generation = meta->generation,
-                              .lives = meta->lives},
+                              .lives = meta->lives,
+                              .watch = watch},
                              options.filter, building);
     if (!found) return found.error();
     rocksdb::DB* const base = opened->release_base();
-    return std::unique_ptr<guarded_db>{
-        new guarded_db{*std::move(opened), base, *meta, *std::move(found), options, *identity}};
+    std::unique_ptr<guarded_db> made{
+        new guarded_db{*std::move(opened), base, *meta, *std::move(found), options, *identity, watch}};
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    watch->opened(made->origin(), made->counters().filter.keys, taken.count());
+    return made;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to open %s", path.c_str());
 }
 
 guarded_db::guarded_db(database opened, rocksdb::DB* base, const store_meta& meta, found_filter found,
-                       const guarded_db_options& options, const store_id& identity)
+                       const guarded_db_options& options, const store_id& identity, std::shared_ptr<store_watch> watch)
     : StackableDB{base},
       handles_{std::move(opened)},
       index_id_{handles_.family(index_family_name)->GetID()},
@@ -153,16 +171,30 @@ guarded_db::guarded_db(database opened, rocksdb::DB* base, const store_meta& met
       meta_{meta},
       generation_{meta.generation},
       records_{*base, *handles_.family(index_family_name)},
+      watch_{std::move(watch)},
       gate_{std::make_unique<rocks_gate>(std::move(found.filter), records_, options.guard)},
       keeper_{std::make_unique<filter_keeper>(keeper_place{.db = base,
                                                            .records = &records_.family(),
                                                            .identity = identity,
                                                            .generation = meta.generation,
-                                                           .lives = meta.lives},
+                                                           .lives = meta.lives,
+                                                           .watch = watch_},
                                               *gate_, writers_, options.keeper)} {}
 
-std::string guarded_db::metrics_text(std::string_view labels) const {
-    return genista::metrics_text(counters(), gate_->tally(), labels);
+result<void> guarded_db::add_metrics(metrics_page& page, const metric_labels& labels) const try {
+    if (const auto added = genista::add_metrics(page, counters(), gate_->tally(), labels); !added) return added;
+    watch_->add_metrics(page);
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "metrics: no memory for a page");
+}
+
+result<std::string> guarded_db::metrics_text(const metric_labels& labels) const try {
+    metrics_page page;
+    if (const auto added = add_metrics(page, labels); !added) return added.error();
+    return page.text();
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "metrics: no memory for a page");
 }
 
 namespace {

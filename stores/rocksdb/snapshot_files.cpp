@@ -35,6 +35,10 @@ void keep_to_owner(const std::string& path) noexcept {
                                  none_there);
 }
 
+bool is_own_file(std::string_view name) noexcept {
+    return name.starts_with(prefix) || name.starts_with("filter.") || name.starts_with("ingest-");
+}
+
 std::string snapshot_path(const std::string& folder, std::uint64_t sequence) {
     char name[digits + 1];
     std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(sequence));

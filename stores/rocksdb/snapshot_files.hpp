@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "genista/base/buffer.hpp"
@@ -21,6 +22,9 @@ struct snapshot_file {
 
 // Nobody but the owner may read the file, or look into the directory: it holds the hash key.
 void keep_to_owner(const std::string& path) noexcept;
+
+// Whether a name in the folder is genista's: of a snapshot, a temporary file, or a table that was being taken in.
+[[nodiscard]] bool is_own_file(std::string_view name) noexcept;
 
 // Newest first. A folder that is not there has none.
 [[nodiscard]] result<std::vector<snapshot_file>> list_snapshots(rocksdb::FileSystem& files, const std::string& folder);

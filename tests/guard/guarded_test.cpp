@@ -263,7 +263,7 @@ TEST(guarded, metrics_are_in_the_exposition_format) {
     guarded guard{empty_filter<broom_filter>(300), store};
     ASSERT_TRUE(guard.put("ada", "v"));
     (void)guard.get("ada");
-    const std::string text = guard.metrics_text("store=\"users\"");
+    const std::string text = *guard.metrics_text({{"store", "users"}});
     for (const char* line :
          {"# TYPE genista_guard_queries_total counter\n", "genista_guard_queries_total{store=\"users\"} 1\n",
           "genista_guard_reads_total{store=\"users\"} 1\n", "genista_guard_keys{store=\"users\"} 1\n",
@@ -271,7 +271,7 @@ TEST(guarded, metrics_are_in_the_exposition_format) {
           "genista_guard_read_seconds_count{store=\"users\"} 1\n"}) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
     }
-    EXPECT_NE(guard.metrics_text().find("genista_guard_queries_total 1\n"), std::string::npos);
+    EXPECT_NE(guard.metrics_text()->find("genista_guard_queries_total 1\n"), std::string::npos);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(guarded_db, absent_keys_cost_few_reads_and_each_mistake_only_one) {
     EXPECT_EQ(seen.repeated_wasted_reads, 0u);
     EXPECT_GT(seen.wasted_reads, 10u);
     EXPECT_LT(seen.wasted_reads, 200u);
-    EXPECT_NE(db->metrics_text("store=\"users\"").find("genista_guard_queries_total{store=\"users\"} 80000\n"),
+    EXPECT_NE(db->metrics_text({{"store", "users"}})->find("genista_guard_queries_total{store=\"users\"} 80000\n"),
               std::string::npos);
 }
 

@@ -15,6 +15,9 @@ class progress {
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
+    // Whether there is a terminal to draw on.
+    [[nodiscard]] bool is_drawn() const noexcept { return on_terminal_; }
+
     // share in 0..1. Redraws at most ten times a second.
     void update(double share);
     void update(double share, std::string label);

@@ -11,5 +11,6 @@ namespace genista::tool {
 [[nodiscard]] std::vector<command> add_daisy_commands(CLI::App& root);
 [[nodiscard]] command add_guard_command(CLI::App& root);
 [[nodiscard]] command add_inspect_command(CLI::App& root);
+[[nodiscard]] std::vector<command> add_store_commands(CLI::App& root);
 
 }  // namespace genista::tool

@@ -3,6 +3,7 @@
 //     guard     the main job: filters before a store on disk, and what absent keys cost
 //     bench     how fast, how small and how wrong each filter is, measured in one interleaved run
 //     inspect   what a snapshot file holds
+//     store     a guarded store that is closed: audit, reindex, unguard
 //     daisy     oracles for the daisy filters: trained from logs, and what filters over them take
 //     lab       the papers' promises as experiments: a program of its own (lab_call.hpp)
 //
@@ -21,6 +22,7 @@ int main(int argument_count, char** arguments) {
     const auto add_commands = [](CLI::App& root) {
         std::vector<command> commands{add_guard_command(root), add_bench_command(root), add_inspect_command(root)};
         for (command& each : add_daisy_commands(root)) commands.push_back(std::move(each));
+        for (command& each : add_store_commands(root)) commands.push_back(std::move(each));
         announce_lab(root);
         return commands;
     };

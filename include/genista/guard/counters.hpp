@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "genista/filters/filter.hpp"
 #include "genista/guard/latency_histogram.hpp"
+#include "genista/guard/metrics_page.hpp"
 
 namespace genista {
 
@@ -29,7 +29,8 @@ struct guard_counters {
     std::uint64_t let_through_in_flight = 0;  // queries the filter would have denied: their keys were on their way in
     std::uint64_t let_through_pending = 0;    // the same: their ranges needed repair
     std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their doors were jammed
-    std::uint64_t jammed_doors = 0;           // now
+    std::uint64_t jammed_doors = 0;           // now: ranges that need repair
+    std::uint64_t foreign_writes = 0;         // writes found that went past the guard
     std::uint64_t local_bytes = 0;            // filter, doors, counters and queues
     filter_stats filter{};                    // of the filter alone
 };
@@ -51,10 +52,13 @@ class guard_tally {
         late_insert,
         let_through_in_flight,
         let_through_pending,
+        foreign_write,
         number_of_events
     };
 
-    void count(event what) noexcept { mine().of[what].fetch_add(1, std::memory_order_relaxed); }
+    void count(event what, std::uint64_t times = 1) noexcept {
+        mine().of[what].fetch_add(times, std::memory_order_relaxed);
+    }
     [[nodiscard]] std::uint64_t sum(event what) const noexcept;
 
     // True for one query in 64 of a thread: timing each would cost more than answering it.
@@ -62,8 +66,8 @@ class guard_tally {
         thread_local unsigned turn = 0;
         return turn++ % 64 == 0;
     }
-    latency_histogram query_times;  // of the timed queries
-    latency_histogram read_times;   // of every read of the store
+    latency_histogram query_times;  // of the timed queries, batches not among them
+    latency_histogram read_times;   // of every call that reads the store; a batch is one
 
     // Remembers the key, and says whether it was there already. A table of fingerprints: the newest of those that share an
     // entry stays, so a repetition may be missed, and one in 2^32 strangers is taken for one.
@@ -84,8 +88,12 @@ class guard_tally {
     std::array<std::atomic<std::uint32_t>, remembered> wasted_{};
 };
 
-// In the text format that Prometheus scrapes. `labels` goes into every sample's braces, for example store="users".
-[[nodiscard]] std::string metrics_text(const guard_counters& counters, const guard_tally& times,
-                                       std::string_view labels = {});
+// In the text format that Prometheus scrapes, on a page that may hold other stores. Sampled histograms are named so:
+// their _count is the number of samples. An error is one of the labels, or no memory.
+[[nodiscard]] result<void> add_metrics(metrics_page& page, const guard_counters& counters, const guard_tally& times,
+                                       const metric_labels& labels);
+// A page of one guard.
+[[nodiscard]] result<std::string> metrics_text(const guard_counters& counters, const guard_tally& times,
+                                               const metric_labels& labels = {});
 
 }  // namespace genista

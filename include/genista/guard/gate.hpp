@@ -20,6 +20,7 @@
 // Threads: any number, whatever the filter; one that cannot stand them is locked.
 #pragma once
 
+#include <atomic>
 #include <cassert>
 #include <chrono>
 #include <condition_variable>
@@ -30,6 +31,7 @@
 #include <new>
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -38,6 +40,7 @@
 #include "genista/filters/filter.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/guard/doors.hpp"
+#include "genista/guard/event_log.hpp"
 #include "genista/guard/in_flight.hpp"
 
 namespace genista {
@@ -52,6 +55,7 @@ enum class adapting : unsigned char {
 struct guard_options {
     adapting adapt = adapting::on_read;
     std::size_t queued_adapts = 1024;  // in the background; a mistake that finds the queue full waits for its next turn
+    event_log log{};                   // of ranges that need repair, repairs, failing adapts
 };
 
 // `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
@@ -103,7 +107,7 @@ class gate {
         entering& operator=(const entering&) = delete;
         ~entering() {
             for (; settled_ < keys_.size(); ++settled_) {
-                through_.doors_.jam(range_of(settled_));
+                through_.jam(range_of(settled_));
                 leave_after(settled_);
             }
         }
@@ -143,7 +147,7 @@ class gate {
     void forget(key_view key) noexcept {
         tally_.count(guard_tally::erase);
         if constexpr (learns) {
-            if (!filter_.forget(key, remote_)) tally_.count(guard_tally::failed_adapt);
+            if (const auto gone = filter_.forget(key, remote_); !gone) adapt_failed(gone.error());
         }
     }
 
@@ -160,17 +164,32 @@ class gate {
     // Brings in every key of the ranges that need repair. An error leaves the rest as they are.
     result<void> repair() noexcept try {
         const std::lock_guard one_at_a_time{repairing_};
+        const auto begin = clock::now();
+        unsigned repaired = 0;
         for (unsigned door = 0; door < doors::number_of_doors; ++door) {
             if (!doors_.is_jammed(door)) continue;
             doors_.begin_repair(door);
             const auto done = repair_one(door);
             if (!done) doors_.jam(door);
             doors_.end_repair(door);
-            if (!done) return done.error();
+            if (!done) {
+                report_failed_repair(repaired, done.error());
+                return done.error();
+            }
+            ++repaired;
         }
+        if (repaired > 0) report_repaired(repaired, seconds_since(begin));
         return {};
     } catch (const std::exception&) {  // a mutex that cannot be locked
         return error::make(error_code::io, "guard: ranges cannot be repaired now");
+    }
+
+    // Writes of others went past the guard: `what` says which and what is done about it. Counted and reported; keys are
+    // the caller's to bring in.
+    void on_foreign_writes(std::uint64_t writes, std::string_view what) noexcept {
+        tally_.count(guard_tally::foreign_write, writes);
+        options_.log.report(event_level::error, event_kind::foreign_writes, "%llu writes went past the guard: %.*s",
+                            static_cast<unsigned long long>(writes), static_cast<int>(what.size()), what.data());
     }
 
     // A key waits behind some door for a repair.
@@ -198,8 +217,7 @@ class gate {
 
     [[nodiscard]] guard_counters counters() const noexcept {
         guard_counters now = tally_.counters();
-        for (unsigned door = 0; door < doors::number_of_doors; ++door)
-            now.jammed_doors += doors_.is_jammed(door) ? 1u : 0u;
+        now.jammed_doors = number_jammed();
         {
             const std::shared_lock held{filter_mutex_};
             now.filter = filter_.stats();
@@ -219,6 +237,12 @@ class gate {
     [[nodiscard]] R& remote() noexcept { return remote_; }
 
   private:
+    using clock = std::chrono::steady_clock;
+    static constexpr clock::rep never = 0;
+    static double seconds_since(clock::time_point begin) noexcept {
+        return std::chrono::duration<double>{clock::now() - begin}.count();
+    }
+
     [[nodiscard]] bool asks([[maybe_unused]] key_view key, const digest& d) const noexcept {
         if constexpr (asked_with_key<Filter>) {
             return filter_.may_contain(key, d);
@@ -253,7 +277,49 @@ class gate {
         tally_.count(guard_tally::put);
         if (bring_in(key)) return;
         tally_.count(guard_tally::late_insert);
-        doors_.jam(doors::of(hash()(key)));
+        jam(doors::of(hash()(key)));
+    }
+
+    // The range needs repair. The first one since none did is reported: a failing store marks them by the thousand.
+    void jam(unsigned door) noexcept {
+        doors_.jam(door);
+        if (!options_.log || pending_reported_.exchange(true, std::memory_order_relaxed)) return;
+        options_.log.report(event_level::warning, event_kind::ranges_pending,
+                            "keys could not be brought into the filter: their ranges answer \"maybe\" until they are "
+                            "repaired");
+    }
+    void report_repaired(unsigned repaired, double seconds) noexcept {
+        if (!options_.log) return;
+        // Before the count: a range that is marked after it is reported as a new one.
+        pending_reported_.store(false, std::memory_order_relaxed);
+        const unsigned left = number_jammed();
+        options_.log.report(event_level::info, event_kind::ranges_repaired,
+                            "%u ranges repaired in %.3f s, %u need repair now", repaired, seconds, left);
+    }
+    void report_failed_repair(unsigned repaired, const error& why) noexcept {
+        if (!options_.log) return;
+        options_.log.report(event_level::error, event_kind::repair_failed,
+                            "%u ranges repaired, %u still answer \"maybe\": %.*s", repaired, number_jammed(),
+                            static_cast<int>(why.message().size()), why.message().data());
+    }
+    [[nodiscard]] unsigned number_jammed() const noexcept {
+        unsigned number = 0;
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) number += doors_.is_jammed(door) ? 1u : 0u;
+        return number;
+    }
+
+    // Every mistake meets a failing store again: one report a second.
+    void adapt_failed(const error& why) noexcept {
+        tally_.count(guard_tally::failed_adapt);
+        if (!options_.log) return;
+        const auto now = clock::now().time_since_epoch().count();
+        auto last = adapt_reported_.load(std::memory_order_relaxed);
+        const bool is_soon = last != never && now - last < clock::duration{std::chrono::seconds{1}}.count();
+        if (is_soon || !adapt_reported_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
+        options_.log.report(event_level::warning, event_kind::adapt_failed,
+                            "the filter could not learn from a mistake (%llu times so far): %.*s",
+                            static_cast<unsigned long long>(tally_.sum(guard_tally::failed_adapt)),
+                            static_cast<int>(why.message().size()), why.message().data());
     }
 
     result<void> repair_one(unsigned door) noexcept try {
@@ -288,7 +354,7 @@ class gate {
     void adapt(key_view key) noexcept requires learns {
         const auto outcome = filter_.adapt(key, remote_);
         if (!outcome)
-            tally_.count(guard_tally::failed_adapt);
+            adapt_failed(outcome.error());
         else if (*outcome == adapt_outcome::fixed)
             tally_.count(guard_tally::adapt);
     }
@@ -331,6 +397,8 @@ class gate {
     mutable std::shared_mutex filter_mutex_;  // for filters that do not stand threads
 
     std::mutex repairing_;
+    std::atomic<bool> pending_reported_{false};
+    std::atomic<clock::rep> adapt_reported_{never};
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;

@@ -71,9 +71,13 @@ class guarded {
     result<void> repair() noexcept { return gate_->repair(); }
 
     [[nodiscard]] guard_counters counters() const noexcept { return gate_->counters(); }
-    // In the text format that Prometheus scrapes; `labels`, for example store="users", goes with every sample.
-    [[nodiscard]] std::string metrics_text(std::string_view labels = {}) const {
+    // In the text format that Prometheus scrapes; `labels`, for example {{"store", "users"}}, go with every sample.
+    // Several stores: one metrics_page, and add_metrics() of each.
+    [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const {
         return genista::metrics_text(counters(), gate_->tally(), labels);
+    }
+    [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const {
+        return genista::add_metrics(page, counters(), gate_->tally(), labels);
     }
     [[nodiscard]] Filter& filter() noexcept { return gate_->filter(); }
     [[nodiscard]] gate_type& inner_gate() noexcept { return *gate_; }

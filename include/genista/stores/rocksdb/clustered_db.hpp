@@ -27,6 +27,7 @@ struct clustered_db_options {
     guard_options guard{};
     keeper_options keeper{};
     progress_report progress{};  // while the filter is built, if no snapshot serves
+    event_hook log{};            // what the store has to tell: guard/event_log.hpp says what the function may do
 };
 
 class clustered_db {
@@ -48,7 +49,11 @@ class clustered_db {
     // Compares the filter with the store. Nobody writes meanwhile: they wait.
     [[nodiscard]] result<void> audit();
     [[nodiscard]] guard_counters counters() const noexcept { return guarded_.counters(); }
-    [[nodiscard]] std::string metrics_text(std::string_view labels = {}) const { return guarded_.metrics_text(labels); }
+    // Of this opening: snapshots, their age, and how the filter was found.
+    [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
+    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a page.
+    [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
+    [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
     // A last snapshot, if the options say so; then nothing else may be called. An error of the snapshot is reported
     // after everything has been closed: it costs time at the next opening, not keys.
@@ -67,9 +72,11 @@ class clustered_db {
     [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return store_->lives(); }
 
   private:
-    clustered_db(std::unique_ptr<clustered_store> store, found_filter found, const clustered_db_options& options);
+    clustered_db(std::unique_ptr<clustered_store> store, found_filter found, const clustered_db_options& options,
+                 std::shared_ptr<store_watch> watch);
 
     std::unique_ptr<clustered_store> store_;
+    std::shared_ptr<store_watch> watch_;
     filter_origin origin_;
     bool snapshot_on_close_;
     guarded<broom_filter, clustered_store> guarded_;

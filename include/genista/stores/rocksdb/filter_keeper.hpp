@@ -28,6 +28,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -38,6 +39,7 @@
 #include "genista/guard/gate.hpp"
 #include "genista/stores/rocksdb/meta.hpp"
 #include "genista/stores/rocksdb/ordered_records.hpp"
+#include "genista/stores/rocksdb/store_watch.hpp"
 #include "genista/stores/rocksdb/writers_lock.hpp"
 
 namespace genista::rocks {
@@ -60,6 +62,7 @@ struct keeper_place {
     std::uint64_t generation = 0;
     bool read_only = false;           // snapshots are another process's: none is written, and none removed
     std::vector<store_life> lives{};  // meta.hpp; the last one is the present one, unless the store is only read
+    std::shared_ptr<store_watch> watch = std::make_shared<store_watch>();  // never null
 
     // What a snapshot carries: one of an older generation or of an unknown life is another store's.
     [[nodiscard]] store_id identity_in(std::uint64_t life) const noexcept {
@@ -79,11 +82,6 @@ struct keeper_place {
         return only_noted ? lives.back().first : newest;
     }
     [[nodiscard]] std::string folder() const { return db->GetName() + "/genista"; }
-};
-
-enum class filter_origin : unsigned char {
-    snapshot,  // loaded, and the log repeated
-    rebuilt,   // from R in one scan
 };
 
 struct found_filter {
@@ -114,11 +112,13 @@ class filter_keeper {
     // It is unknown what became of such a change: what is saved from now on would not be taken, so that save() is an error.
     void give_up() noexcept { given_up_.store(true, std::memory_order_relaxed); }
 
-    [[nodiscard]] std::uint64_t snapshots() const noexcept { return saved_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::uint64_t failures() const noexcept { return failed_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t snapshots() const noexcept { return place_.watch->snapshots(); }
+    [[nodiscard]] std::uint64_t failures() const noexcept { return place_.watch->failures(); }
 
   private:
     void work();
+    // Whether a snapshot was taken: none is needed if the last one holds all there is.
+    result<bool> save_if_needed();
     result<void> write(const store_mark& mark);
 
     keeper_place place_;
@@ -130,7 +130,6 @@ class filter_keeper {
     std::optional<store_mark> last_;
     std::uint64_t last_learnt_ = 0;  // how much the filter had learnt then
     std::atomic<bool> given_up_{false};
-    std::atomic<std::uint64_t> saved_{0}, failed_{0};
 
     std::mutex mutex_;
     std::condition_variable wake_;

@@ -78,6 +78,7 @@ struct guarded_db_options {
     guard_options guard{};
     keeper_options keeper{};
     opening_progress progress{};
+    event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
     std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
 };
@@ -98,7 +99,11 @@ class guarded_db final : public rocksdb::StackableDB {
     // I2, and the filter against the index. Writers wait; two scans of everything.
     [[nodiscard]] result<void> audit();
     [[nodiscard]] guard_counters counters() const noexcept { return gate_->counters(); }
-    [[nodiscard]] std::string metrics_text(std::string_view labels = {}) const;
+    // Of this opening: snapshots, their age, and how the filter was found.
+    [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
+    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a page.
+    [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
+    [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
     [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
     // What a keeper of filters asks of either layout (clustered_db has the same).
@@ -210,7 +215,7 @@ class guarded_db final : public rocksdb::StackableDB {
 
   private:
     guarded_db(database opened, rocksdb::DB* base, const store_meta& meta, found_filter found,
-               const guarded_db_options& options, const store_id& identity);
+               const guarded_db_options& options, const store_id& identity, std::shared_ptr<store_watch> watch);
 
     [[nodiscard]] static bool is_guarded(const Family* family) noexcept;
     [[nodiscard]] bool is_own(const Family* family) const noexcept;
@@ -248,6 +253,7 @@ class guarded_db final : public rocksdb::StackableDB {
     put_clock clock_;
     writers_lock writers_;
     ordered_records records_;
+    std::shared_ptr<store_watch> watch_;
     std::unique_ptr<rocks_gate> gate_;
     std::unique_ptr<filter_keeper> keeper_;  // none once closed
 };

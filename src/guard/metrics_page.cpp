@@ -1,0 +1,180 @@
+// Labels, samples and the text. See metrics_page.hpp; the format is Prometheus's "Text-based format", version 0.0.4.
+#include "genista/guard/metrics_page.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <new>
+
+namespace genista {
+namespace {
+
+bool is_letter(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_label_name(std::string_view name) noexcept {
+    if (name.empty() || !is_letter(name[0]) || name.starts_with("__")) return false;
+    return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// The bytes that one code point takes at the beginning of `text`; 0 if it is none (surrogates, longer forms than
+// needed and what is beyond U+10FFFF included): one such byte makes Prometheus drop the whole page.
+std::size_t code_point_bytes(std::string_view text) noexcept {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    const std::size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < size) return 0;
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return 0;
+    }
+    const unsigned second = byte(1);
+    const bool too_long = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
+    const bool surrogate = first == 0xed && second >= 0xa0, beyond = first == 0xf4 && second >= 0x90;
+    return too_long || surrogate || beyond ? 0 : size;
+}
+
+bool is_label_value(std::string_view value) noexcept {
+    while (!value.empty()) {
+        const std::size_t size = value[0] == '\0' ? 0 : code_point_bytes(value);
+        if (size == 0) return false;
+        value.remove_prefix(size);
+    }
+    return true;
+}
+
+void append_label(std::string& to, std::string_view name, std::string_view value) {
+    if (!to.empty()) to += ',';
+    to.append(name).append("=\"");
+    for (const char c : value) {
+        if (c == '\\' || c == '"') to += '\\';
+        if (c == '\n')
+            to += "\\n";
+        else
+            to += c;
+    }
+    to += '"';
+}
+
+std::string digits_of(std::uint64_t value) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "%" PRIu64, value);
+    return digits;
+}
+std::string digits_of(double value) {
+    char digits[40];
+    std::snprintf(digits, sizeof digits, "%.9g", value);
+    return digits;
+}
+
+error bad_name(const std::string& name) noexcept {
+    return error::make(error_code::invalid_argument,
+                       "metrics: '%s' is no name of a label: a letter or _ (not two of them) first, then letters, "
+                       "digits and _",
+                       name.c_str());
+}
+
+}  // namespace
+
+result<void> metrics_page::begin_store(const metric_labels& labels) try {
+    metric_labels sorted = labels;
+    std::sort(sorted.begin(), sorted.end(),
+              [](const metric_label& a, const metric_label& b) { return a.name < b.name; });
+    std::string written, identity;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+        const std::string& name = sorted[i].name;
+        if (!is_label_name(name)) return bad_name(name);
+        if (name == "le" || name == "origin")
+            return error::make(error_code::invalid_argument, "metrics: the label %s is genista's own", name.c_str());
+        if (i > 0 && sorted[i - 1].name == name)
+            return error::make(error_code::invalid_argument, "metrics: the label %s is given twice", name.c_str());
+        if (!is_label_value(sorted[i].value))
+            return error::make(error_code::invalid_argument,
+                               "metrics: the value of the label %s is not UTF-8 without NUL", name.c_str());
+        append_label(identity, name, sorted[i].value);
+    }
+    if (std::find(stores_.begin(), stores_.end(), identity) != stores_.end())
+        return error::make(error_code::invalid_argument,
+                           "metrics: two stores have the labels {%s}; each needs a value of its own, for example of "
+                           "the label store",
+                           identity.c_str());
+    for (const metric_label& each : labels) append_label(written, each.name, each.value);
+    stores_.push_back(std::move(identity));
+    labels_ = std::move(written);
+    return {};
+} catch (const std::bad_alloc&) {
+    return error::make(error_code::out_of_memory, "metrics: no memory for labels");
+}
+
+metrics_page::family& metrics_page::family_of(const char* name, const char* kind, const char* help) {
+    const auto at = std::find_if(families_.begin(), families_.end(),
+                                 [&](const family& each) { return std::string_view{each.name} == name; });
+    if (at != families_.end()) return *at;
+    return families_.emplace_back(family{.name = name, .kind = kind, .help = help, .samples = {}});
+}
+
+void metrics_page::sample(family& of, std::string_view suffix, std::string_view extra, std::string_view value) {
+    std::string line{of.name};
+    line.append(suffix);
+    if (!labels_.empty() || !extra.empty()) {
+        line.append("{").append(labels_);
+        if (!labels_.empty() && !extra.empty()) line += ',';
+        line.append(extra).append("}");
+    }
+    of.samples += line.append(" ").append(value).append("\n");
+}
+
+void metrics_page::counter(const char* name, const char* help, std::uint64_t value) {
+    sample(family_of(name, "counter", help), {}, {}, digits_of(value));
+}
+void metrics_page::gauge(const char* name, const char* help, std::uint64_t value) {
+    sample(family_of(name, "gauge", help), {}, {}, digits_of(value));
+}
+void metrics_page::gauge(const char* name, const char* help, double value) {
+    sample(family_of(name, "gauge", help), {}, {}, digits_of(value));
+}
+
+void metrics_page::state(const char* name, const char* help, const char* label,
+                         std::initializer_list<std::string_view> all, std::string_view now) {
+    family& of = family_of(name, "gauge", help);
+    for (const std::string_view each : all) {
+        std::string extra;
+        append_label(extra, label, each);
+        sample(of, {}, extra, each == now ? "1" : "0");
+    }
+}
+
+// Buckets at powers of four of nanoseconds, about 1 µs to 17 s; the format wants them cumulative. They are read one
+// after the other while others record: each later one is at least as large as the ones before.
+void metrics_page::histogram(const char* name, const char* help, const latency_histogram& times) {
+    family& of = family_of(name, "histogram", help);
+    for (unsigned octave = 10; octave <= 34; octave += 2) {
+        char end[48];
+        std::snprintf(end, sizeof end, "le=\"%.9g\"", static_cast<double>(std::uint64_t{1} << octave) * 1e-9);
+        sample(of, "_bucket", end, digits_of(times.count_below_octave(octave)));
+    }
+    const std::string all = digits_of(times.count());
+    sample(of, "_bucket", "le=\"+Inf\"", all);
+    sample(of, "_sum", {}, digits_of(static_cast<double>(times.total_nanoseconds()) * 1e-9));
+    sample(of, "_count", {}, all);
+}
+
+std::string metrics_page::text() const {
+    std::string page =
+        "# HELP genista_build_info Version of genista and its compiler; always 1.\n"
+        "# TYPE genista_build_info gauge\n"
+        "genista_build_info{";
+    std::string labels;
+    append_label(labels, "version", GENISTA_VERSION);
+    append_label(labels, "compiler", __VERSION__);
+    page.append(labels).append("} 1\n");
+    for (const family& each : families_) {
+        page.append("# HELP ").append(each.name).append(" ").append(each.help).append("\n");
+        page.append("# TYPE ").append(each.name).append(" ").append(each.kind).append("\n");
+        page.append(each.samples);
+    }
+    return page;
+}
+
+}  // namespace genista
