@@ -11,6 +11,7 @@
 //   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
 //       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp).
 //   I2  Nothing here writes to the store.
+//       The same if R itself is known to lack keys (need_repair_everywhere): then no range is repaired before R is whole.
 //   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
 //       queries of other keys no reads, whatever the size of their batches.
 //
@@ -20,14 +21,17 @@
 // Threads: any number, whatever the filter; one that cannot stand them is locked.
 #pragma once
 
+#include <atomic>
 #include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <thread>
@@ -54,14 +58,25 @@ struct guard_options {
     std::size_t queued_adapts = 1024;  // in the background; a mistake that finds the queue full waits for its next turn
 };
 
+// How far one repair goes.
+struct repair_pass {
+    const std::atomic<bool>* stop = nullptr;  // once it is true, the rest is left as it is
+    // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest is left as it is.
+    unsigned most_failures = doors::number_of_doors;
+    std::function<void(unsigned done, unsigned all)> progress{};  // in ranges, after each one
+};
+
+// R holds the key, and the store behind it does not: called by the thread that found it out, with no lock held.
+using orphan_handler = std::function<void(const digest& where, key_view key)>;
+
 // `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
 template <class Filter, remote_map R, class InFlight = in_flight_set>
 class gate {
   public:
     static constexpr bool learns = adaptive_filter<Filter, R> || learning_with_key<Filter, R>;
 
-    gate(Filter filter, R& remote, const guard_options& options = {})
-        : filter_{std::move(filter)}, remote_{remote}, options_{options} {
+    gate(Filter filter, R& remote, const guard_options& options = {}, orphan_handler on_orphan = {})
+        : filter_{std::move(filter)}, remote_{remote}, options_{options}, on_orphan_{std::move(on_orphan)} {
         if (learns && options_.adapt == adapting::in_background) worker_ = std::thread{[this] { work(); }};
     }
     gate(const gate&) = delete;
@@ -152,27 +167,58 @@ class gate {
         tally_.count(guard_tally::wasted_read);
         if (tally_.wasted_before(d)) tally_.count(guard_tally::repeated_wasted_read);
         if constexpr (learns) {
-            if (options_.adapt == adapting::on_read) adapt(key);
+            if (options_.adapt == adapting::on_read) adapt(d, key);
             if (options_.adapt == adapting::in_background) enqueue(key);
         }
     }
 
-    // Brings in every key of the ranges that need repair. An error leaves the rest as they are.
-    result<void> repair() noexcept try {
+    // The filter may lack any key of R: every range is "maybe" until it is repaired. `remote_is_whole` false: R lacks keys,
+    // too, so that repairs are refused until remote_is_whole() says otherwise.
+    void need_repair_everywhere(bool remote_is_whole = true) noexcept {
+        // The mark first: a repair that clears the note of a range looks at it afterwards.
+        if (!remote_is_whole) remote_lacks_keys_.store(true, std::memory_order_seq_cst);
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) doors_.jam(door);
+    }
+    void remote_is_whole() noexcept { remote_lacks_keys_.store(false, std::memory_order_seq_cst); }
+    [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks_keys_.load(std::memory_order_seq_cst); }
+
+    // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
+    // and stays "maybe"; any other error leaves the rest as they are. The first error is returned.
+    result<void> repair(const repair_pass& how = {}) noexcept try {
         const std::lock_guard one_at_a_time{repairing_};
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
+        const unsigned all = pending_ranges();
+        unsigned done = 0, failures = 0;
+        std::optional<error> first;
+        for (unsigned step = 0; step < doors::number_of_doors && failures < how.most_failures; ++step) {
+            const unsigned door = (next_repaired_ + step) % doors::number_of_doors;
             if (!doors_.is_jammed(door)) continue;
+            if (how.stop != nullptr && how.stop->load(std::memory_order_relaxed))
+                return error::make(error_code::timeout, "guard: the repair was stopped");
             doors_.begin_repair(door);
-            const auto done = repair_one(door);
-            if (!done) doors_.jam(door);
+            const auto repaired = remote_lacks_keys() ? not_whole() : repair_one(door);
+            if (!repaired) doors_.jam(door);
             doors_.end_repair(door);
-            if (!done) return done.error();
+            if (repaired) {
+                if (how.progress) how.progress(++done, all);
+                continue;
+            }
+            if (!first) first = repaired.error();
+            const error_code why = repaired.error().code();
+            if (why != error_code::out_of_memory && why != error_code::unsupported) return repaired.error();
+            if (++failures == how.most_failures) next_repaired_ = (door + 1) % doors::number_of_doors;
         }
+        if (first) return *first;
         return {};
     } catch (const std::exception&) {  // a mutex that cannot be locked
         return error::make(error_code::io, "guard: ranges cannot be repaired now");
     }
 
+    // Ranges that need repair or are under repair.
+    [[nodiscard]] unsigned pending_ranges() const noexcept {
+        unsigned pending = 0;
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) pending += doors_.is_pending(door) ? 1u : 0u;
+        return pending;
+    }
     // A key waits behind some door for a repair.
     [[nodiscard]] bool any_jammed() const noexcept {
         for (unsigned door = 0; door < doors::number_of_doors; ++door) {
@@ -198,14 +244,17 @@ class gate {
 
     [[nodiscard]] guard_counters counters() const noexcept {
         guard_counters now = tally_.counters();
-        for (unsigned door = 0; door < doors::number_of_doors; ++door)
-            now.jammed_doors += doors_.is_jammed(door) ? 1u : 0u;
+        now.jammed_doors = pending_ranges();
         {
             const std::shared_lock held{filter_mutex_};
             now.filter = filter_.stats();
         }
-        now.local_bytes = now.filter.local_bytes + sizeof *this - sizeof filter_ + side_bytes();
+        now.local_bytes = now.filter.local_bytes + own_bytes();
         return now;
+    }
+    // All of the guard's memory but the filter's.
+    [[nodiscard]] static constexpr std::size_t own_bytes() noexcept {
+        return sizeof(gate) - sizeof(Filter) + side_bytes();
     }
     // Beside the gate itself: the words of the ranges, and the lists of keys in flight.
     [[nodiscard]] static constexpr std::size_t side_bytes() noexcept {
@@ -256,8 +305,18 @@ class gate {
         doors_.jam(doors::of(hash()(key)));
     }
 
+    [[nodiscard]] static result<void> not_whole() noexcept {
+        return error::make(error_code::io, "guard: R lacks keys, so that no range can be repaired from it yet");
+    }
+
+    // Filters that build their bins from R read it once a bin; the others are told key by key.
     result<void> repair_one(unsigned door) noexcept try {
-        return bring_in_all(doors::range_of(door));
+        const position_range range = doors::range_of(door);
+        if constexpr (requires { filter_.lay(range, remote_); }) {
+            return filter_.lay(range, remote_);
+        } else {
+            return bring_in_all(range);
+        }
     } catch (const std::bad_alloc&) {
         return error::make(error_code::out_of_memory, "guard: no memory to repair a range");
     }
@@ -285,12 +344,20 @@ class gate {
         return {};
     }
 
-    void adapt(key_view key) noexcept requires learns {
+    void adapt(const digest& d, key_view key) noexcept requires learns {
         const auto outcome = filter_.adapt(key, remote_);
         if (!outcome)
             tally_.count(guard_tally::failed_adapt);
         else if (*outcome == adapt_outcome::fixed)
             tally_.count(guard_tally::adapt);
+        else if (*outcome == adapt_outcome::true_positive && on_orphan_)
+            found_orphan(d, key);
+    }
+
+    void found_orphan(const digest& d, key_view key) noexcept try {
+        on_orphan_(d, key);
+    } catch (const std::exception&) {  // the next mistake on the key tries again
+        tally_.count(guard_tally::failed_adapt);
     }
 
     void enqueue(key_view key) noexcept {
@@ -315,7 +382,7 @@ class gate {
             queue_.pop_front();
             busy_ = true;
             held.unlock();
-            if constexpr (learns) adapt(key);
+            if constexpr (learns) adapt(hash()(key), key);
             held.lock();
             busy_ = false;
             if (queue_.empty()) idle_.notify_all();
@@ -325,12 +392,15 @@ class gate {
     Filter filter_;
     R& remote_;
     guard_options options_;
+    orphan_handler on_orphan_;
     doors doors_;
     InFlight in_flight_;
     mutable guard_tally tally_;
     mutable std::shared_mutex filter_mutex_;  // for filters that do not stand threads
 
     std::mutex repairing_;
+    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit keep no others waiting
+    std::atomic<bool> remote_lacks_keys_{false};
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;
