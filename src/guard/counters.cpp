@@ -38,7 +38,7 @@ guard_counters guard_tally::counters() const noexcept {
     now.adapts = sum(adapt), now.adapts_dropped = sum(adapt_dropped), now.failed_adapts = sum(failed_adapt);
     now.late_inserts = sum(late_insert);
     now.let_through_in_flight = sum(let_through_in_flight), now.let_through_pending = sum(let_through_pending);
-    now.foreign_writes = sum(foreign_write);
+    now.foreign_writes = sum(foreign_write), now.orphan_records = sum(orphan_record);
     return now;
 }
 
@@ -65,8 +65,11 @@ result<void> add_metrics(metrics_page& page, const guard_counters& c, const guar
                  "Queries that only a put of the same key under way sent to the store.", c.let_through_in_flight);
     page.counter("genista_guard_let_through_pending_total",
                  "Queries that only a range waiting for repair sent to the store.", c.let_through_pending);
+    page.counter("genista_guard_foreign_writes_total", "Times that writes past the guard were found.",
+                 c.foreign_writes);
+    page.counter("genista_guard_orphan_records_total", "Records removed because the store had lost their keys.",
+                 c.orphan_records);
     page.gauge("genista_guard_keys", "Keys in the filter.", c.filter.keys);
-    page.counter("genista_guard_foreign_writes_total", "Writes found that went past the guard.", c.foreign_writes);
     page.gauge("genista_guard_local_bytes", "Memory of the guard: filter, ranges, counters.", c.local_bytes);
     page.gauge("genista_guard_ranges_pending_repair", "Ranges answered maybe until they are repaired, of 4096.",
                c.jammed_doors);

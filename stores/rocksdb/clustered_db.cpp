@@ -5,16 +5,20 @@
 #include <new>
 #include <utility>
 
+#include "genista/base/fail_point.hpp"
+
 namespace genista::rocks {
 namespace {
 
-keeper_place place_of(clustered_store& store, bool read_only, const std::shared_ptr<store_watch>& watch) {
+keeper_place place_of(clustered_store& store, bool read_only, const std::shared_ptr<store_watch>& watch,
+                      write_accounts* accounts = nullptr) {
     return {.db = &store.db(),
             .records = &store.family(),
             .identity = store.identity(),
             .generation = store.generation(),
             .read_only = read_only,
             .lives = store.lives(),
+            .accounts = accounts,
             .watch = watch};
 }
 
@@ -33,9 +37,13 @@ result<std::unique_ptr<clustered_db>> clustered_db::open(const std::string& path
     if (!store) return store.error();
     options.filter.hash = (*store)->hash();
     options.filter.key_is_new = (*store)->is_new();
+    auto filter_options = beside_the_guard(options.filter);
+    if (!filter_options) return filter_options.error();
+    options.filter = *filter_options;
     // Nobody writes to a store opened for reading: nothing to keep.
     if (options.store.read_only) options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
-    auto found = find_filter(place_of(**store, options.store.read_only, watch), options.filter, options.progress);
+    auto found = find_filter(place_of(**store, options.store.read_only, watch), options.filter, options.progress,
+                             options.build_behind ? building::behind : building::now);
     if (!found) return found.error();
     std::unique_ptr<clustered_db> made{new clustered_db{*std::move(store), *std::move(found), options, watch}};
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -51,9 +59,20 @@ clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter 
       watch_{std::move(watch)},
       origin_{found.origin},
       snapshot_on_close_{options.keeper.on_close},
-      guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)},
-      keeper_{std::make_unique<filter_keeper>(place_of(*store_, options.store.read_only, watch_), guarded_.inner_gate(),
-                                              writers_, options.keeper)} {}
+      accounts_{store_->db(), nullptr, std::nullopt, nullptr},
+      guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)} {
+    rocks_gate& guard = guarded_.inner_gate();
+    if (origin_ == filter_origin::partial) guard.need_repair_everywhere();
+    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
+    if (origin_ == filter_origin::partial && !options.build_behind) (void)guard.repair();
+    keeper_work work;
+    if (options.build_behind && options.progress) {
+        work.progress = [report = options.progress](unsigned done, unsigned all) { report(done, all); };
+    }
+    keeper_ = std::make_unique<filter_keeper>(place_of(*store_, options.store.read_only, watch_, &accounts_), guard,
+                                              writers_, options.keeper, std::move(work));
+    keeper_->start();
+}
 
 result<void> clustered_db::add_metrics(metrics_page& page, const metric_labels& labels) const try {
     if (const auto added = guarded_.add_metrics(page, labels); !added) return added;
@@ -77,12 +96,27 @@ clustered_db::~clustered_db() {
 
 result<void> clustered_db::put(key_view key, std::string_view value) {
     const writers_lock::shared inside{writers_};
-    return guarded_.put(key, value);
+    accounts_.begin(1);
+    auto written = guarded_.put(key, value);
+    if (!written) accounts_.failed(1);
+    return written;
 }
 
 result<void> clustered_db::erase(key_view key) {
     const writers_lock::shared inside{writers_};
-    return guarded_.erase(key);
+    // guarded_.erase, step by step: only one that reaches the store takes a sequence number.
+    rocks_gate& guard = guarded_.inner_gate();
+    const digest d = guard.hash()(key);
+    if (!guard.may_contain(key, d)) return {};
+    accounts_.begin(1);
+    if (const auto gone = store_->remove(d, key); !gone) {
+        accounts_.failed(1);
+        return gone;
+    }
+    fail_point("store.removed");
+    guard.forget(key);
+    fail_point("guard.forgotten");
+    return {};
 }
 
 result<void> clustered_db::audit() {
@@ -93,8 +127,12 @@ result<void> clustered_db::audit() {
 result<void> clustered_db::close() {
     if (keeper_ == nullptr) return {};
     keeper_->stop();
-    if (snapshot_on_close_ && guarded_.inner_gate().any_jammed()) (void)guarded_.repair();
-    const auto saved = snapshot_on_close_ ? keeper_->save() : result<void>{};
+    // A few ranges only: what an opening left to a thread is not done while the caller waits.
+    rocks_gate& guard = guarded_.inner_gate();
+    constexpr unsigned few = doors::number_of_doors / 64;
+    if (snapshot_on_close_ && guard.any_jammed() && guard.pending_ranges() <= few) (void)guarded_.repair();
+    const bool saves = snapshot_on_close_ && guard.pending_ranges() <= few;
+    const auto saved = saves ? keeper_->save() : result<void>{};
     keeper_.reset();
     guarded_.inner_gate().drain();  // its thread reads the store no more
     if (const auto closed = store_->close(); !closed) return closed;

@@ -3,6 +3,7 @@
 
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <new>
 
 #include "genista/base/fail_point.hpp"
@@ -27,9 +28,16 @@ rocksdb::Status sync_log(rocksdb::DB& db) {
 }  // namespace
 
 filter_keeper::filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers,
-                             const keeper_options& options)
-    : place_{place}, gate_{gate}, writers_{writers}, options_{options}, generation_{place.generation} {
-    if (options_.every.count() > 0) worker_ = std::thread{[this] { work(); }};
+                             const keeper_options& options, keeper_work work)
+    : place_{place},
+      gate_{gate},
+      writers_{writers},
+      options_{options},
+      work_{std::move(work)},
+      generation_{place.generation} {}
+
+void filter_keeper::start() {
+    if (options_.every.count() > 0 || gate_.any_jammed()) worker_ = std::thread{[this] { run(); }};
 }
 
 filter_keeper::~filter_keeper() {
@@ -39,7 +47,7 @@ filter_keeper::~filter_keeper() {
 void filter_keeper::stop() noexcept {
     {
         const std::lock_guard held{mutex_};
-        stopping_ = true;
+        stopping_.store(true, std::memory_order_relaxed);
     }
     wake_.notify_all();
     if (worker_.joinable()) worker_.join();
@@ -74,6 +82,7 @@ result<bool> filter_keeper::save_if_needed() try {
     {
         // With no write half done: whatever the store has committed, the filter has too, or its door is jammed.
         const writers_lock::exclusive nobody_writes{writers_};
+        if (const auto ours = settle_accounts(); !ours) return ours.error();
         place_.generation = generation_.load(std::memory_order_relaxed);
         mark = {.identity = place_.identity_now(), .sequence = place_.db->GetLatestSequenceNumber()};
         // An open door is not in a snapshot: a filter loaded from it would deny the keys behind it.
@@ -109,12 +118,69 @@ result<void> filter_keeper::write(const store_mark& mark) {
     return {};
 }
 
-void filter_keeper::work() {
+result<void> filter_keeper::settle_accounts() {
+    if (place_.accounts == nullptr) return {};
+    if (!place_.accounts->settle()) {
+        gate_.on_foreign_writes("every key is answered \"maybe\" until the index is completed");
+        gate_.need_repair_everywhere(work_.make_whole == nullptr);
+        return error::make(error_code::mismatch, "%s has writes that did not go through the guard",
+                           place_.db->GetName().c_str());
+    }
+    if (gate_.remote_lacks_keys()) return {};  // a mark would hide them
+    return place_.accounts->note();
+}
+
+result<void> filter_keeper::look() try {
+    if (place_.accounts == nullptr || place_.read_only) return {};
+    const writers_lock::exclusive nobody_writes{writers_};
+    return settle_accounts();
+} catch (const std::exception&) {
+    return error::make(error_code::out_of_memory, "no memory to look for foreign writes");
+}
+
+result<void> filter_keeper::repair(const repair_pass& how) {
+    if (gate_.remote_lacks_keys() && work_.make_whole) {
+        static const std::atomic<bool> never{false};
+        if (const auto whole = work_.make_whole(how.stop != nullptr ? *how.stop : never); !whole) return whole;
+    }
+    return gate_.repair(how);
+}
+
+void filter_keeper::repair_in_turn() {
+    constexpr std::chrono::milliseconds longest = std::chrono::hours{1};
+    constexpr unsigned few = 8;  // of the ranges that did not fit the last time
+    using clock = std::chrono::steady_clock;
+    const unsigned pending = gate_.pending_ranges();
+    const bool is_new = pending > left_pending_;
+    if (pending == 0 || (!is_new && clock::now() < next_repair_)) {
+        left_pending_ = std::min(left_pending_, pending);
+        return;
+    }
+    if (is_new) backoff_ = std::chrono::milliseconds{0};
+    repair_pass how{.stop = &stopping_, .progress = work_.progress};
+    if (!is_new) how.most_failures = few;
+    const auto repaired = repair(how);
+    left_pending_ = gate_.pending_ranges();
+    backoff_ = repaired ? std::chrono::milliseconds{0} : std::clamp(backoff_ * 2, options_.watch, longest);
+    next_repair_ = clock::now() + backoff_;
+}
+
+void filter_keeper::run() {
+    using clock = std::chrono::steady_clock;
+    const bool saves = options_.every.count() > 0;
+    const auto tick = saves ? std::min(options_.watch, options_.every) : options_.watch;
+    auto next_save = clock::now() + options_.every;
+    repair_in_turn();  // what the opening left
     std::unique_lock held{mutex_};
-    while (!wake_.wait_for(held, options_.every, [this] { return stopping_; })) {
+    const auto stops = [this] { return stopping_.load(std::memory_order_relaxed); };
+    while (!wake_.wait_for(held, std::max(tick, std::chrono::milliseconds{1}), stops)) {
         held.unlock();
-        if (gate_.any_jammed()) (void)gate_.repair();
-        (void)save();  // counted; the next turn tries again
+        (void)look();
+        repair_in_turn();
+        if (saves && clock::now() >= next_save) {
+            (void)save();  // counted; the next turn tries again
+            next_save = clock::now() + options_.every;
+        }
         held.lock();
     }
 }

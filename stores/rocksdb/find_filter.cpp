@@ -8,6 +8,7 @@
 #include "genista/stores/rocksdb/filter_keeper.hpp"
 #include "genista/stores/rocksdb/record_key.hpp"
 #include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/log_since.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {
@@ -77,46 +78,13 @@ class log_reader final : public rocksdb::WriteBatch::Handler {
     std::uint64_t repeated_ = 0;
 };
 
-// Whether the log from `first` on tells the store's own story. After a loss of power RocksDB may discard a whole log, because
-// the one before it ends in a torn record; the file stays in the archive, and its sequence numbers are used a second time, by a
-// log with a higher number. So the log that holds `first` is the last one that begins at or before it; RocksDB, who searches by
-// sequence numbers, finds the same one if none before it begins later, and reads on in the right order if the rest ascends.
-// (Two that begin alike are one story: the first has only notes, which have no numbers.)
-result<void> check_logs(rocksdb::DB& db, std::uint64_t first) {
-    rocksdb::VectorLogPtr logs;
-    if (const auto listed = db.GetSortedWalFiles(logs); !listed.ok()) return to_error(listed, "list the store's logs");
-    std::size_t at = logs.size();
-    for (std::size_t i = 0; i < logs.size(); ++i) {
-        if (logs[i]->StartSequence() <= first) at = i;
-    }
-    bool sound = at < logs.size();
-    for (std::size_t i = 0; sound && i < at; ++i) sound = logs[i]->StartSequence() <= logs[at]->StartSequence();
-    for (std::size_t i = at + 1; sound && i < logs.size(); ++i)
-        sound = logs[i - 1]->StartSequence() <= logs[i]->StartSequence();
-    if (sound) return {};
-    return error::make(error_code::unsupported, "the store's logs do not reach back to the snapshot in one line");
-}
-
-// Every write after `sequence`, in order and without a gap; how many records of R they touched.
+// Every write after `sequence`; how many records of R they touched.
 result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequence, broom_filter& filter) {
-    const std::uint64_t newest = place.last_write();
-    if (newest <= sequence) return std::uint64_t{0};
-    if (const auto sound = check_logs(*place.db, sequence + 1); !sound) return sound.error();
     ordered_records remote{*place.db, *place.records};
     log_reader reader{filter, remote, place.records->GetID()};
-    std::unique_ptr<rocksdb::TransactionLogIterator> log;
-    rocksdb::Status status = place.db->GetUpdatesSince(sequence + 1, &log);
-    if (!status.ok()) return to_error(status, "read the store's log");
-    std::uint64_t next = sequence + 1;
-    for (; next <= newest && log->Valid(); log->Next()) {
-        const rocksdb::BatchResult batch = log->GetBatch();
-        if (batch.sequence > next) break;
-        status = batch.writeBatchPtr->Iterate(&reader);
-        if (!status.ok()) return to_error(status, "repeat the store's log");
-        next = std::max(next, batch.sequence + batch.writeBatchPtr->Count());
-    }
-    if (next <= newest)
-        return error::make(error_code::unsupported, "the store's log does not reach back to the snapshot");
+    const auto read = read_log_since(*place.db, sequence, place.last_write(),
+                                     [&](const rocksdb::WriteBatch& batch) { return batch.Iterate(&reader); });
+    if (!read) return read.error();
     return reader.repeated();
 }
 
@@ -185,13 +153,30 @@ class reported_records {
     std::uint64_t done_ = 0;
 };
 
-result<found_filter> rebuild(const keeper_place& place, broom_options options, const progress_report& progress) {
+bool is_lack_of_memory(const error& why) noexcept {
+    return why.code() == error_code::out_of_memory;
+}
+
+// As large as the memory allows, if it does not allow as many keys as there are.
+result<broom_filter> make_what_fits(broom_options options) {
+    while (true) {
+        auto made = broom_filter::make(options);
+        // A limit that is too low for the capacity is an invalid argument of the filter, and the store's own affair here.
+        const bool may_be_size = !made && (is_lack_of_memory(made.error()) || options.memory_limit.has_value());
+        if (!may_be_size || options.capacity <= 1) return made;
+        options.capacity /= 2;
+    }
+}
+
+result<found_filter> rebuild(const keeper_place& place, broom_options options, const progress_report& progress,
+                             building when) {
     const std::uint64_t keys = estimated_keys(place);
     options.capacity = std::max(options.capacity, keys);
-    auto filter = broom_filter::make(options);
+    auto filter = make_what_fits(options);
     if (!filter) return filter.error();
     // A store that has just been made is empty, and its key has never been used: look-ups may begin without salts.
     if (options.key_is_new) return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
+    if (when == building::behind) return found_filter{*std::move(filter), filter_origin::partial, 0};
     const event_log& log = place.watch->log();
     log.report(event_level::info, event_kind::rebuild_begun, "the filter is built from about %llu records",
                static_cast<unsigned long long>(keys));
@@ -200,20 +185,33 @@ result<found_filter> rebuild(const keeper_place& place, broom_options options, c
     reported_records records{inner, keys, progress};
     const auto built = filter->rebuild(records);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    if (!built) {
-        log.report(event_level::error, event_kind::rebuild_failed, "the filter could not be built (%.3f s): %.*s",
-                   taken.count(), static_cast<int>(built.error().message().size()), built.error().message().data());
-        return built.error();
+    if (built) {
+        log.report(event_level::info, event_kind::rebuild_ended, "the filter was built with %llu keys in %.3f s",
+                   static_cast<unsigned long long>(filter->stats().keys), taken.count());
+        return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
     }
-    log.report(event_level::info, event_kind::rebuild_ended, "the filter was built with %llu keys in %.3f s",
-               static_cast<unsigned long long>(filter->stats().keys), taken.count());
-    return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
+    log.report(event_level::error, event_kind::rebuild_failed, "the filter could not be built (%.3f s): %.*s",
+               taken.count(), static_cast<int>(built.error().message().size()), built.error().message().data());
+    // Too many keys for the memory, or for one bin: range by range, what fits.
+    if (!is_lack_of_memory(built.error()) && built.error().code() != error_code::unsupported) return built.error();
+    return found_filter{*std::move(filter), filter_origin::partial, 0};
 }
 
 }  // namespace
 
+result<broom_options> beside_the_guard(broom_options options) noexcept {
+    if (!options.memory_limit) return options;
+    if (*options.memory_limit <= rocks_gate::own_bytes()) {
+        return error::make(error_code::invalid_argument,
+                           "memory_limit %llu: the guard takes %zu bytes beside its filter",
+                           static_cast<unsigned long long>(*options.memory_limit), rocks_gate::own_bytes());
+    }
+    *options.memory_limit -= rocks_gate::own_bytes();
+    return options;
+}
+
 result<found_filter> find_filter(const keeper_place& place, const broom_options& options,
-                                 const progress_report& progress) try {
+                                 const progress_report& progress, building when) try {
     rocksdb::FileSystem& files = *place.db->GetFileSystem();
     const auto snapshots = list_snapshots(files, place.folder());
     if (!snapshots) return snapshots.error();
@@ -230,7 +228,7 @@ result<found_filter> find_filter(const keeper_place& place, const broom_options&
         // An error ends it: one that stays, or comes back, could be taken for a good one when the store has grown past it.
         if (const auto gone = remove_snapshot(files, place.folder(), each.path); !gone) return gone.error();
     }
-    return rebuild(place, options, progress);
+    return rebuild(place, options, progress, when);
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory for the filter of %s", place.db->GetName().c_str());
 }

@@ -8,6 +8,8 @@
 namespace genista::rocks {
 namespace {
 
+constexpr unsigned most_repaired_at_close = doors::number_of_doors / 64;
+
 rocksdb::Status check_name(const std::string& name) {
     if (!name.starts_with(own_family_prefix)) return {};
     return rocksdb::Status::NotSupported("names of column families that begin with genista. are taken");
@@ -62,7 +64,14 @@ rocksdb::Status guarded_db::CreateColumnFamilyWithImport(const rocksdb::ColumnFa
                                                          const rocksdb::ExportImportFilesMetaData& metadata,
                                                          Family** handle) {
     if (Status named = check_name(name); !named.ok()) return named;
-    return db_->CreateColumnFamilyWithImport(options, name, how, metadata, handle);
+    // RocksDB's sequence number moves on to the highest one of the files, if it is not there yet.
+    std::uint64_t highest = 0;
+    for (const auto& each : metadata.files) highest = std::max(highest, each.largest_seqno);
+    const writers_lock::exclusive nobody_else_writes{writers_};
+    const std::uint64_t now = db_->GetLatestSequenceNumber();
+    return accounts_.counted_up_to(highest > now ? highest - now : 0, [&] {
+        return db_->CreateColumnFamilyWithImport(options, name, how, metadata, handle);
+    });
 }
 
 rocksdb::Status guarded_db::DropColumnFamily(Family* family) {
@@ -99,8 +108,12 @@ rocksdb::Status guarded_db::NewDefaultReplayer(const std::vector<Family*>&, std:
 rocksdb::Status guarded_db::Close() {
     if (keeper_ == nullptr) return {};
     keeper_->stop();
-    if (snapshot_on_close_ && gate_->any_jammed()) (void)gate_->repair();
-    const auto saved = snapshot_on_close_ ? keeper_->save() : result<void>{};
+    // A few ranges only: what an opening left to a thread, or a foreign write, is not done while the caller waits.
+    const bool is_behind = gate_->pending_ranges() > most_repaired_at_close;
+    if (snapshot_on_close_ && !is_behind && gate_->any_jammed()) (void)keeper_->repair();
+    (void)keeper_->look();  // a last mark, whether there is a snapshot or not
+    const bool saves = snapshot_on_close_ && gate_->pending_ranges() <= most_repaired_at_close;
+    const auto saved = saves ? keeper_->save() : result<void>{};
     keeper_.reset();
     gate_->drain();  // its thread reads the index no more
     {

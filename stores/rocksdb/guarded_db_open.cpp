@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "stores/rocksdb/foreign_writes.hpp"
 #include "stores/rocksdb/index_builder.hpp"
 #include "stores/rocksdb/ingest.hpp"
 
@@ -63,9 +64,41 @@ result<void> create_missing(database& db, const guarded_db_options& options) {
     return {};
 }
 
-// The meta of a database whose index is whole; it is built now if need be.
-result<store_meta> settle_index(database& db, const std::string& path, const guarded_db_options& options,
-                                const event_log& log, std::uint64_t& keys) {
+result<rocksdb::ColumnFamilyHandle*> meta_family(database& db) {
+    if (rocksdb::ColumnFamilyHandle* const there = db.family(meta_family_name); there != nullptr) return there;
+    return db.create_family({}, meta_family_name);
+}
+
+std::uint64_t keys_of(const database& db) {
+    std::uint64_t keys = 0;
+    return db.base().GetIntProperty(rocksdb::DB::Properties::kEstimateNumKeys, &keys) ? keys : 0;
+}
+
+struct settled_index {
+    store_meta meta;
+    std::uint64_t keys = 0;
+    std::string because;   // the index lacked keys, or may have lacked them
+    bool is_whole = true;  // else it is to be completed behind the opening
+};
+
+// An index that may lack keys, with the state that says so.
+result<void> begin_index(database& db, settled_index& at, const guarded_db_options& options) {
+    const auto notes = meta_family(db);
+    if (!notes) return notes.error();
+    at.meta.state = store_state::indexing;
+    ++at.meta.generation;
+    if (const auto written = write_meta(db.base(), **notes, at.meta); !written) return written;
+    if (db.family(index_family_name) == nullptr) {
+        if (const auto made = db.create_family(index_options(options), index_family_name); !made) return made.error();
+    }
+    at.is_whole = false;
+    return {};
+}
+
+// The meta of a database whose index is whole; it is built now if need be, or only begun.
+result<settled_index> settle_index(database& db, const std::string& path, const guarded_db_options& options,
+                                   const event_log& log) {
+    settled_index at;
     std::optional<store_meta> meta;
     if (rocksdb::ColumnFamilyHandle* const notes = db.family(meta_family_name); notes != nullptr) {
         const auto there = read_meta(db.base(), *notes, path);
@@ -75,7 +108,15 @@ result<store_meta> settle_index(database& db, const std::string& path, const gua
     if (meta) {
         if (const auto fits = check_layout(*meta, layout::indexed, path); !fits) return fits.error();
         const bool whole = meta->state == store_state::ready && db.family(index_family_name) != nullptr;
-        if (whole && !options.rebuild_index) return *meta;
+        if (whole && !options.rebuild_index) {
+            auto foreign = find_foreign_writes(db, *meta);
+            if (!foreign) return foreign.error();
+            if (!*foreign) {
+                at.meta = *meta;
+                return at;
+            }
+            at.because = **foreign;
+        }
     } else {
         if (!db.is_new() && !options.index_existing) {
             return error::make(error_code::mismatch,
@@ -85,9 +126,14 @@ result<store_meta> settle_index(database& db, const std::string& path, const gua
         if (!made) return made.error();
         meta = *made;
     }
+    at.meta = *meta;
+    if (options.build_behind && !options.rebuild_index && !db.is_new()) {
+        if (const auto begun = begin_index(db, at, options); !begun) return begun.error();
+        return at;
+    }
     log.report(event_level::info, event_kind::indexing_begun, "the index of %s is built from its data", path.c_str());
     const auto begin = std::chrono::steady_clock::now();
-    const auto built = build_index(db, *meta, index_options(options), options.progress);
+    const auto built = build_index(db, at.meta, index_options(options), options.progress);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     if (!built) {
         log.report(event_level::error, event_kind::indexing_failed,
@@ -97,11 +143,49 @@ result<store_meta> settle_index(database& db, const std::string& path, const gua
     }
     log.report(event_level::info, event_kind::indexing_ended, "the index of %s was built with %llu keys in %.3f s",
                path.c_str(), static_cast<unsigned long long>(*built), taken.count());
-    keys = *built;
-    return *meta;
+    at.keys = *built;
+    return at;
+}
+
+// RocksDB opens, and `default` is not compacted before its tables were looked at.
+result<database> open_database(const std::string& path, const guarded_db_options& options) {
+    std::vector<rocksdb::ColumnFamilyDescriptor> families = options.families;
+    families.emplace_back(meta_family_name, rocksdb::ColumnFamilyOptions{});
+    families.emplace_back(index_family_name, index_options(options));
+    rocksdb::Options uncompacted = options.rocksdb;
+    uncompacted.disable_auto_compactions = true;
+    return database::open(
+        path, {.options = uncompacted, .families = families, .create_if_missing = options.create_if_missing});
+}
+
+result<void> allow_compactions(database& db, const guarded_db_options& options) {
+    if (options.rocksdb.disable_auto_compactions) return {};
+    std::vector<rocksdb::ColumnFamilyHandle*> held;
+    for (rocksdb::ColumnFamilyHandle* each : db.families()) {
+        const std::string name = each->GetName();
+        const bool is_named =
+            std::ranges::find(options.families, name, &rocksdb::ColumnFamilyDescriptor::name) != options.families.end();
+        if (!is_named && !name.starts_with(own_family_prefix)) held.push_back(each);
+    }
+    if (const auto done = db.base().EnableAutoCompaction(held); !done.ok())
+        return to_error(done, "allow compactions again");
+    return {};
 }
 
 }  // namespace
+
+struct guarded_db::parts {
+    database opened;
+    rocksdb::DB* base;
+    store_meta meta;
+    std::string because;  // the index lacked keys
+    bool index_is_whole;
+    found_filter found;
+    const guarded_db_options& options;
+    store_id identity;
+    std::shared_ptr<ingest_listener> ingests;
+    std::shared_ptr<store_watch> watch;
+};
 
 result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, guarded_db_options options) try {
     const auto begin = std::chrono::steady_clock::now();
@@ -112,44 +196,54 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
         if (const auto fits = check_index(*options.index); !fits) return fits.error();
     }
     if (const auto fits = check_families(options); !fits) return fits.error();
+    auto filter_options = beside_the_guard(options.filter);
+    if (!filter_options) return filter_options.error();
+    options.filter = *filter_options;
     if (options.rocksdb.WAL_size_limit_MB == 0) options.rocksdb.WAL_size_limit_MB = options.wal_kept_mb;
-    std::vector<rocksdb::ColumnFamilyDescriptor> families = options.families;
-    families.emplace_back(meta_family_name, rocksdb::ColumnFamilyOptions{});
-    families.emplace_back(index_family_name, index_options(options));
-    auto opened = database::open(
-        path, {.options = options.rocksdb, .families = families, .create_if_missing = options.create_if_missing});
+    const auto ingests = std::make_shared<ingest_listener>();
+    options.rocksdb.listeners.push_back(ingests);
+    auto opened = open_database(path, options);
     if (!opened) return opened.error();
     if (const auto fits = check_missing(*opened, options, path); !fits) return fits.error();
-    std::uint64_t keys = 0;
-    auto meta = settle_index(*opened, path, options, watch->log(), keys);
-    if (!meta) return meta.error();
+    auto index = settle_index(*opened, path, options, watch->log());
+    if (!index) return index.error();
+    if (const auto allowed = allow_compactions(*opened, options); !allowed) return allowed.error();
+    store_meta& meta = index->meta;
     if (const auto made = create_missing(*opened, options); !made) return made.error();
     remove_companions(opened->base());
-    if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), *meta); !begun)
+    if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), meta); !begun)
         return begun.error();
 
     const auto identity = store_identity(opened->base());
     if (!identity) return identity.error();
-    options.filter.hash = meta->hash();
+    options.filter.hash = meta.hash();
     options.filter.key_is_new = opened->is_new();
-    options.filter.capacity = std::max(options.filter.capacity, keys);
-    progress_report building;
+    options.filter.capacity = std::max(options.filter.capacity, index->is_whole ? index->keys : keys_of(*opened));
+    progress_report building_it;
     if (options.progress) {
-        building = [&](std::uint64_t done, std::uint64_t all) {
+        building_it = [&](std::uint64_t done, std::uint64_t all) {
             options.progress(opening_stage::filtering, done, all);
         };
     }
     auto found = find_filter({.db = &opened->base(),
                               .records = opened->family(index_family_name),
                               .identity = *identity,
-                              .generation = meta->generation,
-                              .lives = meta->lives,
+                              .generation = meta.generation,
+                              .lives = meta.lives,
                               .watch = watch},
-                             options.filter, building);
+                             options.filter, building_it, options.build_behind ? building::behind : building::now);
     if (!found) return found.error();
     rocksdb::DB* const base = opened->release_base();
-    std::unique_ptr<guarded_db> made{
-        new guarded_db{*std::move(opened), base, *meta, *std::move(found), options, *identity, watch}};
+    std::unique_ptr<guarded_db> made{new guarded_db{parts{.opened = *std::move(opened),
+                                                          .base = base,
+                                                          .meta = meta,
+                                                          .because = index->because,
+                                                          .index_is_whole = index->is_whole,
+                                                          .found = *std::move(found),
+                                                          .options = options,
+                                                          .identity = *identity,
+                                                          .ingests = ingests,
+                                                          .watch = watch}}};
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
     watch->opened(made->origin(), made->counters().filter.keys, taken.count());
     return made;
@@ -157,29 +251,46 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     return error::make(error_code::out_of_memory, "no memory to open %s", path.c_str());
 }
 
-guarded_db::guarded_db(database opened, rocksdb::DB* base, const store_meta& meta, found_filter found,
-                       const guarded_db_options& options, const store_id& identity, std::shared_ptr<store_watch> watch)
-    : StackableDB{base},
-      handles_{std::move(opened)},
+guarded_db::guarded_db(parts made)
+    : StackableDB{made.base},
+      handles_{std::move(made.opened)},
       index_id_{handles_.family(index_family_name)->GetID()},
       meta_id_{handles_.family(meta_family_name)->GetID()},
-      has_merge_operator_{options.rocksdb.merge_operator != nullptr},
-      has_row_cache_{options.rocksdb.row_cache != nullptr},
-      snapshot_on_close_{options.keeper.on_close},
-      origin_{found.origin},
-      identity_{identity},
-      meta_{meta},
-      generation_{meta.generation},
-      records_{*base, *handles_.family(index_family_name)},
-      watch_{std::move(watch)},
-      gate_{std::make_unique<rocks_gate>(std::move(found.filter), records_, options.guard)},
-      keeper_{std::make_unique<filter_keeper>(keeper_place{.db = base,
+      has_merge_operator_{made.options.rocksdb.merge_operator != nullptr},
+      has_row_cache_{made.options.rocksdb.row_cache != nullptr},
+      snapshot_on_close_{made.options.keeper.on_close},
+      origin_{made.found.origin},
+      identity_{made.identity},
+      reindexed_because_{std::move(made.because)},
+      progress_{made.options.build_behind ? made.options.progress : opening_progress{}},
+      meta_{std::move(made.meta)},
+      generation_{meta_.generation},
+      accounts_{*db_, handles_.family(meta_family_name), meta_.mark, made.ingests},
+      records_{*db_, *handles_.family(index_family_name)},
+      watch_{std::move(made.watch)},
+      gate_{std::make_unique<rocks_gate>(std::move(made.found.filter), records_, made.options.guard,
+                                         [this](const digest& d, key_view key) { remove_orphan(d, key); })} {
+    if (!reindexed_because_.empty()) gate_->on_foreign_writes(reindexed_because_);
+    if (!made.index_is_whole)
+        gate_->need_repair_everywhere(false);
+    else if (origin_ == filter_origin::partial)
+        gate_->need_repair_everywhere();
+    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
+    if (origin_ == filter_origin::partial && !made.options.build_behind) (void)gate_->repair();
+    keeper_work work{.make_whole = [this](const std::atomic<bool>& stop) { return make_whole(stop); }};
+    if (progress_) {
+        work.progress = [this](unsigned done, unsigned all) { progress_(opening_stage::filtering, done, all); };
+    }
+    keeper_ = std::make_unique<filter_keeper>(keeper_place{.db = db_,
                                                            .records = &records_.family(),
-                                                           .identity = identity,
-                                                           .generation = meta.generation,
-                                                           .lives = meta.lives,
+                                                           .identity = made.identity,
+                                                           .generation = meta_.generation,
+                                                           .lives = meta_.lives,
+                                                           .accounts = &accounts_,
                                                            .watch = watch_},
-                                              *gate_, writers_, options.keeper)} {}
+                                              *gate_, writers_, made.options.keeper, std::move(work));
+    keeper_->start();
+}
 
 result<void> guarded_db::add_metrics(metrics_page& page, const metric_labels& labels) const try {
     if (const auto added = genista::add_metrics(page, counters(), gate_->tally(), labels); !added) return added;

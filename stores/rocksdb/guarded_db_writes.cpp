@@ -1,6 +1,8 @@
 // Data and records of R in one batch; registered as in flight before it, told to the filter behind it (guard/gate.hpp). See guarded_db.hpp.
 #include <rocksdb/write_batch.h>
 
+#include <utility>
+
 #include "genista/base/fail_point.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
@@ -24,6 +26,12 @@ rocksdb::Status check_log(const rocksdb::WriteOptions& options) {
 }  // namespace
 
 template <class Change>
+rocksdb::Status guarded_db::pass_on(std::uint64_t entries, Change&& change) {
+    const writers_lock::shared inside{writers_};
+    return accounts_.counted(entries, std::forward<Change>(change));
+}
+
+template <class Change>
 rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, const Slice& key, std::size_t size_bytes,
                                       bool is_put, Change&& change) {
     if (Status logged = check_log(options); !logged.ok()) return logged;
@@ -41,12 +49,12 @@ rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, cons
         rocks_gate::entering in{*gate_, d};
         clock_.tick(d);
         fail_point("guard.entered");
-        done = db_->Write(options, &both);
+        done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.committed");
         in.settle(to_key(key));  // after an error too: it may have happened
         fail_point("guard.settled");
     } else {
-        done = db_->Write(options, &both);
+        done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.removed");
         if (done.ok()) gate_->forget(to_key(key));
         fail_point("guard.forgotten");
@@ -57,7 +65,7 @@ rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, cons
 rocksdb::Status guarded_db::Put(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                 const Slice& value) {
     if (is_own(family)) return not_ours();
-    if (!is_guarded(family)) return db_->Put(options, family, key, value);
+    if (!is_guarded(family)) return pass_on(1, [&] { return db_->Put(options, family, key, value); });
     return write_one(options, key, value.size(), true,
                      [&](rocksdb::WriteBatch& batch) { return batch.Put(family, key, value); });
 }
@@ -65,7 +73,7 @@ rocksdb::Status guarded_db::Put(const rocksdb::WriteOptions& options, Family* fa
 rocksdb::Status guarded_db::PutEntity(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                       const rocksdb::WideColumns& columns) {
     if (is_own(family)) return not_ours();
-    if (!is_guarded(family)) return db_->PutEntity(options, family, key, columns);
+    if (!is_guarded(family)) return pass_on(1, [&] { return db_->PutEntity(options, family, key, columns); });
     return write_one(options, key, 0, true,
                      [&](rocksdb::WriteBatch& batch) { return batch.PutEntity(family, key, columns); });
 }
@@ -73,7 +81,7 @@ rocksdb::Status guarded_db::PutEntity(const rocksdb::WriteOptions& options, Fami
 rocksdb::Status guarded_db::Merge(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                   const Slice& value) {
     if (is_own(family)) return not_ours();
-    if (!is_guarded(family)) return db_->Merge(options, family, key, value);
+    if (!is_guarded(family)) return pass_on(1, [&] { return db_->Merge(options, family, key, value); });
     if (!has_merge_operator_) return Status::NotSupported("Provide a merge_operator when opening DB");
     return write_one(options, key, value.size(), true,
                      [&](rocksdb::WriteBatch& batch) { return batch.Merge(family, key, value); });
@@ -81,13 +89,13 @@ rocksdb::Status guarded_db::Merge(const rocksdb::WriteOptions& options, Family* 
 
 rocksdb::Status guarded_db::Delete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) {
     if (is_own(family)) return not_ours();
-    if (!is_guarded(family)) return db_->Delete(options, family, key);
+    if (!is_guarded(family)) return pass_on(1, [&] { return db_->Delete(options, family, key); });
     return write_one(options, key, 0, false, [&](rocksdb::WriteBatch& batch) { return batch.Delete(family, key); });
 }
 
 rocksdb::Status guarded_db::SingleDelete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) {
     if (is_own(family)) return not_ours();
-    if (!is_guarded(family)) return db_->SingleDelete(options, family, key);
+    if (!is_guarded(family)) return pass_on(1, [&] { return db_->SingleDelete(options, family, key); });
     return write_one(options, key, 0, false,
                      [&](rocksdb::WriteBatch& batch) { return batch.SingleDelete(family, key); });
 }
@@ -95,7 +103,7 @@ rocksdb::Status guarded_db::SingleDelete(const rocksdb::WriteOptions& options, F
 rocksdb::Status guarded_db::DeleteRange(const rocksdb::WriteOptions& options, Family* family, const Slice& begin,
                                         const Slice& end) {
     if (is_own(family)) return not_ours();
-    if (!is_guarded(family)) return db_->DeleteRange(options, family, begin, end);
+    if (!is_guarded(family)) return pass_on(1, [&] { return db_->DeleteRange(options, family, begin, end); });
     rocksdb::WriteBatch batch;
     if (Status added = batch.DeleteRange(family, begin, end); !added.ok()) return added;
     return Write(options, &batch);
@@ -104,34 +112,34 @@ rocksdb::Status guarded_db::DeleteRange(const rocksdb::WriteOptions& options, Fa
 rocksdb::Status guarded_db::Put(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                 const Slice& timestamp, const Slice& value) {
     if (is_own(family) || is_guarded(family)) return no_timestamps();
-    return db_->Put(options, family, key, timestamp, value);
+    return pass_on(1, [&] { return db_->Put(options, family, key, timestamp, value); });
 }
 rocksdb::Status guarded_db::Merge(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                   const Slice& timestamp, const Slice& value) {
     if (is_own(family) || is_guarded(family)) return no_timestamps();
-    return db_->Merge(options, family, key, timestamp, value);
+    return pass_on(1, [&] { return db_->Merge(options, family, key, timestamp, value); });
 }
 rocksdb::Status guarded_db::Delete(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                    const Slice& timestamp) {
     if (is_own(family) || is_guarded(family)) return no_timestamps();
-    return db_->Delete(options, family, key, timestamp);
+    return pass_on(1, [&] { return db_->Delete(options, family, key, timestamp); });
 }
 rocksdb::Status guarded_db::SingleDelete(const rocksdb::WriteOptions& options, Family* family, const Slice& key,
                                          const Slice& timestamp) {
     if (is_own(family) || is_guarded(family)) return no_timestamps();
-    return db_->SingleDelete(options, family, key, timestamp);
+    return pass_on(1, [&] { return db_->SingleDelete(options, family, key, timestamp); });
 }
 rocksdb::Status guarded_db::DeleteRange(const rocksdb::WriteOptions& options, Family* family, const Slice& begin,
                                         const Slice& end, const Slice& timestamp) {
     if (is_own(family) || is_guarded(family)) return no_timestamps();
-    return db_->DeleteRange(options, family, begin, end, timestamp);
+    return pass_on(1, [&] { return db_->DeleteRange(options, family, begin, end, timestamp); });
 }
 
 rocksdb::Status guarded_db::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
     if (updates == nullptr) return db_->Write(options, updates);
     batch_plan plan{gate_->hash(), index_id_, meta_id_};
     if (Status read = plan.read(*updates); !read.ok()) return read;
-    if (!plan.touches_guarded()) return db_->Write(options, updates);
+    if (!plan.touches_guarded()) return pass_on(updates->Count(), [&] { return db_->Write(options, updates); });
     if (Status logged = check_log(options); !logged.ok()) return logged;
     if (!updates->GetWalTerminationPoint().is_cleared())
         return Status::NotSupported("a guarded column family takes no batches with a WAL termination point");
@@ -159,7 +167,7 @@ rocksdb::Status guarded_db::commit(const rocksdb::WriteOptions& options, rocksdb
     rocks_gate::entering in{*gate_, in_flight_keys{plan.puts(), &batch_plan::change::where}};
     for (const batch_plan::change& each : plan.puts()) clock_.tick(each.where);
     fail_point("guard.entered");
-    Status done = db_->Write(options, &all);
+    Status done = accounts_.counted(all.Count(), [&] { return db_->Write(options, &all); });
     fail_point("store.committed");
     for (const batch_plan::change& each : plan.puts()) {
         in.settle(to_key(each.key));  // after an error too: it may have happened

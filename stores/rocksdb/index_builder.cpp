@@ -75,6 +75,10 @@ result<std::uint64_t> build_index(database& db, store_meta& meta, const rocksdb:
     if (!keys) return keys;
     fail_point("index.filled");
     meta.state = store_state::ready;
+    auto mark = mark_tables(db.base());  // the index has every key that there is
+    if (!mark) return mark.error();
+    mark->sequence = db.base().GetLatestSequenceNumber() + meta_entries;
+    meta.mark = *std::move(mark);
     if (const auto written = write_meta(db.base(), *notes, meta); !written) return written.error();
     fail_point("index.ready");
     return keys;

@@ -57,6 +57,13 @@ void make_room(broom_filter& filter, ordered_records& records, std::uint64_t mor
     }
 }
 
+// The most sequence numbers that taking them in can use: each family has as many as files, and they share them.
+std::uint64_t most_files(const std::vector<rocksdb::IngestExternalFileArg>& arguments) {
+    std::size_t most = 0;
+    for (const auto& each : arguments) most = std::max(most, each.external_files.size());
+    return most;
+}
+
 }  // namespace
 
 rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
@@ -115,15 +122,21 @@ rocksdb::Status guarded_db::IngestExternalFiles(const std::vector<rocksdb::Inges
             return Status::NotSupported("a guarded column family takes in no files behind its data");
         guarded = i;
     }
-    if (guarded == arguments.size() || arguments[guarded].external_files.empty())
-        return db_->IngestExternalFiles(arguments);
+    if (guarded == arguments.size() || arguments[guarded].external_files.empty()) {
+        const writers_lock::exclusive nobody_else_writes{writers_};
+        return accounts_.counted_up_to(most_files(arguments), [&] { return db_->IngestExternalFiles(arguments); });
+    }
     return ingest_guarded(arguments, guarded);
 }
 
 result<void> guarded_db::next_generation() {
     ++meta_.generation;
     generation_.store(meta_.generation, std::memory_order_relaxed);
-    return write_meta(*db_, *handles_.family(meta_family_name), meta_);
+    meta_.mark = accounts_.mark();
+    accounts_.begin(meta_entries);
+    auto written = write_meta(*db_, *handles_.family(meta_family_name), meta_);
+    if (!written) accounts_.failed(meta_entries);
+    return written;
 }
 
 rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded) {
@@ -142,6 +155,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
     companion.options.write_global_seqno = false;
     done = write_companion(*db_, records_.family(), keys, companion.external_files[0]);
     if (done.ok()) {
+        const writers_lock::shared inside{writers_};
         if (const auto written = next_generation(); !written) {
             keeper_->give_up();  // whether it is on disk, nobody knows
             done = to_status(written.error());
@@ -155,7 +169,8 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         using known_key = std::pair<digest, std::string>;
         rocks_gate::entering in{*gate_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
         for (const auto& [where, key] : keys) clock_.tick(where);
-        done = db_->IngestExternalFiles(arguments);
+        done = accounts_.counted_up_to(most_files(arguments), [&] { return db_->IngestExternalFiles(arguments); });
+        if (done.ok()) accounts_.ingested(arguments[guarded].external_files.size());
         fail_point("ingest.done");
         for (const auto& [where, key] : keys) {
             // After an error, too, what R holds or may hold goes in; but not a million strangers.
@@ -173,6 +188,9 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         // more writes; then nobody knows what it will find when it is opened again.
         if (done.ok() || next_generation()) {
             keeper_->set_generation(meta_.generation);
+            // The new tables are accounted for. A crash before the next mark costs a re-index.
+            (void)accounts_.note_tables();
+            if (!gate_->remote_lacks_keys() && accounts_.settle()) (void)accounts_.note();
         } else {
             keeper_->give_up();
         }

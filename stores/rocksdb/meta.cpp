@@ -3,6 +3,7 @@
 
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -37,6 +38,11 @@ std::string lives_to_bytes(const std::vector<store_life>& lives) {
     std::string bytes;
     for (const store_life& each : lives) bytes.append(to_bytes(each.id)).append(to_bytes(each.first));
     return bytes;
+}
+
+std::string mark_to_bytes(const std::optional<write_mark>& mark) {
+    if (!mark) return {};
+    return to_bytes(mark->sequence) + to_bytes(mark->file) + mark->session;
 }
 
 // Reads the entries of one meta family; the first trouble is kept.
@@ -82,6 +88,16 @@ class reader {
         need(name);
         if (!trouble_ && value_.size() != size) fail(damaged("has a wrong length"));
         if (!trouble_) std::memcpy(out, value_.data(), size);
+    }
+    // Databases of older versions have none.
+    std::optional<write_mark> mark(const char* name) {
+        if (!find(name) || value_.empty()) return std::nullopt;
+        if (value_.size() < 16) {
+            fail(damaged("has a wrong length"));
+            return std::nullopt;
+        }
+        return write_mark{
+            .sequence = number_at(value_.data()), .file = number_at(value_.data() + 8), .session = value_.substr(16)};
     }
     // Databases of older versions have none.
     std::vector<store_life> lives(const char* name) {
@@ -157,6 +173,7 @@ result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFami
     found.state = static_cast<store_state>(in.choice("state", state_names));
     found.generation = in.number<std::uint64_t>("generation");
     found.lives = in.lives("lives");
+    found.mark = in.mark("mark");
     if (in.trouble()) return *in.trouble();
     return std::optional{found};
 } catch (const std::bad_alloc&) {
@@ -176,6 +193,7 @@ result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, co
     put("state", state_names[static_cast<unsigned char>(meta.state)]);
     put("generation", to_bytes(meta.generation));
     put("lives", lives_to_bytes(meta.lives));
+    put("mark", mark_to_bytes(meta.mark));
     rocksdb::WriteOptions durably;
     durably.sync = true;
     if (done.ok()) done = db.Write(durably, &all);
@@ -185,12 +203,39 @@ result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, co
     return no_memory();
 }
 
+rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const write_mark& mark) {
+    return db.Put({}, &family, "mark", mark_to_bytes(mark));
+}
+
+namespace {
+
+// The newest table there is. Those of later moments have higher numbers.
+std::uint64_t newest_table(rocksdb::DB& db) {
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db.GetLiveFilesMetaData(&tables);
+    std::uint64_t newest = 0;
+    for (const auto& each : tables) newest = std::max(newest, each.file_number);
+    return newest;
+}
+
+}  // namespace
+
+result<write_mark> mark_tables(rocksdb::DB& db) {
+    write_mark made{.file = newest_table(db), .session = {}};
+    if (const auto named = db.GetDbSessionId(made.session); !named.ok()) return to_error(named, "name this session");
+    return made;
+}
+
 result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta) try {
     const auto drawn = hash_key::random();
     if (!drawn) return drawn.error();
     store_life begun{.first = db.GetLatestSequenceNumber()};
     std::memcpy(&begun.id, drawn->bytes.data(), sizeof begun.id);
     meta.lives.push_back(begun);
+    auto mark = mark_tables(db);
+    if (!mark) return mark.error();
+    mark->sequence = begun.first + meta_entries;
+    meta.mark = *std::move(mark);
     if (meta.lives.size() > lives_kept) meta.lives.erase(meta.lives.begin(), meta.lives.end() - lives_kept);
     return write_meta(db, family, meta);
 } catch (const std::bad_alloc&) {

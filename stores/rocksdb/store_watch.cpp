@@ -16,7 +16,15 @@ unsigned long long printed(std::uint64_t number) noexcept {
 }  // namespace
 
 std::string_view to_string(filter_origin origin) noexcept {
-    return origin == filter_origin::snapshot ? "snapshot" : "rebuilt";
+    switch (origin) {
+        case filter_origin::snapshot:
+            return "snapshot";
+        case filter_origin::rebuilt:
+            return "rebuilt";
+        case filter_origin::partial:
+            return "partial";
+    }
+    return "unknown";
 }
 
 void store_watch::snapshot_refused(const char* path, const error& why) noexcept {
@@ -28,8 +36,12 @@ void store_watch::snapshot_refused(const char* path, const error& why) noexcept 
 void store_watch::opened(filter_origin origin, std::uint64_t keys, double seconds) noexcept {
     origin_.store(origin, std::memory_order_relaxed);
     opening_seconds_.store(seconds, std::memory_order_relaxed);
+    const char* const from = origin == filter_origin::snapshot ? "from a snapshot"
+                             : origin == filter_origin::rebuilt
+                                 ? "built from the records"
+                                 : "with what is built or fits so far; the rest is \"maybe\"";
     log_.report(event_level::info, event_kind::opened, "opened in %.3f s with a filter of %llu keys, %s", seconds,
-                printed(keys), origin == filter_origin::snapshot ? "from a snapshot" : "built from the records");
+                printed(keys), from);
 }
 
 void store_watch::snapshot_taken(std::uint64_t keys, double seconds) noexcept {
@@ -73,8 +85,10 @@ void store_watch::add_metrics(metrics_page& page) const {
             "Time since the newest snapshot was taken or found to hold all there is; no sample if there is none.",
             *now.snapshot_age_seconds);
     }
-    page.state("genista_store_opened_from", "Where the filter came from when the store was opened.", "origin",
-               {to_string(filter_origin::snapshot), to_string(filter_origin::rebuilt)}, to_string(now.origin));
+    page.state(
+        "genista_store_opened_from", "Where the filter came from when the store was opened.", "origin",
+        {to_string(filter_origin::snapshot), to_string(filter_origin::rebuilt), to_string(filter_origin::partial)},
+        to_string(now.origin));
     page.gauge("genista_store_opening_seconds", "Time that the opening took.", now.opening_seconds);
 }
 

@@ -93,7 +93,8 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
 TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
-    real_gate through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false}), remote};
+    real_gate through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false, .repeatable = 3}),
+                      remote};
     std::vector<std::string> put;
     while (!through.any_jammed()) {
         put.push_back(key_number(put.size()));

@@ -29,8 +29,9 @@ struct guard_counters {
     std::uint64_t let_through_in_flight = 0;  // queries the filter would have denied: their keys were on their way in
     std::uint64_t let_through_pending = 0;    // the same: their ranges needed repair
     std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their doors were jammed
-    std::uint64_t jammed_doors = 0;           // now: ranges that need repair
-    std::uint64_t foreign_writes = 0;         // writes found that went past the guard
+    std::uint64_t foreign_writes = 0;         // times that writes were found which had not gone through the guard
+    std::uint64_t orphan_records = 0;         // records of R removed because the store had lost their keys
+    std::uint64_t jammed_doors = 0;           // now: ranges that need repair, or are under repair
     std::uint64_t local_bytes = 0;            // filter, doors, counters and queues
     filter_stats filter{};                    // of the filter alone
 };
@@ -53,6 +54,7 @@ class guard_tally {
         let_through_in_flight,
         let_through_pending,
         foreign_write,
+        orphan_record,
         number_of_events
     };
 

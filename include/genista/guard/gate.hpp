@@ -11,6 +11,7 @@
 //   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
 //       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp).
 //   I2  Nothing here writes to the store.
+//       The same if R itself is known to lack keys (need_repair_everywhere): then no range is repaired before R is whole.
 //   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
 //       queries of other keys no reads, whatever the size of their batches.
 //
@@ -26,9 +27,11 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -58,14 +61,25 @@ struct guard_options {
     event_log log{};                   // of ranges that need repair, repairs, failing adapts
 };
 
+// How far one repair goes.
+struct repair_pass {
+    const std::atomic<bool>* stop = nullptr;  // once it is true, the rest is left as it is
+    // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest is left as it is.
+    unsigned most_failures = doors::number_of_doors;
+    std::function<void(unsigned done, unsigned all)> progress{};  // in ranges, after each one
+};
+
+// R holds the key, and the store behind it does not: called by the thread that found it out, with no lock held.
+using orphan_handler = std::function<void(const digest& where, key_view key)>;
+
 // `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
 template <class Filter, remote_map R, class InFlight = in_flight_set>
 class gate {
   public:
     static constexpr bool learns = adaptive_filter<Filter, R> || learning_with_key<Filter, R>;
 
-    gate(Filter filter, R& remote, const guard_options& options = {})
-        : filter_{std::move(filter)}, remote_{remote}, options_{options} {
+    gate(Filter filter, R& remote, const guard_options& options = {}, orphan_handler on_orphan = {})
+        : filter_{std::move(filter)}, remote_{remote}, options_{options}, on_orphan_{std::move(on_orphan)} {
         if (learns && options_.adapt == adapting::in_background) worker_ = std::thread{[this] { work(); }};
     }
     gate(const gate&) = delete;
@@ -156,29 +170,56 @@ class gate {
         tally_.count(guard_tally::wasted_read);
         if (tally_.wasted_before(d)) tally_.count(guard_tally::repeated_wasted_read);
         if constexpr (learns) {
-            if (options_.adapt == adapting::on_read) adapt(key);
+            if (options_.adapt == adapting::on_read) adapt(d, key);
             if (options_.adapt == adapting::in_background) enqueue(key);
         }
     }
 
-    // Brings in every key of the ranges that need repair. An error leaves the rest as they are.
-    result<void> repair() noexcept try {
+    // The filter may lack any key of R: every range is "maybe" until it is repaired. `remote_is_whole` false: R lacks keys,
+    // too, so that repairs are refused until remote_is_whole() says otherwise.
+    void need_repair_everywhere(bool remote_is_whole = true) noexcept {
+        // The mark first: a repair that clears the note of a range looks at it afterwards.
+        if (!remote_is_whole) remote_lacks_keys_.store(true, std::memory_order_seq_cst);
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) doors_.jam(door);
+    }
+    void remote_is_whole() noexcept { remote_lacks_keys_.store(false, std::memory_order_seq_cst); }
+    [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks_keys_.load(std::memory_order_seq_cst); }
+
+    // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
+    // and stays "maybe"; any other error leaves the rest as they are. The first error is returned.
+    result<void> repair(const repair_pass& how = {}) noexcept try {
         const std::lock_guard one_at_a_time{repairing_};
         const auto begin = clock::now();
-        unsigned repaired = 0;
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
+        const unsigned all = pending_ranges();
+        unsigned done = 0, failures = 0;
+        std::optional<error> first;
+        for (unsigned step = 0; step < doors::number_of_doors && failures < how.most_failures; ++step) {
+            const unsigned door = (next_repaired_ + step) % doors::number_of_doors;
             if (!doors_.is_jammed(door)) continue;
+            if (how.stop != nullptr && how.stop->load(std::memory_order_relaxed))
+                return error::make(error_code::timeout, "guard: the repair was stopped");
             doors_.begin_repair(door);
-            const auto done = repair_one(door);
-            if (!done) doors_.jam(door);
+            const auto repaired = remote_lacks_keys() ? not_whole() : repair_one(door);
+            if (!repaired) doors_.jam(door);
             doors_.end_repair(door);
-            if (!done) {
-                report_failed_repair(repaired, done.error());
-                return done.error();
+            if (repaired) {
+                ++done;
+                if (how.progress) how.progress(done, all);
+                continue;
             }
-            ++repaired;
+            if (!first) first = repaired.error();
+            const error_code why = repaired.error().code();
+            if (why != error_code::out_of_memory && why != error_code::unsupported) {
+                first = repaired.error();
+                break;
+            }
+            if (++failures == how.most_failures) next_repaired_ = (door + 1) % doors::number_of_doors;
         }
-        if (repaired > 0) report_repaired(repaired, seconds_since(begin));
+        if (first) {
+            report_failed_repair(done, *first);
+            return *first;
+        }
+        if (done > 0) report_repaired(done, seconds_since(begin));
         return {};
     } catch (const std::exception&) {  // a mutex that cannot be locked
         return error::make(error_code::io, "guard: ranges cannot be repaired now");
@@ -186,12 +227,18 @@ class gate {
 
     // Writes of others went past the guard: `what` says which and what is done about it. Counted and reported; keys are
     // the caller's to bring in.
-    void on_foreign_writes(std::uint64_t writes, std::string_view what) noexcept {
-        tally_.count(guard_tally::foreign_write, writes);
-        options_.log.report(event_level::error, event_kind::foreign_writes, "%llu writes went past the guard: %.*s",
-                            static_cast<unsigned long long>(writes), static_cast<int>(what.size()), what.data());
+    void on_foreign_writes(std::string_view what) noexcept {
+        tally_.count(guard_tally::foreign_write);
+        options_.log.report(event_level::error, event_kind::foreign_writes, "writes went past the guard: %.*s",
+                            static_cast<int>(what.size()), what.data());
     }
 
+    // Ranges that need repair or are under repair.
+    [[nodiscard]] unsigned pending_ranges() const noexcept {
+        unsigned pending = 0;
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) pending += doors_.is_pending(door) ? 1u : 0u;
+        return pending;
+    }
     // A key waits behind some door for a repair.
     [[nodiscard]] bool any_jammed() const noexcept {
         for (unsigned door = 0; door < doors::number_of_doors; ++door) {
@@ -217,13 +264,17 @@ class gate {
 
     [[nodiscard]] guard_counters counters() const noexcept {
         guard_counters now = tally_.counters();
-        now.jammed_doors = number_jammed();
+        now.jammed_doors = pending_ranges();
         {
             const std::shared_lock held{filter_mutex_};
             now.filter = filter_.stats();
         }
-        now.local_bytes = now.filter.local_bytes + sizeof *this - sizeof filter_ + side_bytes();
+        now.local_bytes = now.filter.local_bytes + own_bytes();
         return now;
+    }
+    // All of the guard's memory but the filter's.
+    [[nodiscard]] static constexpr std::size_t own_bytes() noexcept {
+        return sizeof(gate) - sizeof(Filter) + side_bytes();
     }
     // Beside the gate itself: the words of the ranges, and the lists of keys in flight.
     [[nodiscard]] static constexpr std::size_t side_bytes() noexcept {
@@ -292,20 +343,15 @@ class gate {
         if (!options_.log) return;
         // Before the count: a range that is marked after it is reported as a new one.
         pending_reported_.store(false, std::memory_order_relaxed);
-        const unsigned left = number_jammed();
+        const unsigned left = pending_ranges();
         options_.log.report(event_level::info, event_kind::ranges_repaired,
                             "%u ranges repaired in %.3f s, %u need repair now", repaired, seconds, left);
     }
     void report_failed_repair(unsigned repaired, const error& why) noexcept {
         if (!options_.log) return;
         options_.log.report(event_level::error, event_kind::repair_failed,
-                            "%u ranges repaired, %u still answer \"maybe\": %.*s", repaired, number_jammed(),
+                            "%u ranges repaired, %u still answer \"maybe\": %.*s", repaired, pending_ranges(),
                             static_cast<int>(why.message().size()), why.message().data());
-    }
-    [[nodiscard]] unsigned number_jammed() const noexcept {
-        unsigned number = 0;
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) number += doors_.is_jammed(door) ? 1u : 0u;
-        return number;
     }
 
     // Every mistake meets a failing store again: one report a second.
@@ -322,8 +368,18 @@ class gate {
                             static_cast<int>(why.message().size()), why.message().data());
     }
 
+    [[nodiscard]] static result<void> not_whole() noexcept {
+        return error::make(error_code::io, "guard: R lacks keys, so that no range can be repaired from it yet");
+    }
+
+    // Filters that build their bins from R read it once a bin; the others are told key by key.
     result<void> repair_one(unsigned door) noexcept try {
-        return bring_in_all(doors::range_of(door));
+        const position_range range = doors::range_of(door);
+        if constexpr (requires { filter_.lay(range, remote_); }) {
+            return filter_.lay(range, remote_);
+        } else {
+            return bring_in_all(range);
+        }
     } catch (const std::bad_alloc&) {
         return error::make(error_code::out_of_memory, "guard: no memory to repair a range");
     }
@@ -351,12 +407,20 @@ class gate {
         return {};
     }
 
-    void adapt(key_view key) noexcept requires learns {
+    void adapt(const digest& d, key_view key) noexcept requires learns {
         const auto outcome = filter_.adapt(key, remote_);
         if (!outcome)
             adapt_failed(outcome.error());
         else if (*outcome == adapt_outcome::fixed)
             tally_.count(guard_tally::adapt);
+        else if (*outcome == adapt_outcome::true_positive && on_orphan_)
+            found_orphan(d, key);
+    }
+
+    void found_orphan(const digest& d, key_view key) noexcept try {
+        on_orphan_(d, key);
+    } catch (const std::exception&) {  // the next mistake on the key tries again
+        tally_.count(guard_tally::failed_adapt);
     }
 
     void enqueue(key_view key) noexcept {
@@ -381,7 +445,7 @@ class gate {
             queue_.pop_front();
             busy_ = true;
             held.unlock();
-            if constexpr (learns) adapt(key);
+            if constexpr (learns) adapt(hash()(key), key);
             held.lock();
             busy_ = false;
             if (queue_.empty()) idle_.notify_all();
@@ -391,6 +455,7 @@ class gate {
     Filter filter_;
     R& remote_;
     guard_options options_;
+    orphan_handler on_orphan_;
     doors doors_;
     InFlight in_flight_;
     mutable guard_tally tally_;
@@ -399,6 +464,8 @@ class gate {
     std::mutex repairing_;
     std::atomic<bool> pending_reported_{false};
     std::atomic<clock::rep> adapt_reported_{never};
+    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit keep no others waiting
+    std::atomic<bool> remote_lacks_keys_{false};
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;

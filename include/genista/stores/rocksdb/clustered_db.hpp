@@ -8,6 +8,11 @@
 // A write is applied when the store has committed it and the filter knows: both lie inside the writers' lock, so that a
 // snapshot of the filter can name a moment of the store (filter_keeper.hpp). Threads: any number. For another filter,
 // or none: guarded<Filter, clustered_store>.
+//
+// Writes past it: records that another clustered_store has written are found in the log at the next opening; those of this
+// process (store().db()) within a second, and then every key is "maybe" until the filter is repaired. Files taken into the
+// database by others are not found. Plain keys that another program puts there are no keys of this store: they are not
+// found by get(), and reads of a range that meets a key of fewer than 16 bytes fail.
 #pragma once
 
 #include <memory>
@@ -28,6 +33,9 @@ struct clustered_db_options {
     keeper_options keeper{};
     progress_report progress{};  // while the filter is built, if no snapshot serves
     event_hook log{};            // what the store has to tell: guard/event_log.hpp says what the function may do
+    // Open at once with every key "maybe", if no snapshot serves, and build the filter behind it. `progress` is then called
+    // from a thread of the keeper, in ranges of 4096.
+    bool build_behind = false;
 };
 
 class clustered_db {
@@ -79,6 +87,7 @@ class clustered_db {
     std::shared_ptr<store_watch> watch_;
     filter_origin origin_;
     bool snapshot_on_close_;
+    write_accounts accounts_;
     guarded<broom_filter, clustered_store> guarded_;
     writers_lock writers_;
     std::unique_ptr<filter_keeper> keeper_;

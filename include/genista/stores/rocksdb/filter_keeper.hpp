@@ -18,6 +18,10 @@
 // process that is itself copied while it runs (a clone of a virtual machine with its memory) has one life twice: do not put
 // the snapshots of one clone beside the data of the other.
 //
+// The keeper's thread also looks, every second, whether all writes came through the guard (write_accounts.hpp), and repairs
+// ranges that need it. A repair that fails is tried again after one second, two, four, up to an hour; a range that comes to
+// need repair meanwhile is tried within a second.
+//
 // All files go through the database's own FileSystem, so that whoever makes that fail makes this fail too.
 #pragma once
 
@@ -40,6 +44,7 @@
 #include "genista/stores/rocksdb/meta.hpp"
 #include "genista/stores/rocksdb/ordered_records.hpp"
 #include "genista/stores/rocksdb/store_watch.hpp"
+#include "genista/stores/rocksdb/write_accounts.hpp"
 #include "genista/stores/rocksdb/writers_lock.hpp"
 
 namespace genista::rocks {
@@ -50,8 +55,18 @@ using progress_report = std::function<void(std::uint64_t done, std::uint64_t all
 using rocks_gate = gate<broom_filter, ordered_records>;
 
 struct keeper_options {
-    std::chrono::milliseconds every{std::chrono::minutes{5}};  // between snapshots in the background; 0: none
-    bool on_close = true;                                      // one more when the store is closed
+    // Between snapshots in the background; 0: none, and no thread, unless the opening left ranges to repair.
+    std::chrono::milliseconds every{std::chrono::minutes{5}};
+    bool on_close = true;  // one more when the store is closed
+    // Between looks for writes past the guard and for ranges to repair; at most `every`.
+    std::chrono::milliseconds watch{std::chrono::seconds{1}};
+};
+
+// What a layout adds to the keeper's work.
+struct keeper_work {
+    // Makes R whole after writes past the guard were found, before ranges are repaired from it. None: R is the data.
+    std::function<result<void>(const std::atomic<bool>& stop)> make_whole{};
+    std::function<void(unsigned done, unsigned all)> progress{};  // of repairs, in ranges, from the keeper's thread
 };
 
 // The database a filter belongs to.
@@ -60,8 +75,9 @@ struct keeper_place {
     rocksdb::ColumnFamilyHandle* records = nullptr;  // R
     store_id identity{};                             // meta.hpp
     std::uint64_t generation = 0;
-    bool read_only = false;           // snapshots are another process's: none is written, and none removed
-    std::vector<store_life> lives{};  // meta.hpp; the last one is the present one, unless the store is only read
+    bool read_only = false;              // snapshots are another process's: none is written, and none removed
+    std::vector<store_life> lives{};     // meta.hpp; the last one is the present one, unless the store is only read
+    write_accounts* accounts = nullptr;  // none: foreign writes are not looked for
     std::shared_ptr<store_watch> watch = std::make_shared<store_watch>();  // never null
 
     // What a snapshot carries: one of an older generation or of an unknown life is another store's.
@@ -90,21 +106,36 @@ struct found_filter {
     std::uint64_t replayed = 0;  // records of R put or deleted in the log since the snapshot
 };
 
+enum class building : unsigned char {
+    now,     // if no snapshot serves
+    behind,  // the filter comes back empty and `partial`
+};
+
 // While nobody writes. `options.hash` is the store's, `key_is_new` says that the store was made just now; the capacity is
-// raised to the number of keys there are.
+// raised to the number of keys there are, or to what `memory_limit` allows. A filter that cannot hold all keys comes back
+// `partial`: then no range can be answered from it before it was repaired.
 [[nodiscard]] result<found_filter> find_filter(const keeper_place& place, const broom_options& options,
-                                               const progress_report& progress = {});
+                                               const progress_report& progress = {}, building when = building::now);
+// `options` with the guard's own memory taken off the limit. An error if nothing is left.
+[[nodiscard]] result<broom_options> beside_the_guard(broom_options options) noexcept;
 
 class filter_keeper {
   public:
-    filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers, const keeper_options& options);
+    filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers, const keeper_options& options,
+                  keeper_work work = {});
     filter_keeper(const filter_keeper&) = delete;
     filter_keeper& operator=(const filter_keeper&) = delete;
     // Stops the thread. Takes no snapshot: close() of the store does, while it still can say that it failed.
     ~filter_keeper();
 
+    // The thread, if the options ask for one or ranges need repair now.
+    void start();
     // One snapshot now. An error leaves the snapshots before it.
     result<void> save();
+    // Whether all writes came through the guard. If not, every range is "maybe" from now on.
+    [[nodiscard]] result<void> look();
+    // R is made whole and ranges are repaired, as far as they fit.
+    [[nodiscard]] result<void> repair(const repair_pass& how = {});
     void stop() noexcept;
 
     // R changes past the log (files are taken in): snapshots of older generations are void. By whoever excludes writers.
@@ -116,7 +147,9 @@ class filter_keeper {
     [[nodiscard]] std::uint64_t failures() const noexcept { return place_.watch->failures(); }
 
   private:
-    void work();
+    void run();
+    void repair_in_turn();
+    [[nodiscard]] result<void> settle_accounts();  // while nobody writes
     // Whether a snapshot was taken: none is needed if the last one holds all there is.
     result<bool> save_if_needed();
     result<void> write(const store_mark& mark);
@@ -125,6 +158,7 @@ class filter_keeper {
     rocks_gate& gate_;
     writers_lock& writers_;
     keeper_options options_;
+    keeper_work work_;
     std::atomic<std::uint64_t> generation_;
     std::mutex saving_;  // one snapshot at a time
     std::optional<store_mark> last_;
@@ -133,7 +167,11 @@ class filter_keeper {
 
     std::mutex mutex_;
     std::condition_variable wake_;
-    bool stopping_ = false;
+    std::atomic<bool> stopping_{false};  // set under the mutex
+    // Of the thread: when pending ranges are tried next, and how many there were after the last try.
+    std::chrono::steady_clock::time_point next_repair_{};
+    std::chrono::milliseconds backoff_{0};
+    unsigned left_pending_ = 0;
     std::thread worker_;
 };
 

@@ -29,9 +29,13 @@
 //                  and live files, checksums, traces, options, other families, GetUpdatesSince (it shows the index's
 //                  records too).
 //
-// RocksDB has back doors: GetRootDB and GetBaseDB give the database without its guard (TransactionDB::WrapDB,
-// DeleteFilesInRange and ldb use them). Reading there is fine; after writing there, or after RepairDB, open with
-// rebuild_index.
+// RocksDB has back doors: GetRootDB and GetBaseDB give the database without its guard (transactions over it and
+// DeleteFilesInRange use them), and other programs know of no guard. Reading there is fine. Writes there are found: at the
+// next opening (foreign_writes), and while the database is open within a second (keeper_options::watch), at save() and at
+// Close(). From then on every key is "maybe" and the index is completed; counters().foreign_writes tells. Until then such keys may be answered
+// NotFound. Keys that were deleted there cost one wasted read each: it removes their records. Not seen: a table that
+// DeleteFilesInRange or RepairDB takes away and that hid an older value of its key. After these call reindex(), or open
+// with rebuild_index. Decision 0022 and docs/operations.md have the whole of it.
 //
 // The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads: any number.
 #pragma once
@@ -53,6 +57,7 @@
 #include "genista/stores/rocksdb/filter_keeper.hpp"
 #include "genista/stores/rocksdb/ordered_records.hpp"
 #include "genista/stores/rocksdb/put_clock.hpp"
+#include "genista/stores/rocksdb/write_accounts.hpp"
 #include "genista/stores/rocksdb/writers_lock.hpp"
 
 namespace genista::rocks {
@@ -79,6 +84,10 @@ struct guarded_db_options {
     keeper_options keeper{};
     opening_progress progress{};
     event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
+    // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind it. `progress` is then
+    // called from a thread of the keeper, in ranges of 4096 while it filters. Close() may come at any time; what was not
+    // built is built at the next opening.
+    bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
     std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
 };
@@ -94,8 +103,16 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] rocksdb::ColumnFamilyHandle* family(std::string_view name) const;
 
     [[nodiscard]] bool may_contain(const rocksdb::Slice& key) const noexcept;
-    // Retries what failed: brings in the keys of jammed doors.
-    result<void> repair() noexcept { return gate_->repair(); }
+    // Retries what failed: completes the index, if writes past the guard were found, and brings in the keys of ranges that
+    // need repair.
+    result<void> repair() noexcept;
+    // Reads all keys and writes the records that the index lacks, while others work: after what the guard cannot see. Every
+    // key is "maybe" until it is done. Records without keys stay until a query meets them (rebuild_index drops them all).
+    result<void> reindex();
+    // Whether all writes came through the guard so far; if not, every key is "maybe" from now on, and repair() helps.
+    [[nodiscard]] result<void> look_for_foreign_writes();
+    // Why the index was completed or built again when the database was opened; empty: it was whole.
+    [[nodiscard]] const std::string& reindexed_because() const noexcept { return reindexed_because_; }
     // I2, and the filter against the index. Writers wait; two scans of everything.
     [[nodiscard]] result<void> audit();
     [[nodiscard]] guard_counters counters() const noexcept { return gate_->counters(); }
@@ -214,8 +231,8 @@ class guarded_db final : public rocksdb::StackableDB {
     }
 
   private:
-    guarded_db(database opened, rocksdb::DB* base, const store_meta& meta, found_filter found,
-               const guarded_db_options& options, const store_id& identity, std::shared_ptr<store_watch> watch);
+    struct parts;  // what open() has put together
+    explicit guarded_db(parts made);
 
     [[nodiscard]] static bool is_guarded(const Family* family) noexcept;
     [[nodiscard]] bool is_own(const Family* family) const noexcept;
@@ -236,7 +253,15 @@ class guarded_db final : public rocksdb::StackableDB {
                      Change&& change);
     Status write_batch(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates, batch_plan& plan);
     Status commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all, const batch_plan& plan);
-    [[nodiscard]] result<void> next_generation();  // snapshots of former ones are void
+    [[nodiscard]] result<void> next_generation();  // snapshots of former ones are void. Inside the writers' lock
+    // A write to families that are not guarded.
+    template <class Change>
+    Status pass_on(std::uint64_t entries, Change&& change);
+    // Writes the records that the index lacks, piece by piece. Afterwards the index is whole, or repairs are still refused.
+    [[nodiscard]] result<void> make_whole(const std::atomic<bool>& stop);
+    [[nodiscard]] result<bool> index_piece(std::string& from, std::uint64_t& done);
+    // The index has a record for a key that `default` has lost.
+    void remove_orphan(const digest& where, key_view key);
     Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);
 
     database handles_;  // of the families only
@@ -246,12 +271,16 @@ class guarded_db final : public rocksdb::StackableDB {
     bool snapshot_on_close_;
     filter_origin origin_;
     store_id identity_;
-    store_meta meta_;                        // changed by ingesting only
+    std::string reindexed_because_;
+    opening_progress progress_;
+    store_meta meta_;                        // changed by ingesting and re-indexing only, inside the writers' lock
     std::atomic<std::uint64_t> generation_;  // meta_.generation, for everybody
     std::mutex ingesting_;
     mutable std::mutex handles_mutex_;
     put_clock clock_;
     writers_lock writers_;
+    write_accounts accounts_;
+    std::mutex reindexing_;
     ordered_records records_;
     std::shared_ptr<store_watch> watch_;
     std::unique_ptr<rocks_gate> gate_;

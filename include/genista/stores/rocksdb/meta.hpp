@@ -7,6 +7,7 @@
 //     state        text     ready | indexing (the index is being built: whoever finds this starts over)
 //     generation   u64      grows when R changes past the log (ingested files, a new index): older filters are stale
 //     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see store_life
+//     mark         sequence u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
 //
 // Numbers are little-endian.
 #pragma once
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +49,15 @@ struct store_life {
 };
 inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are not used
 
+// Up to here every write to the guarded family went through the guard (decision 0022). Written unsynced: a crash that loses
+// one leaves the one before it, and a longer piece of the log to look at.
+struct write_mark {
+    std::uint64_t sequence = 0;  // the store's sequence number behind the mark's own write
+    std::uint64_t file = 0;      // tables with a higher number are accounted for if the session below made them
+    std::string session;         // RocksDB's name for the opening that wrote the mark
+    friend bool operator==(const write_mark&, const write_mark&) = default;
+};
+
 struct store_meta {
     std::uint32_t format = newest_format;
     layout arrangement = layout::clustered;
@@ -55,6 +66,7 @@ struct store_meta {
     store_state state = store_state::ready;
     std::uint64_t generation = 0;
     std::vector<store_life> lives{};
+    std::optional<write_mark> mark = std::nullopt;  // none: databases of older versions
 
     // With a key from the operating system's generator, unless one is given (tests, experiments that must repeat).
     [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
@@ -66,11 +78,17 @@ struct store_meta {
 [[nodiscard]] result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                           std::string_view path);
 // Durable when it returns. One batch of so many entries, each with a sequence number of its own.
-inline constexpr std::uint64_t meta_entries = 7;
+inline constexpr std::uint64_t meta_entries = 8;
 [[nodiscard]] result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta);
+// The mark alone: one entry, not synced.
+[[nodiscard]] rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                                               const write_mark& mark);
 
-// At every opening for writing, before anything else is written: draws an id and adds it to `meta.lives`. Durable when it
-// returns.
+// Tables of this moment and this session's name; no sequence number yet.
+[[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);
+
+// At every opening for writing, before anything else is written: draws an id and adds it to `meta.lives`, and marks all
+// writes before it as accounted for, which the caller has seen to. Durable when it returns.
 [[nodiscard]] result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta);
 
 // An error that says what is there and what was asked for.

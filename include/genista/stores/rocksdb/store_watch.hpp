@@ -17,6 +17,7 @@ namespace genista::rocks {
 enum class filter_origin : unsigned char {
     snapshot,  // loaded, and the log repeated
     rebuilt,   // from R in one scan
+    partial,   // with what fitted, or nothing yet: the other ranges are "maybe", guard_counters::jammed_doors of 4096
 };
 [[nodiscard]] std::string_view to_string(filter_origin origin) noexcept;
 

@@ -1,0 +1,85 @@
+// write_accounts: how many sequence numbers the writes through a guard took. If the database's own number moved by another
+// amount, some write did not come through the guard (a transaction over the guarded database, a program's own handle of the
+// base). Files taken into the guarded family are counted apart, because RocksDB gives them no number where they overlap
+// nothing.
+//
+// RocksDB 7.8 takes one number for each entry of a batch (WriteBatch::Count: puts, merges, deletions and ranges, repeated
+// keys each for itself; log data none), whether or not there is a log, with one write queue or two, pipelined or not. A
+// write that failed in the memtable took them all the same, one that failed before took none: it is counted as none, so
+// that the first kind is taken for a foreign write. That costs a re-index and no key. Decision 0022 has the table.
+//
+// Threads: begin and failed by any; the others by one thread that excludes writers.
+#pragma once
+
+#include <rocksdb/db.h>
+#include <rocksdb/listener.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "genista/stores/rocksdb/meta.hpp"
+
+namespace genista::rocks {
+
+// Hears of files that any caller of this process has put into the family `default`. Goes into DBOptions::listeners.
+class ingest_listener final : public rocksdb::EventListener {
+  public:
+    void OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) override {
+        if (info.cf_name == rocksdb::kDefaultColumnFamilyName) files_.fetch_add(1, std::memory_order_relaxed);
+    }
+    [[nodiscard]] std::uint64_t files() const noexcept { return files_.load(std::memory_order_relaxed); }
+
+  private:
+    std::atomic<std::uint64_t> files_{0};
+};
+
+class write_accounts {
+  public:
+    // From now on. `notes` is genista.meta, where marks are kept, or null if they are not.
+    write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* notes, std::optional<write_mark> mark,
+                   std::shared_ptr<const ingest_listener> ingests);
+
+    // A write of so many entries begins, or did not happen.
+    void begin(std::uint64_t entries) noexcept { through_.fetch_add(entries, std::memory_order_relaxed); }
+    void failed(std::uint64_t entries) noexcept { through_.fetch_sub(entries, std::memory_order_relaxed); }
+    template <class Write>
+    rocksdb::Status counted(std::uint64_t entries, Write&& write) {
+        begin(entries);
+        rocksdb::Status done = std::forward<Write>(write)();
+        if (!done.ok()) failed(entries);
+        return done;
+    }
+    // A call that may take up to `most` sequence numbers, while nobody else writes: files taken in, an import.
+    template <class Write>
+    rocksdb::Status counted_up_to(std::uint64_t most, Write&& write) {
+        const std::uint64_t before = db_->GetLatestSequenceNumber();
+        rocksdb::Status done = std::forward<Write>(write)();
+        const std::uint64_t moved = db_->GetLatestSequenceNumber() - before;
+        begin(moved < most ? moved : most);
+        return done;
+    }
+    void ingested(std::uint64_t files) noexcept { own_files_ += files; }
+
+    // True: every write since the last call came through the guard. Begins to count anew in either case.
+    [[nodiscard]] bool settle() noexcept;
+    // Keeps a mark of this moment; REQUIRES settle() just now, and an index that is whole. Nothing if nothing was written.
+    [[nodiscard]] result<void> note();
+    // After files were taken in: they are accounted for. The next note() keeps it.
+    [[nodiscard]] result<void> note_tables();
+    [[nodiscard]] const std::optional<write_mark>& mark() const noexcept { return mark_; }
+
+  private:
+    rocksdb::DB* db_;
+    rocksdb::ColumnFamilyHandle* notes_;
+    std::optional<write_mark> mark_;
+    bool tables_moved_ = false;
+    std::shared_ptr<const ingest_listener> ingests_;
+    std::uint64_t own_files_ = 0;
+    std::uint64_t sequence_;  // of the last settle()
+    std::atomic<std::uint64_t> through_{0};
+};
+
+}  // namespace genista::rocks

@@ -1,0 +1,166 @@
+// See foreign_writes.hpp.
+#include "stores/rocksdb/foreign_writes.hpp"
+
+#include <rocksdb/table_properties.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <vector>
+
+#include "genista/stores/rocksdb/ordered_records.hpp"
+#include "genista/stores/rocksdb/record_key.hpp"
+#include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/batch_plan.hpp"
+#include "stores/rocksdb/log_since.hpp"
+
+namespace genista::rocks {
+namespace {
+
+using evidence = std::optional<std::string>;
+
+// One batch of the log: how it leaves each key of `default`, and each record of R. A batch of the guard says the same
+// about both. Records alone may be put (a re-index) and, where the data are gone, deleted.
+class guard_check final : public rocksdb::WriteBatch::Handler {
+  public:
+    guard_check(const hasher& hash, std::uint32_t index_id) : hash_{hash}, index_id_{index_id} {}
+
+    rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return see(family, key, true);
+    }
+    rocksdb::Status PutEntityCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return see(family, key, true);
+    }
+    rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return see(family, key, true);
+    }
+    rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        return see(family, key, true);
+    }
+    rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
+        return see(family, key, false);
+    }
+    rocksdb::Status SingleDeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
+        return see(family, key, false);
+    }
+    rocksdb::Status DeleteRangeCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
+        if (family == index_id_) foreign_ = true;
+        has_range_ = has_range_ || family == guarded_family_id;
+        return {};
+    }
+    void LogData(const rocksdb::Slice&) override {}
+    rocksdb::Status MarkNoop(bool) override { return {}; }
+    rocksdb::Status MarkBeginPrepare(bool) override { return transaction(); }
+    rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return transaction(); }
+    rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return transaction(); }
+    rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return transaction(); }
+    rocksdb::Status MarkCommitWithTimestamp(const rocksdb::Slice&, const rocksdb::Slice&) override {
+        return transaction();
+    }
+
+    // After each batch.
+    void end_of_batch() {
+        for (auto& [key, left] : keys_) {
+            if (!left.data) {
+                // A range of the guard deletes the records of its keys one by one.
+                if (left.record == false && !has_range_) doubtful_.push_back(key);
+            } else if (left.record != left.data) {
+                if (has_range_)
+                    doubtful_.push_back(key);  // put, and deleted again by the range
+                else
+                    foreign_ = true;
+            }
+        }
+        keys_.clear();
+        has_range_ = false;
+    }
+    [[nodiscard]] bool is_foreign() const noexcept { return foreign_; }
+    // Keys whose records were deleted: right if `default` does not have them.
+    [[nodiscard]] const std::vector<std::string>& doubtful() const noexcept { return doubtful_; }
+
+  private:
+    struct left_behind {
+        std::optional<bool> data, record;  // true: there, false: deleted; nothing: not touched
+    };
+
+    rocksdb::Status see(std::uint32_t family, const rocksdb::Slice& key, bool there) {
+        if (family == guarded_family_id) keys_[key.ToString()].data = there;
+        if (family != index_id_) return {};
+        const auto record = decode_record(key);
+        if (!record || !(hash_(record->second) == record->first))
+            foreign_ = true;
+        else
+            keys_[std::string{record->second.text()}].record = there;
+        return {};
+    }
+    rocksdb::Status transaction() {
+        foreign_ = true;
+        return {};
+    }
+
+    const hasher& hash_;
+    std::uint32_t index_id_;
+    std::unordered_map<std::string, left_behind> keys_;
+    bool has_range_ = false;
+    bool foreign_ = false;
+    std::vector<std::string> doubtful_;
+};
+
+result<evidence> look_at_log(const database& db, const store_meta& meta, std::uint64_t newest) {
+    const hasher hash = meta.hash();
+    rocksdb::ColumnFamilyHandle& index = *db.family(index_family_name);
+    guard_check check{hash, index.GetID()};
+    const auto read = read_log_since(db.base(), meta.mark->sequence, newest,
+                                     [&](const rocksdb::WriteBatch& batch) -> rocksdb::Status {
+                                         rocksdb::Status seen = batch.Iterate(&check);
+                                         check.end_of_batch();
+                                         return seen;
+                                     });
+    if (!read) return evidence{std::string{read.error().message()}};
+    if (check.is_foreign()) return evidence{"the log has writes that did not go through the guard"};
+    ordered_records records{db.base(), index};
+    for (const std::string& key : check.doubtful()) {
+        std::string value;
+        const rocksdb::Status got = db.base().Get({}, key, &value);
+        if (!got.ok() && !got.IsNotFound()) return to_error(got, "look for foreign writes");
+        const auto held = records.contains(hash(key), key);
+        if (!held) return held.error();
+        if (got.ok() && !*held) return evidence{"a record of the index was deleted without its key"};
+    }
+    return evidence{};
+}
+
+result<evidence> look_at_tables(const database& db, const write_mark& mark) {
+    std::vector<rocksdb::LiveFileMetaData> tables;
+    db.base().GetLiveFilesMetaData(&tables);
+    const auto is_older = [&](const rocksdb::LiveFileMetaData& each) {
+        return each.column_family_name != rocksdb::kDefaultColumnFamilyName || each.file_number <= mark.file;
+    };
+    tables.erase(std::remove_if(tables.begin(), tables.end(), is_older), tables.end());
+    if (tables.empty()) return evidence{};
+    std::string present;
+    if (const auto named = db.base().GetDbSessionId(present); !named.ok()) return to_error(named, "name this session");
+    rocksdb::TablePropertiesCollection properties;
+    const auto read = db.base().GetPropertiesOfAllTables(db.base().DefaultColumnFamily(), &properties);
+    if (!read.ok()) return to_error(read, "read the properties of tables");
+    for (const auto& each : tables) {
+        const auto known = properties.find(each.db_path + each.name);
+        const std::string* const made_by = known == properties.end() ? nullptr : &known->second->db_session_id;
+        if (made_by == nullptr || (*made_by != mark.session && *made_by != present))
+            return evidence{"the table " + each.name.substr(1) + " was made by another program"};
+    }
+    return evidence{};
+}
+
+}  // namespace
+
+result<std::optional<std::string>> find_foreign_writes(const database& db, const store_meta& meta) {
+    if (!meta.mark) return evidence{"no mark says how far its writes are accounted for"};
+    const std::uint64_t newest = db.base().GetLatestSequenceNumber();
+    if (newest < meta.mark->sequence) return evidence{"the store has lost writes that its mark knows"};
+    auto found = look_at_tables(db, *meta.mark);
+    if (!found || found->has_value()) return found;
+    return look_at_log(db, meta, newest);
+}
+
+}  // namespace genista::rocks

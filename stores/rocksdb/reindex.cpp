@@ -1,0 +1,127 @@
+// An index that is completed while others work, and records whose keys are gone. See guarded_db.hpp and decision 0022.
+#include <rocksdb/write_batch.h>
+
+#include <memory>
+
+#include "genista/base/fail_point.hpp"
+#include "genista/stores/rocksdb/guarded_db.hpp"
+
+namespace genista::rocks {
+namespace {
+
+constexpr std::size_t keys_per_piece = 256;  // writers wait for one piece
+
+}  // namespace
+
+result<void> guarded_db::repair() noexcept try {
+    if (keeper_ == nullptr) return error::make(error_code::io, "the database is closed");
+    return keeper_->repair();
+} catch (const std::exception&) {
+    return error::make(error_code::out_of_memory, "no memory to repair");
+}
+
+result<void> guarded_db::look_for_foreign_writes() {
+    if (keeper_ == nullptr) return error::make(error_code::io, "the database is closed");
+    return keeper_->look();
+}
+
+result<void> guarded_db::reindex() {
+    gate_->need_repair_everywhere(false);
+    return repair();
+}
+
+// The records of up to keys_per_piece keys from `from` on; false: there are no more. Nobody writes meanwhile, so that a key
+// that is there now is there when its record is written.
+result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
+    rocksdb::ReadOptions how;
+    how.total_order_seek = true;
+    how.fill_cache = false;
+    rocksdb::WriteBatch records;
+    rocksdb::Status added;
+    const writers_lock::exclusive nobody_else_writes{writers_};
+    const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(how)};
+    if (from.empty())
+        at->SeekToFirst();
+    else
+        at->Seek(from);
+    for (; added.ok() && at->Valid() && records.Count() < keys_per_piece; at->Next()) {
+        const key_view key = to_key(at->key());
+        const record_key name{gate_->hash()(key), key};
+        added = records.Put(&records_.family(), name.slice(), {});
+    }
+    if (!at->status().ok()) return to_error(at->status(), "read the keys of the database");
+    if (!added.ok()) return to_error(added, "complete the index");
+    const bool more = at->Valid();
+    if (more) from = at->key().ToString();
+    if (records.Count() == 0) return more;
+    const auto written = accounts_.counted(records.Count(), [&] { return db_->Write({}, &records); });
+    if (!written.ok()) return to_error(written, "complete the index");
+    done += records.Count();
+    return more;
+}
+
+result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
+    const std::lock_guard one_at_a_time{reindexing_};
+    if (!gate_->remote_lacks_keys()) return {};
+    {
+        // The state on disk first: whatever happens now, the next opening builds the index again.
+        const writers_lock::exclusive nobody_writes{writers_};
+        (void)accounts_.settle();  // what was foreign until here is met below
+        if (meta_.state != store_state::indexing) {
+            meta_.state = store_state::indexing;
+            if (const auto written = next_generation(); !written) return written;
+        }
+    }
+    fail_point("index.started");
+    std::uint64_t all = 0, done = 0;
+    (void)db_->GetIntProperty(rocksdb::DB::Properties::kEstimateNumKeys, &all);
+    std::string from;
+    for (bool more = true; more;) {
+        if (stop.load(std::memory_order_relaxed))
+            return error::make(error_code::timeout, "the index was not completed: the database is being closed");
+        const auto piece = index_piece(from, done);
+        if (!piece) return piece.error();
+        more = *piece;
+        fail_point("index.batch");
+        if (progress_) progress_(opening_stage::indexing, done, std::max(done, all));
+    }
+    fail_point("index.filled");
+    const writers_lock::exclusive nobody_writes{writers_};
+    // A foreign write beside the scan may have come behind it: again, from the beginning.
+    if (!accounts_.settle()) {
+        gate_->on_foreign_writes("more of them came while the index was completed; it is completed again");
+        return error::make(error_code::mismatch, "writes went past the guard while the index was completed");
+    }
+    meta_.state = store_state::ready;
+    if (const auto noted = accounts_.note_tables(); !noted) return noted;
+    if (const auto written = next_generation(); !written) {
+        meta_.state = store_state::indexing;
+        return written;
+    }
+    keeper_->set_generation(meta_.generation);
+    gate_->remote_is_whole();
+    if (accounts_.settle()) (void)accounts_.note();
+    fail_point("index.ready");
+    return {};
+}
+
+// Deleted behind the guard: `default` does not have the key, and the index has its record. Nobody writes meanwhile, so that
+// it is not a put on its way. The records' own deletion is what the log's check expects: the key is gone.
+void guarded_db::remove_orphan(const digest& where, key_view key) {
+    std::string value;
+    const auto is_orphan = [&] {
+        if (!db_->Get({}, DefaultColumnFamily(), to_slice(key), &value).IsNotFound()) return false;
+        const auto held = records_.contains(where, key);
+        return held && *held;
+    };
+    if (!is_orphan()) return;  // a put or a deletion beside the query: nothing to stop the writers for
+    const record_key name{where, key};
+    const writers_lock::exclusive nobody_writes{writers_};
+    if (!is_orphan()) return;
+    const auto gone = accounts_.counted(1, [&] { return db_->Delete({}, &records_.family(), name.slice()); });
+    if (!gone.ok()) return;
+    if constexpr (rocks_gate::learns) gate_->forget(key);
+    gate_->tally().count(guard_tally::orphan_record);
+}
+
+}  // namespace genista::rocks

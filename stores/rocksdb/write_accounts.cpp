@@ -1,0 +1,49 @@
+// See write_accounts.hpp.
+#include "genista/stores/rocksdb/write_accounts.hpp"
+
+#include "genista/stores/rocksdb/status.hpp"
+
+namespace genista::rocks {
+
+write_accounts::write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* notes, std::optional<write_mark> mark,
+                               std::shared_ptr<const ingest_listener> ingests)
+    : db_{&db},
+      notes_{notes},
+      mark_{std::move(mark)},
+      ingests_{std::move(ingests)},
+      own_files_{ingests_ != nullptr ? ingests_->files() : 0},
+      sequence_{db.GetLatestSequenceNumber()} {}
+
+bool write_accounts::settle() noexcept {
+    const std::uint64_t now = db_->GetLatestSequenceNumber();
+    const std::uint64_t files = ingests_ != nullptr ? ingests_->files() : own_files_;
+    const bool all_ours = now - sequence_ == through_.load(std::memory_order_relaxed) && files == own_files_;
+    sequence_ = now;
+    own_files_ = files;
+    through_.store(0, std::memory_order_relaxed);
+    return all_ours;
+}
+
+result<void> write_accounts::note() {
+    if (notes_ == nullptr || !mark_) return {};
+    if (mark_->sequence == sequence_ && !tables_moved_) return {};
+    write_mark next = *mark_;
+    next.sequence = sequence_ + 1;
+    const rocksdb::Status written = counted(1, [&] { return write_mark_entry(*db_, *notes_, next); });
+    if (!written.ok()) return to_error(written, "write a mark");
+    mark_ = std::move(next);
+    tables_moved_ = false;
+    return {};
+}
+
+result<void> write_accounts::note_tables() {
+    auto moved = mark_tables(*db_);
+    if (!moved) return moved.error();
+    if (!mark_) return {};
+    mark_->file = moved->file;
+    mark_->session = std::move(moved->session);
+    tables_moved_ = true;
+    return {};
+}
+
+}  // namespace genista::rocks
