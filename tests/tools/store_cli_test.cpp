@@ -161,6 +161,7 @@ TEST(store_cli, a_store_in_use_is_not_changed) {
         EXPECT_EQ(run.status, 1) << run.err;
         EXPECT_NE(run.err.find("is a program using it? stop it first"), std::string::npos) << run.err;
     }
+    EXPECT_EQ(run_tool({"store", "audit", store}).status, 0) << "reading is fine";
     EXPECT_TRUE((*db)->audit());
 }
 
