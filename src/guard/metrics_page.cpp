@@ -5,6 +5,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <new>
+#include <utility>
 
 namespace genista {
 namespace {

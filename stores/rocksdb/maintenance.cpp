@@ -1,11 +1,11 @@
 // Settings of a database, its audit, and the way back to a plain one. See maintenance.hpp.
 #include "genista/stores/rocksdb/maintenance.hpp"
 
-#include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/utilities/options_util.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <memory>
 #include <new>
 #include <utility>

@@ -26,7 +26,11 @@ TEST(cli, every_command_has_help_with_an_example) {
                                   {"lab", "report"},
                                   {"daisy"},
                                   {"daisy", "train"},
-                                  {"daisy", "size"}};
+                                  {"daisy", "size"},
+                                  {"store"},
+                                  {"store", "audit"},
+                                  {"store", "reindex"},
+                                  {"store", "unguard"}};
     for (arguments command : commands) {
         std::string name = "genista";
         for (const std::string& word : command) name += " " + word;
@@ -61,7 +65,7 @@ TEST(cli, without_a_command_help_goes_to_stderr) {
 }
 
 TEST(cli, unknown_commands_and_options_are_refused) {
-    expect_refused({"polish"}, "polish", "bench, inspect, daisy, lab");
+    expect_refused({"polish"}, "polish", "bench, inspect, daisy, store, lab");
     expect_refused({"lab", "polish"}, "polish", "list, run");
     expect_refused({"bench", "--polish"}, "--polish", "genista bench --help");
     expect_refused({"bench", "polish"}, "polish", "genista bench --help");

@@ -68,8 +68,7 @@ TEST(store_cli, audits_reindexes_and_unguards) {
     run = run_tool({"store", "reindex", store});
     EXPECT_EQ(run.status, 0) << run.err;
     EXPECT_NE(run.out.find("2'000"), std::string::npos) << run.out;
-    for (const char* line :
-         {"genista: building the index: about ", "genista: building the index: 2'000 keys, done in "})
+    for (const char* line : {"genista: building the index: about ", "genista: building the index: done in "})
         EXPECT_NE(run.err.find(line), std::string::npos) << run.err;
     EXPECT_EQ(run_tool({"store", "audit", store}).status, 0);
     {
@@ -162,6 +161,7 @@ TEST(store_cli, a_store_in_use_is_not_changed) {
         EXPECT_EQ(run.status, 1) << run.err;
         EXPECT_NE(run.err.find("is a program using it? stop it first"), std::string::npos) << run.err;
     }
+    EXPECT_EQ(run_tool({"store", "audit", store}).status, 0) << "reading is fine";
     EXPECT_TRUE((*db)->audit());
 }
 

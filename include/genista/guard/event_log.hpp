@@ -16,10 +16,11 @@
 // them all.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace genista {
 

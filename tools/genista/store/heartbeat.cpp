@@ -22,7 +22,6 @@ void heartbeat::update(std::string_view stage, std::uint64_t done, std::uint64_t
         begun_ = clock::now();
         if (!bar_.is_drawn()) line(fmt::format("{}: about {} keys", stage_, grouped(all)));
     }
-    done_ = done;
     const double share = all == 0 ? 0 : static_cast<double>(done) / static_cast<double>(all);
     const std::string figures = fmt::format("{}: {} of about {} keys", stage_, grouped(done), grouped(all));
     if (bar_.is_drawn()) {
@@ -36,9 +35,8 @@ void heartbeat::update(std::string_view stage, std::uint64_t done, std::uint64_t
 void heartbeat::end_stage() {
     if (stage_.empty()) return;
     const std::chrono::duration<double> since = clock::now() - begun_;
-    if (!bar_.is_drawn()) line(fmt::format("{}: {} keys, done in {:.1f} s", stage_, grouped(done_), since.count()));
+    if (!bar_.is_drawn()) line(fmt::format("{}: done in {:.1f} s", stage_, since.count()));
     stage_.clear();
-    done_ = 0;
 }
 
 }  // namespace genista::tool

@@ -30,7 +30,6 @@ class heartbeat {
 
     progress bar_{""};
     std::string stage_;
-    std::uint64_t done_ = 0;
     clock::time_point begun_{}, last_line_{};
 };
 

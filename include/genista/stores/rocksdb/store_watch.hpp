@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "genista/base/result.hpp"
 #include "genista/guard/event_log.hpp"
