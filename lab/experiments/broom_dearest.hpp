@@ -149,11 +149,11 @@ using dear_rounds = std::array<std::vector<std::uint64_t>, dearest::kinds>;
     return seen;
 }
 
-// A control's hidden step: once in the stream, something is done for every key.
+// A control's hidden step: in two writes of the stream something is done for every second key.
 inline void walk_over_all_keys(std::uint64_t round, std::uint64_t keys) {
-    if (round != 1'000) return;
+    if (round != 1'000 && round != 2'000) return;
     volatile std::uint64_t sum = 0;
-    for (std::uint64_t key = 0; key < keys; ++key) sum = sum + key;
+    for (std::uint64_t key = 0; key < keys; key += 2) sum = sum + key;
 }
 
 }  // namespace genista::lab
