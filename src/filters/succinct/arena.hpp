@@ -1,7 +1,7 @@
 // arena: blocks of some words each, close to the words that they have: the memory under the sets of [ppr05 Lemma 4.1].
 //
 // Whoever owns a block keeps its address, and the block keeps its owner's number: so blocks can move. What is given back goes to a
-// list of blocks of that size, or is reused at once by whoever needs as many words. When more than one word in 2 log(all words) lies
+// list of blocks of that size, or is reused at once by whoever needs as many words. When more than one word in 2 log(all words), or in 24, lies
 // unused, all blocks are pushed together, a few with every allocation: no pause, and at no time a second copy. So what lies unused is a
 // share of O(1/log n), the o(B) of Theorem 1.1, for O(log n) words looked at with each that is allocated.
 //
@@ -17,6 +17,7 @@
 //   I2  The lists name dead blocks below `to` only (all of them, if nothing is being pushed together).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -65,7 +66,10 @@ class arena {
     static constexpr std::size_t lists = 192;   // larger blocks are rare: they wait to be pushed over
 
     // Of all words one in so many may lie unused; so many words are looked at for each that is allocated.
-    [[nodiscard]] std::uint64_t share() const noexcept { return 2 * static_cast<std::uint64_t>(std::bit_width(end_)); }
+    [[nodiscard]] std::uint64_t share() const noexcept {
+        constexpr std::uint64_t least = 24;
+        return std::max(least, 2 * static_cast<std::uint64_t>(std::bit_width(end_)));
+    }
 
     [[nodiscard]] static bool is_dead(std::uint64_t header) noexcept { return (header & 1) != 0; }
     [[nodiscard]] static std::uint64_t owner_in(std::uint64_t header) noexcept {
