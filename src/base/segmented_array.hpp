@@ -1,120 +1,281 @@
-// segmented_array: an array that grows and shrinks at its end without ever being copied, the "extendable array" of [ppr05 §4].
+// segmented_array: an array that grows and shrinks at its end and is not copied, the "extendable array" of [ppr05 §4].
 //
-// Elements lie in segments of 2^k, each a buffer of its own. An address is a segment and a place in it: one more load than a
-// plain array, from a table small enough to stay in the cache. Only the last segment is copied as it grows, by an eighth at a time: so
-// what is taken beyond the elements is less than that, and a small array is small.
+//     up to 4 KiB     one block of the heap, grown by an eighth at a time: the only thing that is ever copied
+//     from there on   pieces of 1, 1, 2, 4, 8, … MiB, each of them addresses that were reserved at once (pages.hpp), and
+//                     memory for the elements that there are, page by page
+//
+// So an array of n bytes has log2(n) - 18 pieces, and its table of pieces is a few lines that stay in the cache. What is taken beyond the
+// elements is an eighth of the smallest arrays, else less than a page, and up to a page and a quarter once it has shrunk. No call copies more than 4 KiB, and
+// none gives more than `pages_at_once` pages back: a large array shrinks over many calls.
+//
+// Where no addresses can be had (a limit on them, too many mappings, a system without) the array goes on growing on the heap, by
+// copies of a piece. Then only is the cost of a call not bounded.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "genista/base/buffer.hpp"
+#include "base/pages.hpp"
 
 namespace genista {
 
 template <class T>
 class segmented_array {
-    static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) & (sizeof(T) - 1)) == 0);
+    static_assert(std::is_trivially_copyable_v<T> && std::has_single_bit(sizeof(T)));
 
   public:
-    // Segments of 2^log_elements elements.
-    explicit segmented_array(unsigned log_elements) noexcept : log_{log_elements} {}
+    struct piece {
+        T* start;
+        std::uint64_t first;  // index of its first element
+    };
+    static constexpr std::size_t least_piece_bytes = std::size_t{1} << 20;
+    static constexpr std::size_t most_on_heap = pages::page;
+    static constexpr std::size_t pages_at_once = 16;
+    static constexpr unsigned log_first = std::countr_zero(least_piece_bytes / sizeof(T));
+
+    [[gnu::always_inline, nodiscard]] static std::size_t piece_of(std::uint64_t index) noexcept {
+        return std::numeric_limits<std::uint64_t>::digits - 1u -
+               static_cast<std::size_t>(std::countl_zero(index >> log_first << 1 | 1));
+    }
+
+    segmented_array() noexcept = default;
+    segmented_array(segmented_array&& other) noexcept { swap(other); }
+    segmented_array& operator=(segmented_array&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    ~segmented_array() {
+        while (!pieces_.empty()) drop_last();
+    }
 
     [[nodiscard]] T& operator[](std::uint64_t index) noexcept {
         assert(index < room());
-        return starts_[index >> log_][index & (segment() - 1)];
+        const piece& in = pieces_[piece_of(index)];
+        return in.start[index - in.first];
     }
     [[nodiscard]] const T& operator[](std::uint64_t index) const noexcept {
         assert(index < room());
-        return starts_[index >> log_][index & (segment() - 1)];
+        const piece& in = pieces_[piece_of(index)];
+        return in.start[index - in.first];
     }
-    // Where the segments begin, for whoever reads often and knows when something has changed.
-    [[nodiscard]] const T* const* starts() const noexcept { return starts_.data(); }
-    [[nodiscard]] unsigned log_segment() const noexcept { return log_; }
-    [[nodiscard]] std::uint64_t segment() const noexcept { return std::uint64_t{1} << log_; }
-    [[nodiscard]] std::uint64_t left_in_segment(std::uint64_t index) const noexcept {
-        return segment() - (index & (segment() - 1));
+    // For those who read often and know when something has changed.
+    [[nodiscard]] const piece* pieces() const noexcept { return pieces_.data(); }
+    [[nodiscard]] static std::uint64_t left_in_piece(std::uint64_t index) noexcept {
+        const std::size_t i = piece_of(index);
+        return first_of(i) + capacity_of(i) - index;
     }
 
-    // Elements below `size` exist from now on; new ones are zero. False: no memory; what there was is still there.
+    // Elements below `size` exist from now on; those that never did are zero. False: no memory; what there was is still there.
     [[nodiscard]] bool make_room(std::uint64_t size) noexcept {
         while (room() < size) {
-            if (memory_.empty() || last_ == segment()) {
-                if (!add_segment()) return false;
-            } else {
-                const std::uint64_t before = room() - last_, wanted = std::max(size - before, last_ + step());
-                if (!resize_last(std::min(segment(), wanted))) return false;
+            if (pieces_.empty() || last_ == capacity_of(pieces_.size() - 1)) {
+                if (!add_piece()) return false;
             }
+            const std::size_t i = pieces_.size() - 1;
+            if (!grow_last(std::min(size - first_of(i), capacity_of(i)))) return false;
+        }
+        if (size > size_) {
+            for_bytes(size_, size, pages::unpoison);
+            size_ = size;
         }
         return true;
     }
-    // Nothing from `size` on is needed. A little more is kept, for whoever goes to and fro.
+    // Nothing from `size` on is needed. Gives some of it back; a little is kept for callers that go to and fro.
     void give_back(std::uint64_t size) noexcept {
-        while (memory_.size() > 1 && room() - last_ >= size + step()) drop_segment();
-        if (memory_.empty() || room() < size + 3 * step()) return;
-        const std::uint64_t before = room() - last_, kept = size > before ? size - before : 0;
-        (void)resize_last(std::min(last_, kept + std::max(least, kept / 8)));
+        if (size < size_) {
+            for_bytes(size, size_, pages::poison);
+            size_ = size;
+        }
+        if (room() - std::min(room(), size) >= least_spare() || fits_heap_again(size)) shrink(size);
     }
 
-    [[nodiscard]] std::uint64_t room() const noexcept {
-        return memory_.empty() ? 0 : ((std::uint64_t{memory_.size()} - 1) << log_) + last_;
-    }
+    [[nodiscard]] std::uint64_t room() const noexcept { return pieces_.empty() ? 0 : pieces_.back().first + last_; }
+    // Pages that have been written to, or may be without another call, and blocks of the heap.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
-        std::uint64_t all = memory_.capacity() * sizeof(buffer) + starts_.capacity() * sizeof(T*);
-        for (const buffer& each : memory_) all += each.allocated_bytes();
-        return all;
+        return pieces_.capacity() * sizeof(piece) + room() * sizeof(T);
     }
 
   private:
-    static constexpr std::uint64_t least = buffer::alignment / sizeof(T);
+    static constexpr std::size_t alignment = 64;
+    static constexpr std::uint64_t line = alignment / sizeof(T), page = pages::page / sizeof(T);
+    static_assert(line > 0);
 
-    // An eighth of what there is, and of a segment at most.
-    [[nodiscard]] std::uint64_t step() const noexcept {
-        return std::min(segment(), std::max(least, std::min(segment(), room()) / 8));
+    [[nodiscard]] static std::uint64_t first_of(std::size_t i) noexcept {
+        return i == 0 ? 0 : std::uint64_t{1} << (log_first + i - 1);
     }
-    [[nodiscard]] bool resize_last(std::uint64_t size) noexcept {
-        if (size == last_) return true;
-        auto made = buffer::zeroed(size * sizeof(T));
-        if (!made) return false;
-        std::copy_n(starts_.back(), std::min(last_, size), reinterpret_cast<T*>(made->data()));
-        memory_.back() = *std::move(made);
-        starts_.back() = reinterpret_cast<T*>(memory_.back().data());
-        last_ = size;
-        return true;
+    [[nodiscard]] static std::uint64_t capacity_of(std::size_t i) noexcept {
+        return std::uint64_t{1} << (i == 0 ? log_first : log_first + i - 1);
     }
-    [[nodiscard]] bool add_segment() noexcept {
-        const std::uint64_t size = step();
-        auto made = buffer::zeroed(size * sizeof(T));
-        if (!made) return false;
-        if (memory_.size() == memory_.capacity() || starts_.size() == starts_.capacity()) {
-            try {
-                memory_.reserve(memory_.size() + 1 + memory_.size() / 8);
-                starts_.reserve(memory_.capacity());
-            } catch (const std::bad_alloc&) {
-                return false;
-            }
+    [[nodiscard]] static std::uint64_t round_up(std::uint64_t size, std::uint64_t unit) noexcept {
+        return (size + unit - 1) / unit * unit;
+    }
+    [[nodiscard]] static std::byte* bytes_at(T* at) noexcept { return reinterpret_cast<std::byte*>(at); }
+    [[nodiscard]] bool is_mapped(std::size_t i) const noexcept { return (mapped_ >> i & 1) != 0; }
+    [[nodiscard]] static std::uint64_t heap_step(std::uint64_t size) noexcept { return std::max(line, size / 8); }
+    // What is not worth giving back.
+    [[nodiscard]] std::uint64_t least_spare() const noexcept {
+        if (pieces_.empty()) return 1;
+        return is_mapped(pieces_.size() - 1) ? page + page / 4 : 3 * heap_step(last_);
+    }
+
+    [[nodiscard]] bool fits_heap_again(std::uint64_t size) const noexcept {
+        return mapped_ == 1 && size * sizeof(T) <= most_on_heap / 2;
+    }
+
+    // Elements [from, to) that have memory, piece by piece.
+    template <class Do>
+    void for_bytes(std::uint64_t from, std::uint64_t to, Do act) noexcept {
+#if defined(GENISTA_ASAN)
+        for (to = std::min(to, room()); from < to;) {
+            const std::uint64_t part = std::min(to - from, left_in_piece(from));
+            const piece& in = pieces_[piece_of(from)];
+            act(in.start + (from - in.first), part * sizeof(T));
+            from += part;
         }
-        starts_.push_back(reinterpret_cast<T*>(made->data()));
-        memory_.push_back(*std::move(made));
-        last_ = size;
-        return true;
-    }
-    void drop_segment() noexcept {
-        starts_.pop_back();
-        memory_.pop_back();
-        last_ = segment();
+#else
+        (void)from, (void)to, (void)act;
+#endif
     }
 
-    unsigned log_;
-    std::uint64_t last_ = 0;  // elements of the last segment
-    std::vector<buffer> memory_;
-    std::vector<T*> starts_;
+    [[nodiscard]] static T* on_heap(std::uint64_t size) noexcept {
+        void* const made = ::operator new (size * sizeof(T), std::align_val_t{alignment}, std::nothrow);
+        if (made != nullptr) std::memset(made, 0, size * sizeof(T));
+        return static_cast<T*>(made);
+    }
+    void release(std::size_t i) noexcept {
+        T* const start = pieces_[i].start;
+        if (start == nullptr) return;
+        if (is_mapped(i)) {
+            pages::release(bytes_at(start), capacity_of(i) * sizeof(T));
+        } else {
+            pages::unpoison(start, last_ * sizeof(T));
+            ::operator delete (start, std::align_val_t{alignment});
+        }
+    }
+    void drop_last() noexcept {
+        release(pieces_.size() - 1);
+        pieces_.pop_back();
+        mapped_ &= ~(std::uint64_t{1} << pieces_.size());
+        last_ = pieces_.empty() ? 0 : capacity_of(pieces_.size() - 1);
+    }
+    // Without elements.
+    [[nodiscard]] bool add_piece() noexcept {
+        const std::size_t i = pieces_.size();
+        if (i >= most_pieces) return false;
+        try {
+            pieces_.reserve(i + 1);
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        std::byte* const start = i == 0 ? nullptr : pages::reserve(capacity_of(i) * sizeof(T));
+        pieces_.push_back({reinterpret_cast<T*>(start), first_of(i)});
+        last_ = 0;
+        if (start != nullptr) {
+            mapped_ |= std::uint64_t{1} << i;
+            pages::poison(start, capacity_of(i) * sizeof(T));
+        }
+        return true;
+    }
+
+    // The last piece has so many elements at least.
+    [[nodiscard]] bool grow_last(std::uint64_t size) noexcept {
+        const std::size_t i = pieces_.size() - 1;
+        if (!is_mapped(i)) {
+            if (size * sizeof(T) > most_on_heap && i == 0 && move_to_pages()) return grow_last(size);
+            const std::uint64_t wanted = round_up(std::max(size, last_ + heap_step(last_)), line);
+            // One step does not go beyond what lies on the heap, if there is a choice.
+            const std::uint64_t most =
+                i == 0 && size * sizeof(T) <= most_on_heap ? most_on_heap / sizeof(T) : capacity_of(i);
+            return move_to_heap(std::min(most, wanted));
+        }
+        const std::uint64_t before = last_;
+        last_ = round_up(size, page);
+        const std::size_t old_huge = whole_huge(before), new_huge = whole_huge(last_);
+        if (new_huge > old_huge) pages::prefer_huge(bytes_at(pieces_[i].start), new_huge);
+        return true;
+    }
+    // Bytes of whole huge pages among so many elements.
+    [[nodiscard]] static std::size_t whole_huge(std::uint64_t size) noexcept {
+        return size * sizeof(T) / pages::huge_page * pages::huge_page;
+    }
+
+    // What there is, into a block of so many elements.
+    [[nodiscard]] bool move_to_heap(std::uint64_t size) noexcept {
+        if (size == last_ && !is_mapped(pieces_.size() - 1)) return true;
+        T* const made = on_heap(size);
+        if (made == nullptr) return false;
+        exchange_last(made, size, false);
+        return true;
+    }
+    [[nodiscard]] bool move_to_pages() noexcept {
+        std::byte* const made = pages::reserve(least_piece_bytes);
+        if (made == nullptr) return false;
+        exchange_last(reinterpret_cast<T*>(made), round_up(std::max<std::uint64_t>(last_, 1), page), true);
+        return true;
+    }
+    void exchange_last(T* made, std::uint64_t size, bool mapped) noexcept {
+        const std::size_t i = pieces_.size() - 1;
+        const std::uint64_t kept = std::min(last_, size);
+        if (kept > 0) {
+            pages::unpoison(pieces_[i].start, kept * sizeof(T));
+            std::copy_n(pieces_[i].start, kept, made);
+        }
+        release(i);
+        pieces_[i].start = made;
+        last_ = size;
+        mapped_ = (mapped_ & ~(std::uint64_t{1} << i)) | std::uint64_t{mapped} << i;
+        const std::uint64_t used = size_ - std::min(size_, first_of(i)), whole = mapped ? capacity_of(i) : size;
+        if (used < whole) pages::poison(made + used, (whole - used) * sizeof(T));
+    }
+
+    void shrink(std::uint64_t size) noexcept {
+        const std::size_t i = pieces_.size() - 1;
+        const std::uint64_t kept = size - std::min(size, first_of(i));
+        if (!is_mapped(i)) {
+            if (kept == 0 && i > 0) {
+                drop_last();
+            } else {
+                (void)move_to_heap(std::min(last_, round_up(kept + heap_step(kept), line)));
+            }
+            return;
+        }
+        if (fits_heap_again(size) && last_ <= 4 * page) {
+            (void)move_to_heap(round_up(kept + heap_step(kept), line));
+            return;
+        }
+        const std::uint64_t wanted = i == 0 ? std::max(page, round_up(kept, page)) : round_up(kept, page);
+        const std::uint64_t left = std::max(wanted, last_ - std::min(last_, pages_at_once * page));
+        if (left < last_) {
+            std::byte* const start = bytes_at(pieces_[i].start);
+            if (const std::size_t huge = whole_huge(left); huge < whole_huge(last_))
+                pages::prefer_small(start + huge, whole_huge(last_) - huge);
+            if (!pages::give_back(start + left * sizeof(T), (last_ - left) * sizeof(T))) return;
+            last_ = left;
+        }
+        if (last_ == 0) drop_last();
+    }
+
+    void swap(segmented_array& other) noexcept {
+        std::swap(pieces_, other.pieces_);
+        std::swap(mapped_, other.mapped_);
+        std::swap(last_, other.last_);
+        std::swap(size_, other.size_);
+    }
+
+    static constexpr std::size_t most_pieces = 40;
+    std::vector<piece> pieces_;  // all but the last have memory for all of their elements
+    std::uint64_t mapped_ = 0;   // a bit for each piece: reserved, not from the heap
+    std::uint64_t last_ = 0;     // elements of the last piece that have memory
+    std::uint64_t size_ = 0;     // elements that callers asked for
 };
 
 }  // namespace genista

@@ -30,11 +30,11 @@ struct counting_filter<Rules>::core {
     std::uint64_t capacity = 0;
     double rate = 0;
 
-    [[nodiscard]] bool has_room(const digest& d) const noexcept {
+    [[nodiscard]] bool has_room(const digest& d, std::uint64_t times) const noexcept {
         if constexpr (Rules::by_value) {
             return all.values().distinct() < capacity || all.may_contain(d);
         } else {
-            return all.values().size() < capacity;
+            return all.values().size() <= capacity && times <= capacity - all.values().size();
         }
     }
 };
@@ -57,7 +57,7 @@ result<counting_filter<Rules>> counting_filter<Rules>::make(const filter_options
         if (!hash) return hash.error();
         const auto universe = range_for_universal(options.capacity, options.false_positive_rate);
         if (!universe) return universe.error();
-        auto all = succinct::hashed::make(*universe, options.capacity, *hash);
+        auto all = succinct::hashed::make(*universe, *hash);
         if (!all) return all.error();
         return counting_filter{
             std::unique_ptr<core>{new core{*std::move(all), options.capacity, options.false_positive_rate}}};
@@ -66,7 +66,12 @@ result<counting_filter<Rules>> counting_filter<Rules>::make(const filter_options
 
 template <class Rules>
 insert_outcome counting_filter<Rules>::insert(const digest& d) noexcept {
-    return core_->has_room(d) && core_->all.insert(d) ? insert_outcome::inserted : insert_outcome::full;
+    return core_->has_room(d, 1) && core_->all.insert(d) ? insert_outcome::inserted : insert_outcome::full;
+}
+template <class Rules>
+insert_outcome counting_filter<Rules>::insert(const digest& d, std::uint64_t times) noexcept {
+    if (times == 0) return insert_outcome::inserted;
+    return core_->has_room(d, times) && core_->all.insert(d, times) ? insert_outcome::inserted : insert_outcome::full;
 }
 
 template <class Rules>

@@ -82,7 +82,7 @@ result<lossy_filter> lossy_filter::make(const lossy_options& options) noexcept {
         if (!hash) return hash.error();
         const auto universe = universe_for(common, options.false_negative_share);
         if (!universe) return universe.error();
-        auto values = succinct::hashed::make(*universe, most_stored(common, options.false_negative_share), *hash);
+        auto values = succinct::hashed::make(*universe, *hash);
         if (!values) return values.error();
         auto made = core::make(*std::move(values), common, options.false_negative_share);
         if (!made) return made.error();

@@ -26,7 +26,7 @@ result<succinct_multiset> succinct_multiset::make(const succinct_options& option
     return without_throwing(name, [&]() -> result<succinct_multiset> {
         const auto hash = succinct::checked_hash(name, options);
         if (!hash) return hash.error();
-        auto all = succinct::counted::make(options.universe, options.expected);
+        auto all = succinct::counted::make(options.universe);
         if (!all) return all.error();
         return succinct_multiset{std::unique_ptr<core>{new core{{options.universe, *hash}, *hash, *std::move(all)}}};
     });
@@ -43,6 +43,11 @@ std::uint64_t succinct_multiset::count(std::uint64_t x) const noexcept {
 result<insert_outcome> succinct_multiset::insert(std::uint64_t x) noexcept {
     if (const auto checked = succinct::check_number(name, x, universe()); !checked) return checked.error();
     return core_->all.insert(core_->spread.forth(x)) ? insert_outcome::inserted : insert_outcome::full;
+}
+
+result<insert_outcome> succinct_multiset::insert(std::uint64_t x, std::uint64_t times) noexcept {
+    if (const auto checked = succinct::check_number(name, x, universe()); !checked) return checked.error();
+    return core_->all.insert(core_->spread.forth(x), times) ? insert_outcome::inserted : insert_outcome::full;
 }
 
 result<erase_outcome> succinct_multiset::erase(std::uint64_t x) noexcept {

@@ -25,7 +25,7 @@ result<succinct_set> succinct_set::make(const succinct_options& options) noexcep
     return without_throwing(name, [&]() -> result<succinct_set> {
         const auto hash = succinct::checked_hash(name, options);
         if (!hash) return hash.error();
-        auto all = succinct::sets::make({.universe = options.universe, .symbols = 1, .expected = options.expected});
+        auto all = succinct::sets::make({.universe = options.universe, .symbols = 1});
         if (!all) return all.error();
         return succinct_set{std::unique_ptr<core>{new core{{options.universe, *hash}, *hash, *std::move(all)}}};
     });

@@ -52,6 +52,69 @@ TEST(redundant_counter, every_reachable_state_keeps_the_invariants) {
     EXPECT_GT(seen.size(), std::size_t{1} << 12);  // several ways to write most numbers
 }
 
+// The same states, reached by additions, too; from each of them every small addition, and some larger ones.
+TEST(redundant_counter, an_addition_is_as_many_increments_from_every_state) {
+    std::map<std::pair<std::uint64_t, std::uint64_t>, redundant_counter> seen;
+    std::vector<redundant_counter> open{redundant_counter{}};
+    seen.emplace(std::pair{0u, 0u}, open.back());
+    const auto reach = [&](const redundant_counter& to) {
+        if (to.value() < 1u << 9 && seen.emplace(std::pair{to.plus(), to.minus()}, to).second) open.push_back(to);
+    };
+    while (!open.empty()) {
+        const redundant_counter from = open.back();
+        open.pop_back();
+        redundant_counter down = from;
+        if (down.decrement()) reach(down);
+        for (std::uint64_t times = 1; times < 1u << 11; times += 1 + times / 50) {
+            redundant_counter to = from;
+            ASSERT_TRUE(to.add(times));
+            ASSERT_NO_FATAL_FAILURE(expect_good(to, from.value() + times)) << from.value() << " + " << times;
+            reach(to);
+        }
+    }
+    EXPECT_GT(seen.size(), std::size_t{1} << 9);
+}
+
+// Large numbers, to and fro: the digits that an addition touches are those of `times`, not those of the counter.
+TEST(redundant_counter, an_addition_costs_the_logarithm_of_what_is_added) {
+    std::mt19937_64 chance{8};
+    for (const unsigned log : {20u, 40u, 59u}) {
+        redundant_counter counter = redundant_counter::after_increments(std::uint64_t{1} << log);
+        std::uint64_t value = counter.value(), allowed = 2 * (log + 1), touched = 0;
+        for (int i = 0; i < 20'000; ++i) {
+            const std::uint64_t times = chance() >> (64 - 1 - chance() % 12);
+            const std::uint64_t before = counter.digits_read() + counter.digits_written();
+            if (chance() % 2 == 0) {
+                ASSERT_TRUE(counter.add(times + 1));
+                value += times + 1;
+                allowed += 4 * std::max<std::uint64_t>(6, static_cast<std::uint64_t>(std::bit_width(times + 1)));
+            } else {
+                ASSERT_TRUE(counter.decrement());
+                --value;
+            }
+            touched += counter.digits_read() + counter.digits_written() - before;
+            allowed += genista::bits::amortised_digits;
+            ASSERT_LE(touched, allowed) << "read and written, ones left behind paid for in advance";
+            ASSERT_NO_FATAL_FAILURE(expect_good(counter, value));
+        }
+        EXPECT_GT(value, std::uint64_t{1} << log);
+    }
+}
+
+TEST(redundant_counter, an_addition_beyond_all_digits_changes_nothing) {
+    constexpr std::uint64_t most = (std::uint64_t{1} << genista::bits::most_digits) - 1;
+    for (const std::uint64_t value :
+         {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{100}, most / 2, most - 5, most}) {
+        for (const std::uint64_t times : {most - value, most - value + 1, most, most + 1, ~std::uint64_t{0}}) {
+            if (times == 0) continue;
+            redundant_counter counter = redundant_counter::after_increments(value);
+            const bool fits = times <= most - value;
+            ASSERT_EQ(counter.add(times), fits) << value << " + " << times;
+            expect_good(counter, fits ? value + times : value);
+        }
+    }
+}
+
 TEST(redundant_counter, is_zero_takes_one_probe) {
     redundant_counter counter;
     for (int i = 0; i < 100; ++i) ASSERT_TRUE(counter.increment());

@@ -6,12 +6,14 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "filters/daisy_bloom_allocations.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "genista/filters/optimal_filter.hpp"
+#include "genista/filters/spectral.hpp"
 #include "genista/filters/whitelist.hpp"
 #include "support/adaptive_bloom_world.hpp"
 #include "support/broom_world.hpp"
@@ -73,6 +75,36 @@ TEST(counting_filter_allocations, an_insert_without_memory_changes_nothing) {
         for (std::uint64_t key = inserted; key < keys; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
         for (std::uint64_t key = 0; key < keys; ++key) ASSERT_EQ(filter.erase(key), erase_outcome::erased) << n;
         EXPECT_EQ(filter.stats().keys, 0u);
+    }
+}
+
+// An insert of many makes several digits, each in a set of its own: all of them or none, whichever allocation fails.
+TEST(counting_filter_allocations, an_insert_of_many_without_memory_changes_nothing) {
+    for (std::uint64_t n = 0;; ++n) {
+        auto filter = *spectral_filter::make({.capacity = 3000, .hash = hasher{hash_key::from_seed(7)}});
+        for (std::uint64_t key = 0; key < 150; ++key) ASSERT_EQ(filter.insert(key, key % 4), insert_outcome::inserted);
+        std::vector<std::uint64_t> before;
+        for (std::uint64_t key = 0; key < 150; ++key) before.push_back(filter.count(key));
+        const std::uint64_t keys = filter.stats().keys;
+        insert_outcome outcome{};
+        bool failed = false;
+        {
+            const test::failing_allocations armed{n};
+            outcome = filter.insert(5u, std::uint64_t{1} << 50 | 12345);
+            failed = armed.failed();
+        }
+        if (outcome == insert_outcome::full) {
+            ASSERT_TRUE(failed) << n;
+            ASSERT_EQ(filter.stats().keys, keys);
+            for (std::uint64_t key = 0; key < 150; ++key) ASSERT_EQ(filter.count(key), before[key]) << n;
+            for (unsigned digit = 2; digit < 62; ++digit) ASSERT_EQ(filter.digits_in_use(digit), 0u) << n;
+            ASSERT_EQ(filter.insert(5u, std::uint64_t{1} << 50 | 12345), insert_outcome::inserted);
+        }
+        ASSERT_EQ(filter.count(5u), before[5] + (std::uint64_t{1} << 50 | 12345)) << n;
+        if (!failed) {
+            EXPECT_GE(n, 50u);
+            return;
+        }
     }
 }
 

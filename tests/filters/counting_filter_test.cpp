@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <random>
 #include <string>
@@ -61,6 +62,35 @@ TYPED_TEST(counting_filters, a_count_is_never_too_small) {
         for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(filter.erase(key), erase_outcome::erased);
     EXPECT_EQ(filter.stats().keys, 0u);
     EXPECT_EQ(filter.distinct_values(), 0u);
+}
+
+// Many at once beside as many one by one: the same counts all the way, up and down again.
+TYPED_TEST(counting_filters, an_insert_of_many_is_as_many_inserts) {
+    auto at_once = seeded<TypeParam>(2'000'000), one_by_one = seeded<TypeParam>(2'000'000);
+    std::mt19937_64 chance{6};
+    for (int i = 0; i < 4'000; ++i) {
+        const std::uint64_t key = chance() % 300, times = chance() >> (64 - 1 - chance() % 8);
+        if (chance() % 3 > 0) {
+            ASSERT_EQ(at_once.insert(key, times), insert_outcome::inserted);
+            for (std::uint64_t j = 0; j < times; ++j) ASSERT_EQ(one_by_one.insert(key), insert_outcome::inserted);
+        } else {
+            for (std::uint64_t j = 0; j < times; ++j) ASSERT_EQ(at_once.erase(key), one_by_one.erase(key));
+        }
+        ASSERT_EQ(at_once.count(key), one_by_one.count(key));
+        ASSERT_EQ(at_once.may_contain(key), one_by_one.may_contain(key));
+        ASSERT_EQ(at_once.stats().keys, one_by_one.stats().keys);
+    }
+    ASSERT_EQ(at_once.distinct_values(), one_by_one.distinct_values());
+    const auto back = TypeParam::load(test::saved(at_once));
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    for (std::uint64_t key = 0; key < 300; ++key) {
+        ASSERT_EQ(back->count(key), one_by_one.count(key));
+        while (one_by_one.erase(key) == erase_outcome::erased) ASSERT_EQ(at_once.erase(key), erase_outcome::erased);
+        ASSERT_EQ(at_once.erase(key), erase_outcome::absent);
+    }
+    EXPECT_EQ(at_once.stats().keys, 0u);
+    EXPECT_EQ(at_once.distinct_values(), 0u);
+    for (unsigned digit = 0; digit < 20; ++digit) EXPECT_EQ(at_once.digits_in_use(digit), 0u);
 }
 
 TYPED_TEST(counting_filters, what_has_a_count_of_zero_cannot_be_erased) {
@@ -168,6 +198,17 @@ TYPED_TEST(counting_filters, refuse_what_cannot_be) {
     EXPECT_NE(made.error().message().find("allowed is less than 2^61 - 1"), std::string_view::npos);
 }
 
+// It follows the keys that there are, and what each costs rises with the logarithm of capacity over keys: what the header says.
+TYPED_TEST(counting_filters, are_as_large_as_their_keys_and_the_logarithm_of_the_room_left) {
+    for (const std::uint64_t keys : {1'000u, 10'000u, 40'000u}) {
+        auto filter = seeded<TypeParam>(40'000);
+        for (std::uint64_t key = 0; key < keys; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
+        const double each = std::log2(256.0 * 40'000 / static_cast<double>(keys)) + 6, fixed = 2'500 + 4'096;
+        EXPECT_LE(static_cast<double>(filter.stats().local_bytes), fixed + static_cast<double>(keys) * each / 8)
+            << keys;
+    }
+}
+
 // All keys count, or the different ones.
 TEST(optimal_filter, is_full_with_as_many_keys_as_it_was_made_for) {
     auto filter = seeded<optimal_filter>(100);
@@ -176,6 +217,44 @@ TEST(optimal_filter, is_full_with_as_many_keys_as_it_was_made_for) {
     EXPECT_EQ(filter.erase(7u), erase_outcome::erased);
     EXPECT_EQ(filter.insert(8u), insert_outcome::inserted);
     EXPECT_EQ(filter.count(7u), 99u);
+}
+
+TEST(optimal_filter, an_insert_of_more_than_there_is_room_for_changes_nothing) {
+    auto filter = seeded<optimal_filter>(100);
+    EXPECT_EQ(filter.insert(7u, 60), insert_outcome::inserted);
+    const auto before = test::saved(filter);
+    for (const std::uint64_t times : {std::uint64_t{41}, std::uint64_t{1} << 62, ~std::uint64_t{0}}) {
+        EXPECT_EQ(filter.insert(7u, times), insert_outcome::full);
+        EXPECT_EQ(filter.insert(8u, times), insert_outcome::full);
+    }
+    EXPECT_EQ(test::saved(filter), before);
+    EXPECT_EQ(filter.insert(8u, 40), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(8u, 0), insert_outcome::inserted) << "nothing to do";
+    EXPECT_EQ(filter.count(7u), 60u);
+}
+
+// A count goes up to 2^62 - 1, and all of them together to 2^63 - 1.
+TEST(spectral, counts_end_where_the_header_says) {
+    constexpr std::uint64_t most = (std::uint64_t{1} << 62) - 1;
+    auto filter = seeded<spectral_filter>(100, 1.0 / 1024);
+    EXPECT_EQ(filter.insert(1u, most + 1), insert_outcome::full);
+    EXPECT_FALSE(filter.may_contain(std::uint64_t{1}));
+    EXPECT_EQ(filter.insert(1u, most - 1), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(1u), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(1u), insert_outcome::full);
+    EXPECT_EQ(filter.insert(1u, 1), insert_outcome::full);
+    EXPECT_EQ(filter.count(1u), most);
+    EXPECT_EQ(filter.insert(2u, most), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(3u, 1), insert_outcome::inserted);
+    EXPECT_EQ(filter.insert(4u, 1), insert_outcome::full) << "2^63 - 1 in all";
+    EXPECT_EQ(filter.insert(4u), insert_outcome::full);
+    EXPECT_EQ(filter.stats().keys, 2 * most + 1);
+    const auto back = spectral_filter::load(test::saved(filter));
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    EXPECT_EQ(back->count(1u), most);
+    EXPECT_EQ(filter.erase(1u), erase_outcome::erased);
+    EXPECT_EQ(filter.count(1u), most - 1);
+    EXPECT_EQ(filter.insert(4u), insert_outcome::inserted);
 }
 
 TEST(spectral, is_full_with_as_many_different_keys_as_it_was_made_for) {

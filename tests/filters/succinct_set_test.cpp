@@ -85,7 +85,7 @@ TEST(succinct_set, comes_back_from_a_snapshot_and_refuses_damage) {
 
 TEST(succinct_set, takes_about_two_bits_a_number_above_the_bound) {
     const std::uint64_t n = 200'000, universe = n * 1000;
-    auto all = *succinct_set::make({.universe = universe, .expected = n, .hash = hasher{hash_key::from_seed(1)}});
+    auto all = *succinct_set::make({.universe = universe, .hash = hasher{hash_key::from_seed(1)}});
     std::uint64_t peak = 0;
     for (std::uint64_t x = 0; x < n; ++x) {
         ASSERT_TRUE(all.insert(x));
@@ -107,6 +107,33 @@ TEST(succinct_set, the_bound_is_the_logarithm_of_a_binomial_coefficient) {
     const double far = succinct_set::bound_bits(10'000'000, 999), near = succinct_set::bound_bits(10'000'000, 1001);
     EXPECT_NEAR(near - far, 2 * std::log2(1e7 / 1000), 0.05);
     EXPECT_NEAR(succinct_multiset::bound_bits(10, 3), std::log2(286.0), 1e-9);
+}
+
+TEST(succinct_multiset, many_at_once_are_as_many_one_by_one) {
+    auto all = *succinct_multiset::make(seeded(400));
+    std::map<std::uint64_t, std::uint64_t> model;
+    std::mt19937_64 chance{14};
+    std::uint64_t size = 0;
+    for (int i = 0; i < 30'000; ++i) {
+        const std::uint64_t x = std::min<std::uint64_t>(chance() % 400, chance() % 400);
+        if (chance() % 4 == 0) {
+            const std::uint64_t times = chance() >> (64 - 1 - chance() % 40);
+            ASSERT_EQ(*all.insert(x, times), insert_outcome::inserted);
+            model[x] += times, size += times;
+        } else {
+            ASSERT_EQ(*all.erase(x), model[x] > 0 ? erase_outcome::erased : erase_outcome::absent);
+            if (model[x] > 0) --model[x], --size;
+        }
+        ASSERT_EQ(all.count(x), model[x]);
+        ASSERT_EQ(all.contains(x), model[x] > 0);
+        ASSERT_EQ(all.size(), size);
+    }
+    EXPECT_EQ(all.insert(400, 3).error().message(), "multiset: number 400, allowed are 0 to 399");
+    EXPECT_EQ(*all.insert(1, ~std::uint64_t{0}), insert_outcome::full);
+    EXPECT_EQ(all.count(1), model[1]);
+    const auto back = succinct_multiset::load(test::saved(all));
+    ASSERT_TRUE(back.has_value()) << back.error().message();
+    for (std::uint64_t x = 0; x < 400; ++x) ASSERT_EQ(back->count(x), model[x]);
 }
 
 TEST(succinct_multiset, counts_as_a_map_does) {

@@ -27,6 +27,7 @@
 // planned by reading, and done by writing what the plan says: nothing is half done if there is no room for a digit.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cassert>
@@ -70,15 +71,15 @@ class counter_plan {
     bool creates_ = false;
 };
 
-// None: all digits are in use.
+// None: all digits are in use, and there are `digits` of them.
 template <digit_tape Tape>
-[[nodiscard]] std::optional<counter_plan> plan_increment(const Tape& tape) {
+[[nodiscard]] std::optional<counter_plan> plan_increment_below(const Tape& tape, std::size_t digits) {
     counter_plan plan;
     std::size_t i = 0;
     digit here = tape.read(0);
     for (; here == digit::plus; here = tape.read(i)) {
         plan.write(i, digit::zero);
-        if (++i == most_digits) return std::nullopt;
+        if (++i == digits) return std::nullopt;
     }
     if (here == digit::none) {
         plan.create(i, digit::plus);
@@ -94,8 +95,20 @@ template <digit_tape Tape>
     }
     return plan;
 }
+template <digit_tape Tape>
+[[nodiscard]] std::optional<counter_plan> plan_increment(const Tape& tape) {
+    return plan_increment_below(tape, most_digits);
+}
 
 namespace counter_detail {
+
+// The digits of a tape from some position on, as a counter of its own.
+template <digit_tape Tape>
+struct tape_from {
+    const Tape& tape;
+    std::size_t first;
+    [[nodiscard]] digit read(std::size_t position) const { return tape.read(first + position); }
+};
 
 // A decrement has made the lowest digit minus, with `second` above it: is it one of the two ways to write a small number that need
 // more digits than the number is large? (I2)
@@ -144,6 +157,83 @@ template <digit_tape Tape>
     return plan;
 }
 
+// What many increments at once write. Several digits may come into being, and there may be no room for one of them: callers begin with
+// those and take them back.
+class addition_plan {
+  public:
+    void put(std::size_t position, digit before, digit becomes) noexcept {
+        if (before != becomes) write(position, becomes, before == digit::none);
+    }
+    void write(std::size_t position, digit becomes, bool creates) noexcept {
+        changes_[size_++] = {position, becomes};
+        creates_ |= std::uint64_t{creates} << position;
+    }
+    [[nodiscard]] bool creates(std::size_t position) const noexcept { return (creates_ >> position & 1) != 0; }
+    [[nodiscard]] const counter_plan::change* begin() const noexcept { return changes_.data(); }
+    [[nodiscard]] const counter_plan::change* end() const noexcept { return changes_.data() + size_; }
+
+  private:
+    std::array<counter_plan::change, most_digits + 1> changes_{};  // each position once
+    std::size_t size_ = 0;
+    std::uint64_t creates_ = 0;
+};
+
+// None: more digits would be needed than there are. The digits below `window` (as many as `times` has, and some more) are read and
+// written anew, all plus or all minus; what is carried out of them is an increment of the digits above. So it takes O(log times) digits, and
+// amortised O(1) more. A counter that lies in the window as a whole is written in binary, so that I2 holds of small numbers.
+template <digit_tape Tape>
+[[nodiscard]] std::optional<addition_plan> plan_addition(const Tape& tape, std::uint64_t times) {
+    constexpr std::size_t least_window = 6;
+    if (times >> most_digits != 0) return std::nullopt;
+    const std::size_t window = std::max(least_window, static_cast<std::size_t>(std::bit_width(times)));
+    assert(window <= most_digits);
+    std::array<digit, most_digits> before{};
+    std::int64_t sum = static_cast<std::int64_t>(times);  // below 2^63: either part is below 2^62
+    bool ended = false;
+    for (std::size_t i = 0; i < window; ++i) {
+        before[i] = ended ? digit::none : tape.read(i);
+        ended = before[i] == digit::none;
+        if (before[i] == digit::plus) sum += std::int64_t{1} << i;
+        if (before[i] == digit::minus) sum -= std::int64_t{1} << i;
+    }
+    const std::int64_t whole = std::int64_t{1} << window;
+    const bool is_top = window == most_digits;
+    digit above = ended || is_top ? digit::none : tape.read(window);  // what stands there now and what will
+    const digit above_before = above;
+
+    addition_plan plan;
+    if (sum >= whole) {
+        if (is_top) return std::nullopt;
+        sum -= whole;
+        const auto carried = plan_increment_below(counter_detail::tape_from<Tape>{tape, window}, most_digits - window);
+        if (!carried) return std::nullopt;
+        for (const counter_plan::change& each : *carried) {
+            if (each.position == 0) {
+                above = each.becomes;
+            } else {
+                plan.write(window + each.position, each.becomes, carried->creates() && &each == carried->begin());
+            }
+        }
+    }
+    // I1 where the two meet: a plus at the window's end below a minus is a minus below a zero, and the other way round.
+    const std::int64_t half = whole / 2;
+    if (above == digit::minus && sum >= half) {
+        sum -= whole;
+        above = digit::zero;
+    } else if (above == digit::plus && sum <= -half) {
+        sum += whole;
+        above = tape.read(window + 1) == digit::none ? digit::none : digit::zero;
+    }
+    if (!is_top) plan.put(window, above_before, above);
+    const std::uint64_t bits = static_cast<std::uint64_t>(sum < 0 ? -sum : sum);
+    const digit one = sum < 0 ? digit::minus : digit::plus;
+    for (std::size_t i = 0; i < window; ++i) {
+        const bool beyond = above == digit::none && bits >> i == 0;
+        plan.put(i, before[i], beyond ? digit::none : (bits >> i & 1) != 0 ? one : digit::zero);
+    }
+    return plan;
+}
+
 // One probe: C = 0 iff C+ has no lowest digit.
 template <digit_tape Tape>
 [[nodiscard]] bool is_zero(const Tape& tape) {
@@ -175,6 +265,8 @@ class redundant_counter {
     [[nodiscard]] bool is_zero() const noexcept { return bits::is_zero(*this); }
     // False: all digits are in use, and nothing has changed.
     bool increment() noexcept { return follow(plan_increment(*this)); }
+    // So many increments at once.
+    bool add(std::uint64_t times) noexcept { return follow(plan_addition(*this, times)); }
     // False: it stands at zero.
     bool decrement() noexcept { return follow(plan_decrement(*this)); }
 
@@ -200,7 +292,8 @@ class redundant_counter {
     }
 
   private:
-    bool follow(const std::optional<counter_plan>& plan) noexcept {
+    template <class Plan>
+    bool follow(const std::optional<Plan>& plan) noexcept {
         if (!plan) return false;
         for (const counter_plan::change& each : *plan) {
             ++writes_;

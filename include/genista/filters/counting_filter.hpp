@@ -8,7 +8,10 @@
 //   I2  erase(x) takes one away. The caller vouches that x is there: of a stranger whose value is a member's, the member would be
 //       erased. A value whose count is zero is known to be a stranger's: `absent`, and nothing changes.
 //
-// Space: (1 + o(1)) n log(1/ε) + O(n) bits for the keys that there are, not for the capacity: it grows and shrinks with them.
+// Space follows the n keys that there are, as it grows and shrinks: n log(capacity/(n ε)) + O(n) bits and about 2 KB. At its capacity
+// that is (1 + o(1)) n log(1/ε) + O(n). Below it, h still has values for `capacity` keys: each halving of n adds a bit to every key that is
+// left, and halves the rate. So a filter that is made far too large is not as small as one made for its keys.
+// No insert or erase copies more than some kilobytes, and there is never a second copy (docs/filters/optimal_filter.md).
 //
 // Many threads may look at once; a change excludes everything else, as with a standard container.
 #pragma once
@@ -38,6 +41,11 @@ class counting_filter {
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
     insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
+    // So often at once, in O(1 + log times): what so many inserts would do, or, where one of them would be `full`, nothing at all. 0 times
+    // is `inserted` and changes nothing. A count goes up to 2^62 - 1, and all keys together to 2^63 - 1.
+    insert_outcome insert(const digest& d, std::uint64_t times) noexcept;
+    insert_outcome insert(key_view key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
+    insert_outcome insert(std::uint64_t key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
     erase_outcome erase(const digest& d) noexcept;
     erase_outcome erase(key_view key) noexcept { return erase(hash()(key)); }
     erase_outcome erase(std::uint64_t key) noexcept { return erase(hash()(key)); }

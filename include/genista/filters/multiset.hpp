@@ -24,6 +24,9 @@ class succinct_multiset {
     [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept;
     // Once more. `full`: no memory. An error for numbers beyond the universe.
     result<insert_outcome> insert(std::uint64_t x) noexcept;
+    // So often at once, in O(1 + log times): all of them, or `full` and nothing has changed. 0 times is `inserted` and changes nothing. A
+    // count goes up to 2^62 - 1, and size() to 2^63 - 1.
+    result<insert_outcome> insert(std::uint64_t x, std::uint64_t times) noexcept;
     // Once less; `absent`: there was none, and nothing has changed.
     result<erase_outcome> erase(std::uint64_t x) noexcept;
     // visit(x, count) for every number, in no order.

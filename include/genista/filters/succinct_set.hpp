@@ -25,7 +25,6 @@ namespace genista {
 
 struct succinct_options {
     std::uint64_t universe = std::uint64_t{1} << 32;  // numbers below it, 1 to 2^61
-    std::uint64_t expected = 0;                       // how many, if known: chooses the size of the pieces of memory
     std::optional<hasher> hash = std::nullopt;        // the permutation's; none: under a random key
 };
 

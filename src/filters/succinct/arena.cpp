@@ -5,15 +5,22 @@
 #include <limits>
 
 namespace genista::succinct {
+namespace {
+
+using words_t = segmented_array<std::uint64_t>;
+
+}  // namespace
 
 std::uint64_t arena::skip_to_fit(std::uint64_t at, std::uint64_t words) noexcept {
-    const std::uint64_t left = words_.left_in_segment(at);
+    const std::uint64_t left = words_t::left_in_piece(at);
     if (left >= words) return at;
+    pages::unpoison(&words_[at], sizeof(std::uint64_t));
     words_[at] = dead_header(left, 0);  // less than a block: its size fits
     return at + left;
 }
 
 arena::address arena::lay(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept {
+    pages::unpoison(&words_[at], words * sizeof(std::uint64_t));
     std::fill_n(&words_[at], words, std::uint64_t{0});
     words_[at] = words << words_place | owner << owner_place;
     return static_cast<address>(at);
@@ -27,7 +34,7 @@ arena::address arena::take(std::uint64_t words, std::uint64_t owner) noexcept {
         return lay(at, words, owner);
     }
     if (pushing_) {  // into the gap, if it is wide enough
-        const std::uint64_t left = words_.left_in_segment(to_), at = left >= words ? to_ : to_ + left;
+        const std::uint64_t left = words_t::left_in_piece(to_), at = left >= words ? to_ : to_ + left;
         if (at + words <= from_) {
             to_ = skip_to_fit(to_, words) + words;
             garbage_ -= words;
@@ -35,7 +42,8 @@ arena::address arena::take(std::uint64_t words, std::uint64_t owner) noexcept {
         }
     }
     constexpr std::uint64_t most = std::numeric_limits<address>::max();
-    if (end_ + words_.left_in_segment(end_) + words > most || !words_.make_room(end_ + 2 * words)) return 0;
+    const std::uint64_t left = words_t::left_in_piece(end_), end = (left >= words ? end_ : end_ + left) + words;
+    if (end > most || !words_.make_room(end)) return 0;
     const std::uint64_t at = skip_to_fit(end_, words);
     garbage_ += at - end_;
     end_ = at + words;
@@ -48,6 +56,8 @@ void arena::free(address block) noexcept {
     const bool listed = size < lists && (!pushing_ || block < to_);
     words_[block] = dead_header(size, listed ? dead_[size] : 0);
     if (listed) dead_[size] = block;
+    poison(block + 1, size - 1);
+    if (!pushing_) words_.give_back(end_);
 }
 
 void arena::begin_pushing() noexcept {
@@ -60,14 +70,20 @@ void arena::end_pushing() noexcept {
     pushing_ = false;
     garbage_ -= end_ - to_;
     end_ = to_;
-    words_.give_back(end_);
 }
 
 void arena::move(std::uint64_t from, std::uint64_t to, std::uint64_t words) noexcept {
     if (from == to) return;
     std::uint64_t* target = &words_[to];
     const std::uint64_t* source = &words_[from];
-    std::copy_n(source, words, target);  // to lies below from, and each block in one segment
+    pages::unpoison(target, words * sizeof(std::uint64_t));
+    std::copy_n(source, words, target);  // to lies below from, and each block in one piece
+    const std::uint64_t vacated = std::max(from, to + words);
+    poison(vacated, from + words - vacated);
+}
+
+void arena::poison(std::uint64_t at, std::uint64_t words) noexcept {
+    if (words > 0) pages::poison(&words_[at], words * sizeof(std::uint64_t));
 }
 
 bool arena::is_sound(std::uint64_t& live) const noexcept {
@@ -80,7 +96,7 @@ bool arena::is_sound(std::uint64_t& live) const noexcept {
             if (at == end_) break;
         }
         const std::uint64_t header = words_[at], size = size_of(header);
-        if (size == 0 || size > end_ - at || size > words_.left_in_segment(at)) return false;
+        if (size == 0 || size > end_ - at || size > words_t::left_in_piece(at)) return false;
         if (is_dead(header)) {
             dead_words += size;
         } else {

@@ -1,8 +1,9 @@
 // arena: blocks of some words each, close to the words that they have: the memory under the sets of [ppr05 Lemma 4.1].
 //
 // Whoever owns a block keeps its address, and the block keeps its owner's number: so blocks can move. What is given back goes to a
-// list of blocks of that size, or is reused at once by whoever needs as many words. When more than a share `most_garbage` lies
-// unused, all blocks are pushed together, a few with every allocation: no pause, and at no time a second copy.
+// list of blocks of that size, or is reused at once by whoever needs as many words. When more than one word in 2 log(all words), or in 24, lies
+// unused, all blocks are pushed together, a few with every allocation: no pause, and at no time a second copy. So what lies unused is a
+// share of O(1/log n), the o(B) of Theorem 1.1, for O(log n) words looked at with each that is allocated.
 //
 //     [ block | dead | block | block |     gap     | block | dead | block ]
 //     0       pushed together        to            from          end          while it goes on; new blocks go to the gap
@@ -11,12 +12,14 @@
 //         live   0 | words, 10 bits | owner, 36 bits
 //         dead   1 | words, 10 bits | address of the next dead block of that size, 32 bits, 0: none
 //
-//   I1  From 1 to end (but for the gap) block follows upon block; what is left at the end of a segment, where a block does not fit,
-//       is a dead block. So everything can be walked.
+//   I1  From 1 to end (but for the gap) block follows upon block; what is left at the end of a piece (segmented_array.hpp), where a
+//       block does not fit, is a dead block. So everything can be walked.
 //   I2  The lists name dead blocks below `to` only (all of them, if nothing is being pushed together).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -30,19 +33,17 @@ class arena {
     static constexpr unsigned words_place = 1, words_bits = 10;
     static constexpr unsigned owner_place = words_place + words_bits, owner_bits = 36;
     static constexpr unsigned header_bits = owner_place + owner_bits;
-    static constexpr std::uint64_t most_words = (1u << 9) - 1;  // of a block: the smallest segment has them
+    static constexpr std::uint64_t most_words = (1u << 9) - 1;  // of a block; what a dead one may have, too
     static constexpr std::uint64_t most_owners = std::uint64_t{1} << owner_bits;
     using address = std::uint32_t;  // in words; 0: no block
-
-    // Segments of 2^log_words words, at least 2^log_least of them.
-    static constexpr unsigned log_least = 9;
-    explicit arena(unsigned log_words) noexcept : words_{log_words} {}
 
     // Zero but for the header. 0: no memory, or no address. Blocks may have moved: `moved(owner, address)` says where to.
     template <class Moved>
     [[nodiscard]] address allocate(std::uint64_t words, std::uint64_t owner, Moved moved) noexcept {
-        push_together(work_for_a_word * words, moved);
-        return take(words, owner);
+        push_together(share() * words, moved);
+        const address made = take(words, owner);
+        if (!pushing_) words_.give_back(end_);
+        return made;
     }
     void free(address block) noexcept;
 
@@ -61,10 +62,14 @@ class arena {
     [[nodiscard]] bool is_sound(std::uint64_t& live) const noexcept;
 
   private:
-    static constexpr std::uint64_t most_garbage = 24;     // of all words, one in so many
-    static constexpr std::uint64_t work_for_a_word = 24;  // words looked at for each that is allocated
-    static constexpr std::uint64_t slack = 64;            // words that are not worth it
-    static constexpr std::size_t lists = 192;             // larger blocks are rare: they wait to be pushed over
+    static constexpr std::uint64_t slack = 64;  // words that are not worth it
+    static constexpr std::size_t lists = 192;   // larger blocks are rare: they wait to be pushed over
+
+    // Of all words one in so many may lie unused; so many words are looked at for each that is allocated.
+    [[nodiscard]] std::uint64_t share() const noexcept {
+        constexpr std::uint64_t least = 24;
+        return std::max(least, 2 * static_cast<std::uint64_t>(std::bit_width(end_)));
+    }
 
     [[nodiscard]] static bool is_dead(std::uint64_t header) noexcept { return (header & 1) != 0; }
     [[nodiscard]] static std::uint64_t owner_in(std::uint64_t header) noexcept {
@@ -76,13 +81,13 @@ class arena {
 
     [[nodiscard]] address take(std::uint64_t words, std::uint64_t owner) noexcept;
     [[nodiscard]] address lay(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept;
-    // The first place from `at` on where so many words lie in one segment; what is skipped is one dead block.
+    // The first place from `at` on where so many words lie in one piece; what is skipped is one dead block.
     [[nodiscard]] std::uint64_t skip_to_fit(std::uint64_t at, std::uint64_t words) noexcept;
 
     template <class Moved>
     void push_together(std::uint64_t work, Moved moved) noexcept {
         if (!pushing_) {
-            if (garbage_ <= end_ / most_garbage + slack) return;
+            if (garbage_ <= end_ / share() + slack) return;
             begin_pushing();
         }
         while (pushing_ && work > 0) {
@@ -104,6 +109,8 @@ class arena {
     void begin_pushing() noexcept;
     void end_pushing() noexcept;
     void move(std::uint64_t from, std::uint64_t to, std::uint64_t words) noexcept;
+    // For the address sanitizer: these words of one piece are nobody's.
+    void poison(std::uint64_t at, std::uint64_t words) noexcept;
 
     segmented_array<std::uint64_t> words_;
     std::uint64_t end_ = 1;      // word 0 is nobody's

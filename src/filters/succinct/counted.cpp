@@ -3,8 +3,8 @@
 
 namespace genista::succinct {
 
-result<counted> counted::make(std::uint64_t universe, std::uint64_t expected) noexcept {
-    auto digits = sets::make({.universe = universe, .symbols = symbols, .expected = expected});
+result<counted> counted::make(std::uint64_t universe) noexcept {
+    auto digits = sets::make({.universe = universe, .symbols = symbols});
     if (!digits) return digits.error();
     return counted{*std::move(digits)};
 }
@@ -34,6 +34,7 @@ constexpr unsigned plus = static_cast<unsigned>(bits::digit::plus) - 1;
 }  // namespace
 
 bool counted::insert(std::uint64_t x) noexcept {
+    if (size_ == most_size) return false;
     // Nearly all are new, and then the plan would be to write one digit.
     if (const insert_outcome done = sets_.insert(0, x, plus); done != insert_outcome::already_present) {
         size_ += done == insert_outcome::inserted ? 1 : 0;
@@ -42,6 +43,35 @@ bool counted::insert(std::uint64_t x) noexcept {
     const auto plan = bits::plan_increment(counter{sets_, x});
     if (!plan || !follow(*plan, x)) return false;
     ++size_;
+    return true;
+}
+
+bool counted::insert(std::uint64_t x, std::uint64_t times) noexcept {
+    if (times > most_size - size_) return false;
+    if (times == 0) return true;
+    const auto plan = bits::plan_addition(counter{sets_, x}, times);
+    if (!plan) return false;
+    // Only digits that come into being need memory: they come first, and go again if there is none for one of them.
+    for (const bits::counter_plan::change& each : *plan) {
+        if (!plan->creates(each.position)) continue;
+        const auto set = static_cast<unsigned>(each.position);
+        if (sets_.insert(set, x, static_cast<unsigned>(each.becomes) - 1) == insert_outcome::inserted) continue;
+        for (const bits::counter_plan::change& done : *plan) {
+            if (&done == &each) break;
+            if (plan->creates(done.position)) sets_.erase(static_cast<unsigned>(done.position), x);
+        }
+        return false;
+    }
+    for (const bits::counter_plan::change& each : *plan) {
+        if (plan->creates(each.position)) continue;
+        const auto set = static_cast<unsigned>(each.position);
+        if (each.becomes == bits::digit::none) {
+            sets_.erase(set, x);
+        } else {
+            sets_.change(set, x, static_cast<unsigned>(each.becomes) - 1);
+        }
+    }
+    size_ += times;
     return true;
 }
 
@@ -81,7 +111,9 @@ result<counted> counted::from_digits(sets digits) noexcept {
         }
         good = good && below == digit::plus;
         digits_seen += position;
-        made.size_ += bits::value_of(mine);
+        const std::uint64_t value = good ? bits::value_of(mine) : 0;
+        good = good && value <= most_size - made.size_;
+        made.size_ += good ? value : 0;
     });
     // A digit in a higher set that no counter reaches is nobody's.
     if (!good || digits_seen != all.size())

@@ -18,13 +18,17 @@ namespace genista::succinct {
 class counted {
   public:
     static constexpr unsigned symbols = 3;
+    static constexpr std::uint64_t most_size = ~std::uint64_t{0} >> 1;  // with repetitions
 
-    [[nodiscard]] static result<counted> make(std::uint64_t universe, std::uint64_t expected) noexcept;
+    [[nodiscard]] static result<counted> make(std::uint64_t universe) noexcept;
 
     [[nodiscard]] bool contains(std::uint64_t x) const noexcept { return sets_.contains(0, x); }
     [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept { return bits::value_of(counter{sets_, x}); }
     // False: no memory, and nothing has changed.
     [[nodiscard]] bool insert(std::uint64_t x) noexcept;
+    // So often at once, in O(1 + log times), amortised. False: no memory, or beyond `most_size` or what a counter holds (2^62 - 1);
+    // nothing has changed.
+    [[nodiscard]] bool insert(std::uint64_t x, std::uint64_t times) noexcept;
     // False: x is not there, and nothing has changed.
     [[nodiscard]] bool erase(std::uint64_t x) noexcept;
 

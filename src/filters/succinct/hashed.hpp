@@ -27,13 +27,12 @@ class hashed : public filter_surface<hashed> {
   public:
     using function = universal_hash<mersenne_field<61>>;
 
-    [[nodiscard]] static result<hashed> make(std::uint64_t universe, std::uint64_t expected,
-                                             const hasher& hash) noexcept {
+    [[nodiscard]] static result<hashed> make(std::uint64_t universe, const hasher& hash) noexcept {
         if (universe >= mersenne_field<61>::p)
             return error::make(error_code::invalid_argument,
                                "capacity / false-positive rate = %llu, allowed is less than 2^61 - 1",
                                static_cast<unsigned long long>(universe));
-        auto values = counted::make(universe, expected);
+        auto values = counted::make(universe);
         if (!values) return values.error();
         return with(*std::move(values), hash);
     }
@@ -50,6 +49,9 @@ class hashed : public filter_surface<hashed> {
     }
     [[nodiscard]] std::uint64_t count(const digest& d) const noexcept { return values_.count(value_of(d)); }
     [[nodiscard]] bool insert(const digest& d) noexcept { return values_.insert(value_of(d)); }
+    [[nodiscard]] bool insert(const digest& d, std::uint64_t times) noexcept {
+        return values_.insert(value_of(d), times);
+    }
     [[nodiscard]] bool erase(const digest& d) noexcept { return values_.erase(value_of(d)); }
 
     // What filter_surface asks through, and what the kernels read.

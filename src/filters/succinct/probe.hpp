@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/segmented_array.hpp"
 #include "filters/succinct/arena.hpp"
 #include "filters/succinct/bin.hpp"
 
@@ -22,11 +23,10 @@ struct probe {
     // A segmented_array (base/segmented_array.hpp) as it is now.
     template <class T>
     struct segments {
-        const T* const* starts;
-        unsigned log;
-        std::uint64_t mask;
+        const typename segmented_array<T>::piece* pieces;
         [[gnu::always_inline, nodiscard]] const T* at(std::uint64_t index) const noexcept {
-            return starts[index >> log] + (index & mask);
+            const auto& in = pieces[segmented_array<T>::piece_of(index)];
+            return in.start + (index - in.first);
         }
     };
     // Bins that are not split yet go by `level` bits of x, those that are by one more.
@@ -37,8 +37,8 @@ struct probe {
     };
     std::array<kind, 2> kinds{};  // not split, split
     std::uint64_t split = 0;      // bins below it are
-    segments<arena::address> addresses{&no_addresses, 63, 0};
-    segments<std::uint64_t> words{&no_words, 63, 0};
+    segments<arena::address> addresses{&no_addresses};
+    segments<std::uint64_t> words{&no_words};
 
     struct target {
         std::uint64_t x = 0;
@@ -47,7 +47,7 @@ struct probe {
         const std::uint64_t* block = nullptr;
     };
 
-    // No memory is read but the table of segments.
+    // No memory is read but the table of pieces.
     [[gnu::always_inline, nodiscard]] target aim(std::uint64_t x) const noexcept {
         const kind& by = kinds[(x & kinds[0].mask) < split ? 1 : 0];
         return {x, &by, addresses.at(x & by.mask), nullptr};
@@ -90,10 +90,11 @@ struct probe {
         return *block != 0 && bin_of(by, block).find_step_by_step<Words>(least, symbols).is_there;
     }
 
-    static constexpr arena::address no_address = 0;
-    static constexpr std::uint64_t no_block = 0;
-    static constexpr const arena::address* no_addresses = &no_address;
-    static constexpr const std::uint64_t* no_words = &no_block;
+    // Written by nothing, though a piece could be.
+    static inline constinit arena::address no_address = 0;
+    static inline constinit std::uint64_t no_block = 0;
+    static constexpr segmented_array<arena::address>::piece no_addresses{&no_address, 0};
+    static constexpr segmented_array<std::uint64_t>::piece no_words{&no_block, 0};
 };
 
 }  // namespace genista::succinct

@@ -6,29 +6,8 @@
 #include <new>
 
 namespace genista::succinct {
-namespace {
 
-// Segments of about a 64th of what is expected, so that the table of segments is small; but of 32 blocks at least, because the last
-// block that does not fit leaves a hole.
-unsigned log_words_for(const sets_shape& shape) noexcept {
-    constexpr unsigned log_most = 18;  // 2 MiB
-    const std::uint64_t elements = std::max(shape.expected, sets::keys_a_bin);
-    const std::uint64_t bits_a_key =
-        4 + static_cast<std::uint64_t>(std::bit_width(shape.symbols * (shape.universe / elements + 1)));
-    const std::uint64_t block = sets::keys_a_bin * bits_a_key / bits::word_bits;
-    const std::uint64_t words = std::max(elements / bits::word_bits * bits_a_key / 64, 32 * block);
-    return std::clamp(static_cast<unsigned>(std::bit_width(words)) - 1, arena::log_least, log_most);
-}
-unsigned log_addresses_for(std::uint64_t expected) noexcept {
-    constexpr unsigned log_least = 4, log_most = 19;
-    const std::uint64_t bins = expected / sets::keys_a_bin / 32;
-    return std::clamp(static_cast<unsigned>(std::bit_width(bins)), log_least, log_most);
-}
-
-}  // namespace
-
-sets::sets(const sets_shape& shape) noexcept
-    : shape_{shape}, has_bmi2_{active_isa() >= isa::avx2}, codes_{}, words_{log_words_for(shape)} {
+sets::sets(const sets_shape& shape) noexcept : shape_{shape}, has_bmi2_{active_isa() >= isa::avx2}, codes_{} {
     for (unsigned level = 0; level < codes_.size(); ++level) codes_[level] = bin_code::for_limit(limit_at(level));
 }
 
@@ -43,7 +22,8 @@ result<sets> sets::make(const sets_shape& shape) noexcept {
 bool sets::add_set() noexcept {
     if (all_.size() >= most_sets) return false;
     try {
-        all_.emplace_back(log_addresses_for(shape_.expected >> std::min<std::size_t>(63, all_.size())));
+        all_.reserve(all_.size() + 1);  // at most most_sets times, and few are moved
+        all_.emplace_back();
     } catch (const std::bad_alloc&) {
         return false;
     }
@@ -98,9 +78,8 @@ void sets::look_again() noexcept {
         first_.kinds[more] = {bits::low_mask(level), level, codes_[level]};
     }
     first_.split = in.split;
-    first_.addresses = {in.addresses.starts(), in.addresses.log_segment(), in.addresses.segment() - 1};
-    if (const segmented_array<std::uint64_t>& words = words_.words(); words.room() > 0)
-        first_.words = {words.starts(), words.log_segment(), words.segment() - 1};
+    first_.addresses = {in.addresses.pieces()};
+    if (const segmented_array<std::uint64_t>& words = words_.words(); words.room() > 0) first_.words = {words.pieces()};
 }
 
 // ---- changes ----------------------------------------------------------------------------------------------------------

@@ -8,10 +8,12 @@
 //
 // coded in about log(symbols · u/n) + 2 bits (bin.hpp), in a block of exactly as many words as it needs (arena.hpp). So a set of n
 // elements takes log C(symbols · u, n) + O(n) bits: 0.5 a key for the code, (32 + 57 + 32)/keys_a_bin for address, header and the
-// last word's rest, and one part in 24 for blocks that wait to be reused, everything at once.
+// last word's rest; and of all words one in 2 log(words) for blocks that wait to be reused, up to twice as many while they are pushed
+// together.
 //
 // The bins grow by one at a time, as in linear hashing: bin i is split into i and i + 2^level by the next bit of x, i = 0, 1, 2, …,
-// and merged in the opposite order. Nothing is ever copied as a whole.
+// and merged in the opposite order. Nothing is ever copied as a whole: beyond a bin, some blocks that are pushed together and 4 KiB
+// (segmented_array.hpp) no call copies anything.
 //
 // Membership takes constant time: one address, one block. x should look random in its low bits: owners hash or permute first.
 // Nobody may change it while others look.
@@ -36,7 +38,6 @@ namespace genista::succinct {
 struct sets_shape {
     std::uint64_t universe = 1;  // u
     unsigned symbols = 1;
-    std::uint64_t expected = 0;  // elements, all sets together: how large the pieces of memory are
 };
 
 class sets {
@@ -110,7 +111,6 @@ class sets {
 
   private:
     struct one {
-        explicit one(unsigned log_addresses) noexcept : addresses{log_addresses} {}
         segmented_array<arena::address> addresses;  // of every bin's block; 0: an empty bin
         std::uint64_t size = 0;
         unsigned level = 0;

@@ -47,7 +47,6 @@ namespace genista::succinct {
     for (std::uint32_t set = 0; set < count; ++set) {
         extents[set].bins = fields.u64();
         extents[set].size = fields.u64();
-        shape.expected += std::min<std::uint64_t>(extents[set].size, section.size());  // an element has a bit at least
     }
     return sets::read_words(shape, std::span{extents}.first(count), section);
 }
