@@ -190,7 +190,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
             keeper_->set_generation(meta_.generation);
             // The new tables are accounted for. A crash before the next mark costs a re-index.
             (void)accounts_.note_tables();
-            if (!gate_->remote_lacks_keys() && accounts_.settle()) (void)accounts_.note();
+            if (!gate_->remote_lacks_keys() && accounts_.settle()) (void)accounts_.note(true);
         } else {
             keeper_->give_up();
         }

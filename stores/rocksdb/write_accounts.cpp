@@ -24,12 +24,12 @@ bool write_accounts::settle() noexcept {
     return all_ours;
 }
 
-result<void> write_accounts::note() {
+result<void> write_accounts::note(bool durably) {
     if (notes_ == nullptr || !mark_) return {};
     if (mark_->sequence == sequence_ && !tables_moved_) return {};
     write_mark next = *mark_;
     next.sequence = sequence_ + 1;
-    const rocksdb::Status written = counted(1, [&] { return write_mark_entry(*db_, *notes_, next); });
+    const rocksdb::Status written = counted(1, [&] { return write_mark_entry(*db_, *notes_, next, durably); });
     if (!written.ok()) return to_error(written, "write a mark");
     mark_ = std::move(next);
     tables_moved_ = false;

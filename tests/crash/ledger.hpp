@@ -26,7 +26,7 @@ namespace genista::test {
 inline constexpr std::array fail_point_names = std::to_array<std::string_view>(
     {"guard.entered", "store.committed", "guard.settled", "store.removed", "guard.forgotten", "keeper.marked",
      "keeper.saved", "keeper.log_synced", "keeper.written", "keeper.renamed", "keeper.pruned", "index.started",
-     "index.batch", "index.filled", "index.ready", "ingest.announced", "ingest.done"});
+     "index.batch", "index.filled", "index.ready", "ingest.announced", "ingest.done", "guard.key_settled"});
 inline constexpr std::size_t points_of_the_clustered_layout = 11;  // the first ones
 
 class ledger {

@@ -49,8 +49,8 @@ struct store_life {
 };
 inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are not used
 
-// Up to here every write to the guarded family went through the guard (decision 0022). Written unsynced: a crash that loses
-// one leaves the one before it, and a longer piece of the log to look at.
+// Up to here every write to the guarded family went through the guard (decision 0022). A loss of
+// power may lose one: then the one before it counts, and a longer piece of the log is looked at.
 struct write_mark {
     std::uint64_t sequence = 0;  // the store's sequence number behind the mark's own write
     std::uint64_t file = 0;      // tables with a higher number are accounted for if the session below made them
@@ -80,9 +80,9 @@ struct store_meta {
 // Durable when it returns. One batch of so many entries, each with a sequence number of its own.
 inline constexpr std::uint64_t meta_entries = 8;
 [[nodiscard]] result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta);
-// The mark alone: one entry, not synced.
+// The mark alone: one entry.
 [[nodiscard]] rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
-                                               const write_mark& mark);
+                                               const write_mark& mark, bool durably);
 
 // Tables of this moment and this session's name; no sequence number yet.
 [[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);

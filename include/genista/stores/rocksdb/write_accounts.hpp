@@ -66,7 +66,8 @@ class write_accounts {
     // True: every write since the last call came through the guard. Begins to count anew in either case.
     [[nodiscard]] bool settle() noexcept;
     // Keeps a mark of this moment; REQUIRES settle() just now, and an index that is whole. Nothing if nothing was written.
-    [[nodiscard]] result<void> note();
+    // A mark that is lost costs a longer look at the log, unless files were taken in: they are not in the log.
+    [[nodiscard]] result<void> note(bool durably = false);
     // After files were taken in: they are accounted for. The next note() keeps it.
     [[nodiscard]] result<void> note_tables();
     [[nodiscard]] const std::optional<write_mark>& mark() const noexcept { return mark_; }
