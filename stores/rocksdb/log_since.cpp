@@ -17,9 +17,9 @@ namespace {
 result<void> check_logs(rocksdb::DB& db, std::uint64_t first, std::uint64_t newest) {
     rocksdb::VectorLogPtr logs;
     if (const auto listed = db.GetSortedWalFiles(logs); !listed.ok()) return to_error(listed, "list the store's logs");
-    logs.erase(std::remove_if(logs.begin(), logs.end(),
-                              [&](const auto& each) { return each->StartSequence() > newest; }),
-               logs.end());
+    logs.erase(
+        std::remove_if(logs.begin(), logs.end(), [&](const auto& each) { return each->StartSequence() > newest; }),
+        logs.end());
     std::size_t at = logs.size();
     for (std::size_t i = 0; i < logs.size(); ++i) {
         if (logs[i]->StartSequence() <= first) at = i;

@@ -88,8 +88,7 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     fail_point("index.filled");
     const writers_lock::exclusive nobody_writes{writers_};
     // A foreign write beside the scan may have come behind it: again, from the beginning.
-    if (!accounts_.settle()) {
-        gate_->tally().count(guard_tally::foreign_write);
+    if (!settle_accounts()) {
         return error::make(error_code::mismatch, "writes went past the guard while the index was completed");
     }
     meta_.state = store_state::ready;
@@ -100,9 +99,16 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     }
     keeper_->set_generation(meta_.generation);
     gate_->remote_is_whole();
-    if (accounts_.settle()) (void)accounts_.note();
+    if (settle_accounts()) (void)accounts_.note();
     fail_point("index.ready");
     return {};
+}
+
+bool guarded_db::settle_accounts() {
+    if (accounts_.settle()) return true;
+    gate_->tally().count(guard_tally::foreign_write);
+    gate_->need_repair_everywhere(false);
+    return false;
 }
 
 // Deleted behind the guard: `default` does not have the key, and the index has its record. Nobody writes meanwhile, so that

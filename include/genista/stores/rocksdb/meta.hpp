@@ -7,7 +7,7 @@
 //     state        text     ready | indexing (the index is being built: whoever finds this starts over)
 //     generation   u64      grows when R changes past the log (ingested files, a new index): older filters are stale
 //     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see store_life
-//     mark         sequence u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
+//     mark         sequence u64, entries u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
 //
 // Numbers are little-endian.
 #pragma once
@@ -52,9 +52,11 @@ inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are n
 // Up to here every write to the guarded family went through the guard (decision 0022). A loss of
 // power may lose one: then the one before it counts, and a longer piece of the log is looked at.
 struct write_mark {
-    std::uint64_t sequence = 0;  // the store's sequence number behind the mark's own write
-    std::uint64_t file = 0;      // tables with a higher number are accounted for if the session below made them
-    std::string session;         // RocksDB's name for the opening that wrote the mark
+    std::uint64_t sequence = 0;  // the store's sequence number before the mark was written
+    std::uint64_t entries =
+        0;                   // of the batch that wrote it: if the store has no more than these, nothing came after it
+    std::uint64_t file = 0;  // tables with a higher number are accounted for if the session below made them
+    std::string session;     // RocksDB's name for the opening that wrote the mark
     friend bool operator==(const write_mark&, const write_mark&) = default;
 };
 
