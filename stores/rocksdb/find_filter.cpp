@@ -120,6 +120,11 @@ result<found_filter> load_one(const keeper_place& place, const broom_options& op
                            filter->rate(), options.false_positive_rate);
     const auto repeated = repeat_log(place, view->info.store.sequence, *filter);
     if (!repeated) return repeated.error();
+    const std::uint64_t size_bytes = filter->stats().local_bytes;
+    if (options.memory_limit && size_bytes > *options.memory_limit)
+        return error::make(error_code::mismatch, "%s takes %llu bytes, and memory_limit leaves %llu", from.path.c_str(),
+                           static_cast<unsigned long long>(size_bytes),
+                           static_cast<unsigned long long>(*options.memory_limit));
     filter->limit_memory(options.memory_limit);  // snapshots do not have it
     return found_filter{*std::move(filter), filter_origin::snapshot, *repeated};
 }

@@ -68,10 +68,8 @@ rocksdb::Status guarded_db::CreateColumnFamilyWithImport(const rocksdb::ColumnFa
     std::uint64_t highest = 0;
     for (const auto& each : metadata.files) highest = std::max(highest, each.largest_seqno);
     const writers_lock::exclusive nobody_else_writes{writers_};
-    const std::uint64_t now = db_->GetLatestSequenceNumber();
-    return accounts_.counted_up_to(highest > now ? highest - now : 0, [&] {
-        return db_->CreateColumnFamilyWithImport(options, name, how, metadata, handle);
-    });
+    return accounts_.counted_import(
+        highest, [&] { return db_->CreateColumnFamilyWithImport(options, name, how, metadata, handle); });
 }
 
 rocksdb::Status guarded_db::DropColumnFamily(Family* family) {

@@ -26,12 +26,6 @@ rocksdb::Status check_log(const rocksdb::WriteOptions& options) {
 }  // namespace
 
 template <class Change>
-rocksdb::Status guarded_db::pass_on(std::uint64_t entries, Change&& change) {
-    const writers_lock::shared inside{writers_};
-    return accounts_.counted(entries, std::forward<Change>(change));
-}
-
-template <class Change>
 rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, const Slice& key, std::size_t size_bytes,
                                       bool is_put, Change&& change) {
     if (Status logged = check_log(options); !logged.ok()) return logged;

@@ -77,7 +77,8 @@ result<std::uint64_t> build_index(database& db, store_meta& meta, const rocksdb:
     meta.state = store_state::ready;
     auto mark = mark_tables(db.base());  // the index has every key that there is
     if (!mark) return mark.error();
-    mark->sequence = db.base().GetLatestSequenceNumber() + meta_entries;
+    mark->sequence = db.base().GetLatestSequenceNumber();
+    mark->entries = meta_entries;
     meta.mark = *std::move(mark);
     if (const auto written = write_meta(db.base(), *notes, meta); !written) return written.error();
     fail_point("index.ready");

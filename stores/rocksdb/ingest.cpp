@@ -57,13 +57,6 @@ void make_room(broom_filter& filter, ordered_records& records, std::uint64_t mor
     }
 }
 
-// The most sequence numbers that taking them in can use: each family has as many as files, and they share them.
-std::uint64_t most_files(const std::vector<rocksdb::IngestExternalFileArg>& arguments) {
-    std::size_t most = 0;
-    for (const auto& each : arguments) most = std::max(most, each.external_files.size());
-    return most;
-}
-
 }  // namespace
 
 rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
@@ -123,8 +116,7 @@ rocksdb::Status guarded_db::IngestExternalFiles(const std::vector<rocksdb::Inges
         guarded = i;
     }
     if (guarded == arguments.size() || arguments[guarded].external_files.empty()) {
-        const writers_lock::exclusive nobody_else_writes{writers_};
-        return accounts_.counted_up_to(most_files(arguments), [&] { return db_->IngestExternalFiles(arguments); });
+        return pass_on(0, [&] { return db_->IngestExternalFiles(arguments); });  // the listener hears of its numbers
     }
     return ingest_guarded(arguments, guarded);
 }
@@ -169,7 +161,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         using known_key = std::pair<digest, std::string>;
         rocks_gate::entering in{*gate_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
         for (const auto& [where, key] : keys) clock_.tick(where);
-        done = accounts_.counted_up_to(most_files(arguments), [&] { return db_->IngestExternalFiles(arguments); });
+        done = db_->IngestExternalFiles(arguments);
         if (done.ok()) accounts_.ingested(arguments[guarded].external_files.size());
         fail_point("ingest.done");
         for (const auto& [where, key] : keys) {
@@ -190,7 +182,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
             keeper_->set_generation(meta_.generation);
             // The new tables are accounted for. A crash before the next mark costs a re-index.
             (void)accounts_.note_tables();
-            if (!gate_->remote_lacks_keys() && accounts_.settle()) (void)accounts_.note();
+            if (settle_accounts() && !gate_->remote_lacks_keys()) (void)accounts_.note(true);
         } else {
             keeper_->give_up();
         }

@@ -13,9 +13,13 @@ namespace {
 // second time, by a log with a higher number. So the log that holds `first` is the last one that begins at or before it;
 // RocksDB, which searches by sequence numbers, finds the same one if none before it begins later, and reads on in the
 // right order if the rest ascends. (Two that begin alike are one story: the first has only notes, which have no numbers.)
-result<void> check_logs(rocksdb::DB& db, std::uint64_t first) {
+// Logs that begin beyond `newest` were discarded and are not read.
+result<void> check_logs(rocksdb::DB& db, std::uint64_t first, std::uint64_t newest) {
     rocksdb::VectorLogPtr logs;
     if (const auto listed = db.GetSortedWalFiles(logs); !listed.ok()) return to_error(listed, "list the store's logs");
+    logs.erase(
+        std::remove_if(logs.begin(), logs.end(), [&](const auto& each) { return each->StartSequence() > newest; }),
+        logs.end());
     std::size_t at = logs.size();
     for (std::size_t i = 0; i < logs.size(); ++i) {
         if (logs[i]->StartSequence() <= first) at = i;
@@ -34,7 +38,7 @@ result<void> check_logs(rocksdb::DB& db, std::uint64_t first) {
 result<void> read_log_since(rocksdb::DB& db, std::uint64_t after, std::uint64_t newest,
                             const std::function<rocksdb::Status(const rocksdb::WriteBatch&)>& take) {
     if (newest <= after) return {};
-    if (const auto sound = check_logs(db, after + 1); !sound) return sound.error();
+    if (const auto sound = check_logs(db, after + 1, newest); !sound) return sound.error();
     std::unique_ptr<rocksdb::TransactionLogIterator> log;
     rocksdb::Status status = db.GetUpdatesSince(after + 1, &log);
     if (!status.ok()) return to_error(status, "read the store's log");

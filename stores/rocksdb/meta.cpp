@@ -42,7 +42,7 @@ std::string lives_to_bytes(const std::vector<store_life>& lives) {
 
 std::string mark_to_bytes(const std::optional<write_mark>& mark) {
     if (!mark) return {};
-    return to_bytes(mark->sequence) + to_bytes(mark->file) + mark->session;
+    return to_bytes(mark->sequence) + to_bytes(mark->entries) + to_bytes(mark->file) + mark->session;
 }
 
 // Reads the entries of one meta family; the first trouble is kept.
@@ -92,12 +92,14 @@ class reader {
     // Databases of older versions have none.
     std::optional<write_mark> mark(const char* name) {
         if (!find(name) || value_.empty()) return std::nullopt;
-        if (value_.size() < 16) {
+        if (value_.size() < 24) {
             fail(damaged("has a wrong length"));
             return std::nullopt;
         }
-        return write_mark{
-            .sequence = number_at(value_.data()), .file = number_at(value_.data() + 8), .session = value_.substr(16)};
+        return write_mark{.sequence = number_at(value_.data()),
+                          .entries = number_at(value_.data() + 8),
+                          .file = number_at(value_.data() + 16),
+                          .session = value_.substr(24)};
     }
     // Databases of older versions have none.
     std::vector<store_life> lives(const char* name) {
@@ -203,8 +205,11 @@ result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, co
     return no_memory();
 }
 
-rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const write_mark& mark) {
-    return db.Put({}, &family, "mark", mark_to_bytes(mark));
+rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const write_mark& mark,
+                                 bool durably) {
+    rocksdb::WriteOptions how;
+    how.sync = durably;
+    return db.Put(how, &family, "mark", mark_to_bytes(mark));
 }
 
 namespace {
@@ -221,7 +226,8 @@ std::uint64_t newest_table(rocksdb::DB& db) {
 }  // namespace
 
 result<write_mark> mark_tables(rocksdb::DB& db) {
-    write_mark made{.file = newest_table(db), .session = {}};
+    write_mark made;
+    made.file = newest_table(db);
     if (const auto named = db.GetDbSessionId(made.session); !named.ok()) return to_error(named, "name this session");
     return made;
 }
@@ -234,7 +240,8 @@ result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, st
     meta.lives.push_back(begun);
     auto mark = mark_tables(db);
     if (!mark) return mark.error();
-    mark->sequence = begun.first + meta_entries;
+    mark->sequence = begun.first;
+    mark->entries = meta_entries;
     meta.mark = *std::move(mark);
     if (meta.lives.size() > lives_kept) meta.lives.erase(meta.lives.begin(), meta.lives.end() - lives_kept);
     return write_meta(db, family, meta);

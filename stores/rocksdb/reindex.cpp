@@ -88,21 +88,27 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     fail_point("index.filled");
     const writers_lock::exclusive nobody_writes{writers_};
     // A foreign write beside the scan may have come behind it: again, from the beginning.
-    if (!accounts_.settle()) {
-        gate_->on_foreign_writes("more of them came while the index was completed; it is completed again");
+    if (!settle_accounts()) {
         return error::make(error_code::mismatch, "writes went past the guard while the index was completed");
     }
-    meta_.state = store_state::ready;
     if (const auto noted = accounts_.note_tables(); !noted) return noted;
+    meta_.state = store_state::ready;
     if (const auto written = next_generation(); !written) {
         meta_.state = store_state::indexing;
         return written;
     }
     keeper_->set_generation(meta_.generation);
     gate_->remote_is_whole();
-    if (accounts_.settle()) (void)accounts_.note();
+    if (settle_accounts()) (void)accounts_.note();
     fail_point("index.ready");
     return {};
+}
+
+bool guarded_db::settle_accounts() {
+    if (accounts_.settle()) return true;
+    gate_->on_foreign_writes("every key is answered \"maybe\" until the index is completed");
+    gate_->need_repair_everywhere(false);
+    return false;
 }
 
 // Deleted behind the guard: `default` does not have the key, and the index has its record. Nobody writes meanwhile, so that

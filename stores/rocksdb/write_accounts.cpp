@@ -5,8 +5,24 @@
 
 namespace genista::rocks {
 
+void ingest_listener::OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) {
+    const std::lock_guard held{mutex_};
+    if (info.cf_name == rocksdb::kDefaultColumnFamilyName) ++files_;
+    if (info.global_seqno != 0) numbers_.insert(info.global_seqno);
+}
+std::uint64_t ingest_listener::files() const {
+    const std::lock_guard held{mutex_};
+    return files_;
+}
+std::uint64_t ingest_listener::take_numbers() {
+    const std::lock_guard held{mutex_};
+    const std::uint64_t taken = numbers_.size();
+    numbers_.clear();
+    return taken;
+}
+
 write_accounts::write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* notes, std::optional<write_mark> mark,
-                               std::shared_ptr<const ingest_listener> ingests)
+                               std::shared_ptr<ingest_listener> ingests)
     : db_{&db},
       notes_{notes},
       mark_{std::move(mark)},
@@ -14,22 +30,29 @@ write_accounts::write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* not
       own_files_{ingests_ != nullptr ? ingests_->files() : 0},
       sequence_{db.GetLatestSequenceNumber()} {}
 
-bool write_accounts::settle() noexcept {
+bool write_accounts::settle() {
     const std::uint64_t now = db_->GetLatestSequenceNumber();
     const std::uint64_t files = ingests_ != nullptr ? ingests_->files() : own_files_;
-    const bool all_ours = now - sequence_ == through_.load(std::memory_order_relaxed) && files == own_files_;
+    const std::uint64_t of_files = ingests_ != nullptr ? ingests_->take_numbers() : 0;
+    const bool all_ours = now - sequence_ == through_.load(std::memory_order_relaxed) + of_files && files == own_files_;
     sequence_ = now;
     own_files_ = files;
     through_.store(0, std::memory_order_relaxed);
     return all_ours;
 }
 
-result<void> write_accounts::note() {
+bool write_accounts::has_writes_after(std::uint64_t sequence) const {
+    std::unique_ptr<rocksdb::TransactionLogIterator> log;
+    return db_->GetUpdatesSince(sequence + 1, &log).ok() && log->Valid() && log->GetBatch().sequence > sequence;
+}
+
+result<void> write_accounts::note(bool durably) {
     if (notes_ == nullptr || !mark_) return {};
-    if (mark_->sequence == sequence_ && !tables_moved_) return {};
+    if (mark_->sequence + mark_->entries == sequence_ && !tables_moved_) return {};
     write_mark next = *mark_;
-    next.sequence = sequence_ + 1;
-    const rocksdb::Status written = counted(1, [&] { return write_mark_entry(*db_, *notes_, next); });
+    next.sequence = sequence_;
+    next.entries = 1;
+    const rocksdb::Status written = counted(1, [&] { return write_mark_entry(*db_, *notes_, next, durably); });
     if (!written.ok()) return to_error(written, "write a mark");
     mark_ = std::move(next);
     tables_moved_ = false;

@@ -50,6 +50,12 @@ bool take(genista::test::life_plan& plan, std::string_view name, std::string_vie
         plan.pass = number;
     else if (name == "closes")
         plan.closes = number != 0;
+    else if (name == "audits")
+        plan.audits = number != 0;
+    else if (name == "foreign")
+        plan.foreign = number != 0;
+    else if (name == "build_behind")
+        plan.store.build_behind = number != 0;
     else if (name == "filter_first")
         plan.filter_first = number != 0;
     else

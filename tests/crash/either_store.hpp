@@ -31,6 +31,7 @@ struct store_settings {
     std::uint64_t wal_kept_mb = 16;
     std::uint64_t capacity = 500;  // small: the filter grows
     bool rebuild_index = false;
+    bool build_behind = false;
     adapting adapt = adapting::on_read;
     rocksdb::Env* env = nullptr;
     bool cold = false;  // no block is kept in memory: every look at a table is a read
@@ -77,6 +78,7 @@ class either_store {
             options.filter.capacity = settings.capacity;
             options.guard.adapt = settings.adapt;
             options.keeper = keeper;
+            options.build_behind = settings.build_behind;
             auto opened = rocks::clustered_db::open(path, options);
             if (!opened) return opened.error();
             made->clustered_ = *std::move(opened);
@@ -87,6 +89,7 @@ class either_store {
             options.filter.capacity = settings.capacity;
             options.guard.adapt = settings.adapt;
             options.keeper = keeper;
+            options.build_behind = settings.build_behind;
             options.rebuild_index = settings.rebuild_index;
             if (settings.cold) options.index = options.rocksdb;
             auto opened = rocks::guarded_db::open(path, options);

@@ -42,6 +42,7 @@ class ledger {
         std::atomic<std::uint32_t> next_version;
         std::atomic<std::uint32_t> checked;  // lives that found everything in order
         std::atomic<std::uint32_t> from_snapshot, rebuilt;
+        std::atomic<std::uint32_t> foreign;  // lives that found writes past the guard, or may have
         std::array<std::atomic<std::uint64_t>, fail_point_names.size()> passed;
         char complaint[512];
         entry of[keys];

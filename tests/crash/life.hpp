@@ -32,6 +32,8 @@ struct life_plan {
     std::uint64_t pass = 1;
     bool closes = true;         // at the end, if it comes to that; else it leaves as if pulled out
     bool filter_first = false;  // the control: erases tell the filter before the store
+    bool audits = true;         // that the index is exact, at birth
+    bool foreign = false;       // some puts and deletions go past the guard (indexed layout)
 };
 
 [[noreturn]] inline void die() {
@@ -115,9 +117,13 @@ class life {
         if (!read) complain("cannot read all keys", read.error());
         if (denied > 0) complain("a false negative: " + std::to_string(denied) + " keys of the store are denied");
         if (strangers > 0) complain(std::to_string(strangers) + " keys that nobody put");
-        if (const auto sound = store_->audit(); !sound) complain("audit", sound.error());
+        // Deletions past the guard leave records without keys until a query meets them.
+        if (plan_.audits) {
+            if (const auto sound = store_->audit(); !sound) complain("audit", sound.error());
+        }
         if (failed_) return;
         ledger_->checked.fetch_add(1);
+        ledger_->foreign.fetch_add(static_cast<std::uint32_t>(store_->counters().foreign_writes > 0 ? 1 : 0));
         (store_->origin() == rocks::filter_origin::snapshot ? ledger_->from_snapshot : ledger_->rebuilt).fetch_add(1);
     }
 
@@ -157,11 +163,18 @@ class life {
             const auto key = first + static_cast<std::uint32_t>(chance.below(share));
             const std::uint32_t room = first + share - key;  // keys from here that are still mine
             const auto dice = chance.below(100);
+            if (plan_.foreign && chance.below(20) == 0) {
+                if (chance.below(3) == 0)
+                    erase_past_the_guard(key);
+                else
+                    put_past_the_guard(key);
+                continue;
+            }
             if (dice < 50)
                 put(key);
             else if (dice < 70)
                 erase(key);
-            else if (dice < 80)
+            else if (dice < 80 && !plan_.foreign)
                 read(key);
             else if (dice < 91 || !store_->is_indexed())
                 (void)store_->get("absent-" + std::to_string(chance.below(5000)));  // the filter learns
@@ -172,6 +185,28 @@ class life {
             else
                 ingest(key, std::min<std::uint32_t>(room, 1 + static_cast<std::uint32_t>(chance.below(40))), me);
         }
+    }
+
+    // Past the guard, as a program that knows of none. Alive, the key may be denied until the keeper has looked; after a
+    // kill nobody may deny it.
+    void put_past_the_guard(std::uint32_t key) {
+        const std::uint32_t version = ledger_.new_version();
+        ledger_.begin(key, version);
+        const auto put = store_->base().Put({}, ledger::name_of(key), ledger::value_of(version));
+        if (!put.ok()) {
+            complain("put past the guard: " + put.ToString());
+            return;
+        }
+        ledger_.acknowledge(key);
+    }
+    void erase_past_the_guard(std::uint32_t key) {
+        ledger_.begin(key, ledger::absent);
+        const auto gone = store_->base().Delete({}, ledger::name_of(key));
+        if (!gone.ok()) {
+            complain("erase past the guard: " + gone.ToString());
+            return;
+        }
+        ledger_.acknowledge(key);
     }
 
     void put(std::uint32_t key) {

@@ -256,10 +256,15 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] result<void> next_generation();  // snapshots of former ones are void. Inside the writers' lock
     // A write to families that are not guarded.
     template <class Change>
-    Status pass_on(std::uint64_t entries, Change&& change);
+    Status pass_on(std::uint64_t entries, Change&& change) {
+        const writers_lock::shared inside{writers_};
+        return accounts_.counted(entries, std::forward<Change>(change));
+    }
     // Writes the records that the index lacks, piece by piece. Afterwards the index is whole, or repairs are still refused.
     [[nodiscard]] result<void> make_whole(const std::atomic<bool>& stop);
     [[nodiscard]] result<bool> index_piece(std::string& from, std::uint64_t& done);
+    // While nobody writes. False: there were foreign writes, and every key is "maybe" now.
+    [[nodiscard]] bool settle_accounts();
     // The index has a record for a key that `default` has lost.
     void remove_orphan(const digest& where, key_view key);
     Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);

@@ -7,7 +7,7 @@
 //     state        text     ready | indexing (the index is being built: whoever finds this starts over)
 //     generation   u64      grows when R changes past the log (ingested files, a new index): older filters are stale
 //     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see store_life
-//     mark         sequence u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
+//     mark         sequence u64, entries u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
 //
 // Numbers are little-endian.
 #pragma once
@@ -49,12 +49,14 @@ struct store_life {
 };
 inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are not used
 
-// Up to here every write to the guarded family went through the guard (decision 0022). Written unsynced: a crash that loses
-// one leaves the one before it, and a longer piece of the log to look at.
+// Up to here every write to the guarded family went through the guard (decision 0022). A loss of
+// power may lose one: then the one before it counts, and a longer piece of the log is looked at.
 struct write_mark {
-    std::uint64_t sequence = 0;  // the store's sequence number behind the mark's own write
-    std::uint64_t file = 0;      // tables with a higher number are accounted for if the session below made them
-    std::string session;         // RocksDB's name for the opening that wrote the mark
+    std::uint64_t sequence = 0;  // the store's sequence number before the mark was written
+    std::uint64_t entries =
+        0;                   // of the batch that wrote it: if the store has no more than these, nothing came after it
+    std::uint64_t file = 0;  // tables with a higher number are accounted for if the session below made them
+    std::string session;     // RocksDB's name for the opening that wrote the mark
     friend bool operator==(const write_mark&, const write_mark&) = default;
 };
 
@@ -80,9 +82,9 @@ struct store_meta {
 // Durable when it returns. One batch of so many entries, each with a sequence number of its own.
 inline constexpr std::uint64_t meta_entries = 8;
 [[nodiscard]] result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta);
-// The mark alone: one entry, not synced.
+// The mark alone: one entry.
 [[nodiscard]] rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
-                                               const write_mark& mark);
+                                               const write_mark& mark, bool durably);
 
 // Tables of this moment and this session's name; no sequence number yet.
 [[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);

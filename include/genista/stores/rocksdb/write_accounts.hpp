@@ -17,30 +17,36 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <mutex>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "genista/stores/rocksdb/meta.hpp"
 
 namespace genista::rocks {
 
-// Hears of files that any caller of this process has put into the family `default`. Goes into DBOptions::listeners.
+// Hears of the files that any caller of this process has RocksDB take in. Goes into DBOptions::listeners.
 class ingest_listener final : public rocksdb::EventListener {
   public:
-    void OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) override {
-        if (info.cf_name == rocksdb::kDefaultColumnFamilyName) files_.fetch_add(1, std::memory_order_relaxed);
-    }
-    [[nodiscard]] std::uint64_t files() const noexcept { return files_.load(std::memory_order_relaxed); }
+    void OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) override;
+
+    // Files put into the family `default` so far.
+    [[nodiscard]] std::uint64_t files() const;
+    // How many sequence numbers files were given since the last call. Families that are served together share them.
+    [[nodiscard]] std::uint64_t take_numbers();
 
   private:
-    std::atomic<std::uint64_t> files_{0};
+    mutable std::mutex mutex_;
+    std::uint64_t files_ = 0;
+    std::set<rocksdb::SequenceNumber> numbers_;
 };
 
 class write_accounts {
   public:
     // From now on. `notes` is genista.meta, where marks are kept, or null if they are not.
     write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* notes, std::optional<write_mark> mark,
-                   std::shared_ptr<const ingest_listener> ingests);
+                   std::shared_ptr<ingest_listener> ingests);
 
     // A write of so many entries begins, or did not happen.
     void begin(std::uint64_t entries) noexcept { through_.fetch_add(entries, std::memory_order_relaxed); }
@@ -52,31 +58,35 @@ class write_accounts {
         if (!done.ok()) failed(entries);
         return done;
     }
-    // A call that may take up to `most` sequence numbers, while nobody else writes: files taken in, an import.
-    template <class Write>
-    rocksdb::Status counted_up_to(std::uint64_t most, Write&& write) {
+    // An import, while nobody else writes: RocksDB moves on to the highest number of its files, if it is not there yet.
+    template <class Import>
+    rocksdb::Status counted_import(std::uint64_t highest, Import&& import) {
         const std::uint64_t before = db_->GetLatestSequenceNumber();
-        rocksdb::Status done = std::forward<Write>(write)();
-        const std::uint64_t moved = db_->GetLatestSequenceNumber() - before;
-        begin(moved < most ? moved : most);
+        rocksdb::Status done = std::forward<Import>(import)();
+        if (db_->GetLatestSequenceNumber() == highest && !has_writes_after(before)) begin(highest - before);
         return done;
     }
+    // So many files were put into the family `default`. Their numbers need not be counted.
     void ingested(std::uint64_t files) noexcept { own_files_ += files; }
 
-    // True: every write since the last call came through the guard. Begins to count anew in either case.
-    [[nodiscard]] bool settle() noexcept;
+    // True: every write since the last call came through the guard. Begins to count anew in either case, so that the caller
+    // must act on false: it is said once.
+    [[nodiscard]] bool settle();
     // Keeps a mark of this moment; REQUIRES settle() just now, and an index that is whole. Nothing if nothing was written.
-    [[nodiscard]] result<void> note();
+    // A mark that is lost costs a longer look at the log, unless files were taken in: they are not in the log.
+    [[nodiscard]] result<void> note(bool durably = false);
     // After files were taken in: they are accounted for. The next note() keeps it.
     [[nodiscard]] result<void> note_tables();
     [[nodiscard]] const std::optional<write_mark>& mark() const noexcept { return mark_; }
 
   private:
+    [[nodiscard]] bool has_writes_after(std::uint64_t sequence) const;  // in the log
+
     rocksdb::DB* db_;
     rocksdb::ColumnFamilyHandle* notes_;
     std::optional<write_mark> mark_;
     bool tables_moved_ = false;
-    std::shared_ptr<const ingest_listener> ingests_;
+    std::shared_ptr<ingest_listener> ingests_;
     std::uint64_t own_files_ = 0;
     std::uint64_t sequence_;  // of the last settle()
     std::atomic<std::uint64_t> through_{0};
