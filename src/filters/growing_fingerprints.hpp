@@ -9,8 +9,7 @@
 //
 //     generation g = -1, 0, 1 …     values [0, 256), [256, 512), [512, 1024) …: 256 · 2^g of them
 //     L                             j + 8 + max(g, 0) + ⌈log2((g + 2)(g + 3))⌉ bits
-//     rate                          256 · 2^g · 2^-L ≤ 2^-j / ((g + 2)(g + 3)), and these add up to
-//     2^-j
+//     rate                          256 · 2^g · 2^-L ≤ 2^-j / ((g + 2)(g + 3)): in all 2^-j
 //
 // A key whose string extends a kept one is "already present". So the kept strings are prefix-free.
 //
@@ -20,10 +19,9 @@
 // values one page is split in two, in the order of their numbers: a remainder gives its first bit
 // to the home, the home one to the page.
 //
-//     page    | count, width | remainders of home 0, of home 1, … →      ← 1 001 01 1 … of 256
-//     homes |
-//                              `width` bits each, 1 above its last bit     0: a remainder, 1: the
-//                              home ends
+//     page    | count, width | remainders of home 0, of home 1, … →        ← 1 001 01 1 … |
+//                              `width` bits each, a 1 above its last bit     256 homes: 0 is a
+//                                                                            remainder, 1 its end
 //
 // Remainders of one page differ in length: those that came early have fewer bits left. The highest
 // set bit of a slot says where a remainder ends, so `width` is one more than the longest. One
@@ -31,9 +29,9 @@
 // There are few of these: as many homes as the rate allows, so they cost no more than the values
 // that would be in these homes.
 //
-// **Cost.** A page is allocated as large as it has to be, so free space is 16 bytes a page and
-// nothing else. Just behind a power of two a value takes j + ⌈log2((g + 2)(g + 3))⌉ + 3 bits, and
-// 1/12 of that for pages (header, rounding, allocator, directory). A look-up reads one page. An
+// **Cost.** A page is allocated as large as it has to be, in steps of 64 bytes, and nothing else is
+// free. Just behind a power of two a value takes j + ⌈log2((g + 2)(g + 3))⌉ + 3 bits, and about a
+// tenth of that for pages (header, rounding, allocator, directory). A look-up reads one page. An
 // insert writes one page, and every 256th splits one as well: bounded by the size of a page,
 // whatever the number of values. Nothing is ever moved as a whole, the directory included: its
 // pieces double and stay.
