@@ -80,7 +80,7 @@ struct bound_seen {
     }
 };
 
-double bits_a_draw(const filter_stats& stats, double n) {
+double bound_bits_of(const filter_stats& stats, double n) {
     return 8 * static_cast<double>(stats.local_bytes) / n;
 }
 
@@ -126,10 +126,10 @@ bound_seen measure_bound(const odds_world& world, double n, double rate, std::ui
         must(daisy_fingerprint_filter::make({.plan = tuned, .hash = hasher{hash_key::from_seed(seed)}}));
     insert_all(daisy, input);
     insert_all(fingerprints, input);
-    seen.bloom = bits_a_draw(bloom.stats(), n);
-    seen.cleary = bits_a_draw(cleary.stats(), n);
-    seen.daisy_bloom = bits_a_draw(daisy.stats(), n);
-    seen.fingerprint = bits_a_draw(fingerprints.stats(), n);
+    seen.bloom = bound_bits_of(bloom.stats(), n);
+    seen.cleary = bound_bits_of(cleary.stats(), n);
+    seen.daisy_bloom = bound_bits_of(daisy.stats(), n);
+    seen.fingerprint = bound_bits_of(fingerprints.stats(), n);
     for (unsigned j = 0; j <= tuned.largest_class(); ++j)
         seen.fingerprint_rate += tuned.asked_share[j] * fingerprints.let_through(j);
     if (n == 10'000 && rate == 0x1p-8) {
