@@ -41,16 +41,16 @@ struct attack_added {
     [[nodiscard]] bool kept() const { return sound && stays_small() && stops(); }
 };
 
-// attack(n): n more false positives are found and repaired. bits(): of the filter, a key.
-template <class Attack, class Bits, class AtPoint>
-[[nodiscard]] attack_added watch_attack(std::uint64_t keys, double adapts_per_key, Attack attack, Bits bits,
+// repair(n): n more false positives are found and repaired. bits(): of the filter, a key.
+template <class Repair, class Bits, class AtPoint>
+[[nodiscard]] attack_added watch_attack(std::uint64_t keys, double adapts_per_key, Repair repair, Bits bits,
                                         AtPoint at_point) {
     const auto all = static_cast<std::uint64_t>(adapts_per_key * static_cast<double>(keys));
     attack_added seen{.keys = keys};
     const double before = bits();
     for (std::uint64_t point = 1; point <= attack_checkpoints; ++point) {
         const std::uint64_t due = all * point / attack_checkpoints;
-        attack(due - seen.adapts);
+        repair(due - seen.adapts);
         seen.adapts = due;
         seen.added.push_back(bits() - before);
         at_point(point, seen);

@@ -64,7 +64,9 @@ TEST(universes, keys_are_drawn_from_them_and_kept_whole) {
         remembering_arena at{{.keys = 500, .total_bits = 8'000, .universe_bits = bits}, 0.25};
         insert_uniformly(at, 500, 1, bits);
         for (std::uint64_t key = 0; key < 100; ++key) EXPECT_EQ(at.filter().text_of(key).size(), (bits + 7) / 8);
-        if (bits < 64) EXPECT_FALSE(at.is_member(std::uint64_t{1} << bits));
+        if (bits < 64) {
+            EXPECT_FALSE(at.is_member(std::uint64_t{1} << bits));
+        }
     }
     const remembering_bloom filter{{.keys = 10, .total_bits = 8'000, .universe_bits = 20}};
     EXPECT_EQ(filter.text_of(0xabcde), (std::string{'\xab', '\xcd', '\xe0'}));
