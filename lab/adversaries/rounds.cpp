@@ -15,13 +15,15 @@ namespace {
 constexpr std::uint64_t queries_for_a_stranger = 8;  // the constant in O(n)
 
 // Distinct, sorted, and none of them a member.
-std::vector<std::uint64_t> uniform_strangers(const arena& at, std::uint64_t count, std::uint64_t seed) {
+std::vector<std::uint64_t> uniform_strangers(const arena& at, std::uint64_t count, std::uint64_t seed,
+                                             unsigned universe_bits) {
+    const unsigned unused_bits = 64 - std::min(universe_bits, 64u);
     random_stream chance{seed};
     std::vector<std::uint64_t> drawn;
     drawn.reserve(count);
     while (drawn.size() < count) {
         while (drawn.size() < count) {
-            if (const std::uint64_t key = chance(); !at.is_member(key)) drawn.push_back(key);
+            if (const std::uint64_t key = chance() >> unused_bits; !at.is_member(key)) drawn.push_back(key);
         }
         std::sort(drawn.begin(), drawn.end());
         drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
@@ -38,14 +40,14 @@ std::uint64_t rounds_played::repeated_through() const noexcept {
     return through.empty() ? 0 : std::accumulate(through.begin() + 1, through.end(), std::uint64_t{0});
 }
 
-void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed) {
-    for (const std::uint64_t key : uniform_strangers(at, keys, seed)) at.insert(key);
+void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed, unsigned universe_bits) {
+    for (const std::uint64_t key : uniform_strangers(at, keys, seed, universe_bits)) at.insert(key);
 }
 
 rounds_played attack_in_rounds(arena& at, const rounds_plan& plan) {
     rounds_played played{.strangers = plan.strangers == 0 ? at.size() : plan.strangers};
     const std::uint64_t most = plan.most_queries == 0 ? queries_for_a_stranger * played.strangers : plan.most_queries;
-    std::vector<std::uint64_t> asked = uniform_strangers(at, played.strangers, plan.seed);
+    std::vector<std::uint64_t> asked = uniform_strangers(at, played.strangers, plan.seed, plan.universe_bits);
     std::uint64_t queries = 0;
     while (!asked.empty() && asked.size() <= most - queries) {
         queries += asked.size();

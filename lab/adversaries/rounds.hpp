@@ -17,6 +17,7 @@ struct rounds_plan {
     std::uint64_t strangers = 0;     // |Q|; 0: as many as there are members
     std::uint64_t most_queries = 0;  // of all rounds; one that would exceed it is not begun. 0: 8 |Q|
     std::uint64_t seed = 1;
+    unsigned universe_bits = 64;  // keys are drawn below 2^this; from 64 on, from all integers
 };
 
 struct rounds_played {
@@ -29,8 +30,8 @@ struct rounds_played {
     [[nodiscard]] std::uint64_t repeated_through() const noexcept;
 };
 
-// n distinct keys, uniformly from all 64-bit integers, become members in lexicographic order.
-void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed);
+// n distinct keys, uniformly from the universe, become members in lexicographic order.
+void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed, unsigned universe_bits = 64);
 
 // Later rounds are guesses; the first is not.
 [[nodiscard]] rounds_played attack_in_rounds(arena& at, const rounds_plan& plan);

@@ -17,7 +17,8 @@ struct known_estimate {
 constexpr std::array all_estimates{
     known_estimate{"broom-game", {24, 8}},          known_estimate{"broom-invariant", {2, 1}},
     known_estimate{"broom-property10", {2, 1}},     known_estimate{"broom-remote", {2, 1}},
-    known_estimate{"broom-space", {4, 3}},          known_estimate{"broom-time", {150, 6}},
+    known_estimate{"broom-space", {5, 3}},          known_estimate{"broom-time", {45, 10}},
+    known_estimate{"broom-rotation", {12, 5}},      known_estimate{"local-lower-bound", {35, 12}},
     known_estimate{"broom-overflow", {2, 2}},       known_estimate{"broom-small", {0.4, 2}},
     known_estimate{"broom-large", {1.5, 3}},        known_estimate{"broom-words", {0.7, 0.7}},
     known_estimate{"ppr-reduction", {5.7, 0.7}},    known_estimate{"ppr-counter", {1, 0.1}},
@@ -27,7 +28,7 @@ constexpr std::array all_estimates{
     known_estimate{"daisy-k", {0.1, 0.1}},          known_estimate{"daisy-lb", {2, 0.2}},
     known_estimate{"daisy-bloom", {30, 10}},        known_estimate{"daisy-fingerprint", {16, 3}},
     known_estimate{"daisy-sampling", {5, 1}},       known_estimate{"daisy-robust", {15, 5}},
-    known_estimate{"daisy-weighted", {4, 1}},       known_estimate{"acf-support", {5, 4}},
+    known_estimate{"daisy-weighted", {4, 1}},       known_estimate{"acf-support", {6, 1}},
     known_estimate{"acf-not-support", {30, 5}},     known_estimate{"acf-figures", {17, 8}},
     known_estimate{"acf-attack-cyclic", {35, 10}},  known_estimate{"acf-attack-swapping", {20, 10}},
     known_estimate{"acf-attack-birthday", {15, 5}}, known_estimate{"one-line", {1.3, 2}},

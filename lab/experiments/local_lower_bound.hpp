@@ -46,6 +46,7 @@ struct remembering_point {
     double asked_bits = 0;  // a key
     double bloom_share = 1;
     replacement replaces = replacement::oldest;
+    unsigned kept_bits = 0;  // of a key remembered; 0: all
     rounds_sample seen{};
 };
 

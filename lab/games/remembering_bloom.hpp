@@ -4,16 +4,21 @@
 // else. With room for all of them it is a whitelist; with less it has to choose, and this one has the two plain ways: the oldest goes,
 // or any. It is there to be attacked: how many bits does it take until the attack in rounds (rounds.hpp) does it no harm?
 //
-// Bits are counted in its favour: those of the Bloom filter, and log u for each key remembered, as if a set of keys in memory cost no
-// more than the keys. (Fewer would not do. What is kept of a key must not be shared by any member, and it cannot look those up.) The
-// keys of the lab are integers of 64 bits. In a larger universe only the price of remembering one changes, which is all that a filter
-// with good hash functions sees of it.
+// Its universe is real. Keys are texts of log u bits: up to 64 bits the adversary's number itself, which has to lie below u; above, a number
+// stands for a text of so many bits drawn from it. The Bloom filter is given the text, and the cache keeps the text. Bits are counted in
+// its favour: those of the Bloom filter, and those of the texts kept, as if a set of keys in memory cost no more than the keys.
+//
+// `kept_bits` below log u is a control: it keeps so many bits of a text, has room for more of them, and takes every key that begins alike
+// for one that it remembers. In a universe that is dense enough some of those are members, and are denied: what Theorem 5 rests on. (In a
+// universe of 2^64 and more with few members nothing is ever seen of that, and 40 bits would do; it is the promise never to deny a member
+// that asks for all of them.)
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,6 +38,7 @@ struct remembering_options {
     std::uint64_t total_bits = 100'000;
     double bloom_share = 0.8;  // of the bits; the rest is the cache
     unsigned universe_bits = 64;
+    unsigned kept_bits = 0;  // of a key that is remembered; 0: all
     replacement replaces = replacement::oldest;
     std::uint64_t seed = 1;
 };
@@ -40,40 +46,59 @@ struct remembering_options {
 class remembering_bloom {
   public:
     explicit remembering_bloom(const remembering_options& options)
-        : bloom_{make_bloom(options)}, replaces_{options.replaces}, chance_{options.seed} {
+        : bloom_{make_bloom(options)},
+          universe_bits_{options.universe_bits},
+          kept_bits_{options.kept_bits == 0 ? options.universe_bits : options.kept_bits},
+          replaces_{options.replaces},
+          chance_{options.seed} {
         const std::uint64_t left = options.total_bits - std::min(options.total_bits, bloom_bits());
-        room_ = options.bloom_share >= 1 ? 0 : left / options.universe_bits;
-        bits_ = bloom_bits() + room_ * options.universe_bits;
+        room_ = options.bloom_share >= 1 ? 0 : left / kept_bits_;
+        bits_ = bloom_bits() + room_ * kept_bits_;
     }
 
-    [[nodiscard]] bool may_contain(std::uint64_t key) const noexcept {
-        return bloom_.may_contain(key) && !places_.contains(key);
+    [[nodiscard]] bool may_contain(std::uint64_t key) const {
+        const std::string text = text_of(key);
+        return bloom_.may_contain(key_view{text}) && !places_.contains(kept_of(text));
     }
     void insert(std::uint64_t key) {
-        (void)bloom_.insert(key);
-        const auto known = places_.find(key);
+        const std::string text = text_of(key);
+        (void)bloom_.insert(key_view{text});
+        const auto known = places_.find(kept_of(text));
         if (known == places_.end()) return;
-        remembered_[known->second].reset();
+        remembered_[known->second].clear();
         places_.erase(known);
     }
     // It was a false positive.
     void remember(std::uint64_t key) {
-        if (room_ == 0 || places_.contains(key)) return;
+        std::string kept = kept_of(text_of(key));
+        if (room_ == 0 || places_.contains(kept)) return;
         if (remembered_.size() < room_) {
-            places_[key] = remembered_.size();
-            remembered_.emplace_back(key);
+            places_[kept] = remembered_.size();
+            remembered_.push_back(std::move(kept));
             return;
         }
         const std::uint64_t place = replaces_ == replacement::oldest ? next_++ % room_ : chance_.below(room_);
-        if (const auto old = remembered_[place]; old) places_.erase(*old);
-        remembered_[place] = key;
-        places_[key] = place;
+        if (!remembered_[place].empty()) places_.erase(remembered_[place]);
+        places_[kept] = place;
+        remembered_[place] = std::move(kept);
     }
 
     [[nodiscard]] std::uint64_t bits() const noexcept { return bits_; }
     [[nodiscard]] std::uint64_t room() const noexcept { return room_; }  // keys it can remember
     [[nodiscard]] std::uint64_t remembered() const noexcept { return places_.size(); }
     [[nodiscard]] double bloom_rate() const noexcept { return bloom_.stats().false_positive_rate; }
+
+    // The key that a number stands for: log u bits, rounded up to bytes; the highest bits first, the unused bits of the last byte 0.
+    [[nodiscard]] std::string text_of(std::uint64_t number) const {
+        std::string text((universe_bits_ + 7) / 8, '\0');
+        std::uint64_t word = number << (64 - std::min(universe_bits_, 64u));
+        random_stream more{number};
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (i > 0 && i % 8 == 0) word = more();
+            text[i] = static_cast<char>(word >> (56 - 8 * (i % 8)));
+        }
+        return text;
+    }
 
   private:
     // The best Bloom filter for its share.
@@ -85,13 +110,21 @@ class remembering_bloom {
     [[nodiscard]] std::uint64_t bloom_bits() const noexcept {
         return 8 * (bloom_.stats().local_bytes - sizeof(bloom_filter));
     }
+    [[nodiscard]] std::string kept_of(std::string text) const {
+        if (kept_bits_ == universe_bits_) return text;
+        text.resize((kept_bits_ + 7) / 8);
+        if (kept_bits_ % 8 != 0)
+            text.back() = static_cast<char>(static_cast<unsigned char>(text.back()) & (0xff00u >> (kept_bits_ % 8)));
+        return text;
+    }
 
     bloom_filter bloom_;
+    unsigned universe_bits_, kept_bits_;
     replacement replaces_;
     random_stream chance_;
     std::uint64_t room_ = 0, bits_ = 0, next_ = 0;
-    std::vector<std::optional<std::uint64_t>> remembered_;
-    std::unordered_map<std::uint64_t, std::uint64_t> places_;  // where in `remembered_`
+    std::vector<std::string> remembered_;                    // empty: nothing, since an insert
+    std::unordered_map<std::string, std::uint64_t> places_;  // where in `remembered_`
 };
 
 class remembering_arena final : public arena {

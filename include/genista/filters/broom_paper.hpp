@@ -56,6 +56,7 @@ enum class ghost_rule : unsigned char {
 enum class rehash_rule : unsigned char {
     frontier,  // a few with every call [broom18 §4.2]
     at_once,   // all of them, every n/c calls: "an amortized way"
+    never,     // none, until a group runs full: a control, whose adaptivity bits grow with the attack; cannot be loaded
 };
 
 struct broom_paper_options {

@@ -104,6 +104,10 @@ void core::move_frontier_or_throw(index_source& remote) {
             (void)start_afresh(remote);
         return;
     }
+    if (rehashing_ == rehash_rule::never) {
+        frontier_due_ = 0;
+        return;
+    }
     constexpr int most_at_once = 4;  // after errors there may be many
     for (int i = 0; i < most_at_once && frontier_due_ > 0 && !afresh_due_; ++i) {
         if (!rehash_next(remote)) return;

@@ -30,6 +30,9 @@ struct broom_faults {
     bool renewal_keeps_refused = false;     // L4: keys that were refused and stay in R make every renewal fail
     bool backyard_unsalted = false;         // L6: tags that no renewal changes
 
+    // What the lab measures space against.
+    bool side_blocks_leak = false;  // memory of side blocks is never used again
+
     // Bugs to be planted.
     bool insert_trusts_remote = false;     // "R holds x" taken for presence
     bool insert_takes_dead_slot = false;   // its own dead slot taken for presence
