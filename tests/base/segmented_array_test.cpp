@@ -137,6 +137,25 @@ TEST(segmented_array, without_addresses_it_lies_on_the_heap) {
 #endif
 }
 
+// What lies in a mapping is hidden from the sanitizer unless it is told: every element that was not asked for is poisoned.
+TEST(segmented_array, the_address_sanitizer_sees_an_element_that_was_not_asked_for) {
+#if defined(GENISTA_ASAN)
+    for (const std::uint64_t size : {std::uint64_t{10}, std::uint64_t{600}, std::uint64_t{200'001}}) {
+        words all;
+        ASSERT_TRUE(all.make_room(size));
+        ASSERT_EQ(__asan_region_is_poisoned(&all[size - 1], sizeof(std::uint64_t)), nullptr);
+        ASSERT_NE(__asan_region_is_poisoned(&all[size - 1] + 1, sizeof(std::uint64_t)), nullptr) << size;
+        all.give_back(size - 2);
+        ASSERT_EQ(__asan_region_is_poisoned(&all[size - 3], sizeof(std::uint64_t)), nullptr);
+        ASSERT_NE(__asan_region_is_poisoned(&all[size - 3] + 1, sizeof(std::uint64_t)), nullptr) << size;
+        ASSERT_TRUE(all.make_room(size + 1));
+        ASSERT_EQ(__asan_region_is_poisoned(&all[size], sizeof(std::uint64_t)), nullptr);
+    }
+#else
+    GTEST_SKIP() << "no sanitizer";
+#endif
+}
+
 // To and fro of all sizes, beside a vector.
 TEST(segmented_array, holds_what_a_vector_holds) {
     std::mt19937_64 chance{3};

@@ -1,0 +1,248 @@
+// The time of Theorem 1.1 [ppr05]: look-up O(1), counts O(1 + log c), updates O(1) amortised; and, which the theorem does not say, the
+// dearest update. See ppr_multiset_time.hpp for the limits.
+//
+// Instructions are counted one by one (instruction_counter.hpp), of samples. Which updates are the dearest is found first without counting:
+// every one is timed in three equal runs, and those whose shortest time is the longest are counted in a fourth. *Controls*, run and
+// counted alike: std::map's look-up grows with n, std::multiset's count with c, and std::unordered_map, whose updates are O(1) amortised, too,
+// has one that lays all of it out again.
+#include "lab/experiments/ppr_multiset_time.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <map>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "genista/filters/multiset.hpp"
+#include "lab/statistics/averages.hpp"
+#include "lab/workloads/experiment_run.hpp"
+#include "lab/workloads/instruction_counter.hpp"
+#include "lab/workloads/random.hpp"
+
+namespace genista::lab {
+namespace {
+
+constexpr std::uint64_t looked_up = 100, updated = 100;  // samples
+constexpr std::size_t dearest_counted = 3;
+
+struct timed_multiset {
+    std::uint64_t n, universe, seed;
+    std::vector<std::uint64_t> numbers;
+    timed_multiset(std::uint64_t keys, std::uint64_t from) : n{keys}, universe{256 * keys}, seed{from}, numbers(keys) {
+        random_stream draws{seed};
+        for (std::uint64_t& x : numbers) x = draws.below(universe);
+    }
+    [[nodiscard]] succinct_multiset empty() const {
+        return must(succinct_multiset::make({universe, hasher{hash_key::from_seed(seed)}}));
+    }
+    static void put(succinct_multiset& all, std::uint64_t x) {
+        if (must(all.insert(x)) != insert_outcome::inserted) throw workload_error{"the multiset is full"};
+    }
+    static void take(succinct_multiset& all, std::uint64_t x) {
+        if (must(all.erase(x)) != erase_outcome::erased) throw workload_error{"an element is lost"};
+    }
+};
+
+// Those with the longest shortest times.
+std::vector<bool> dearest_of(const std::vector<float>& shortest) {
+    std::vector<std::uint32_t> order(shortest.size());
+    std::iota(order.begin(), order.end(), 0u);
+    const auto some = static_cast<std::ptrdiff_t>(std::min(dearest_counted, order.size()));
+    std::partial_sort(order.begin(), order.begin() + some, order.end(),
+                      [&](std::uint32_t a, std::uint32_t b) { return shortest[a] > shortest[b]; });
+    std::vector<bool> chosen(shortest.size());
+    for (auto each = order.begin(); each != order.begin() + some; ++each) chosen[*each] = true;
+    return chosen;
+}
+
+multiset_time_at time_multiset(std::uint64_t n, std::uint64_t seed) {
+    const timed_multiset with{n, seed};
+    std::vector<float> inserts(n, 1e30f), erases(n, 1e30f);
+    const auto timed = [](float& shortest, auto&& work) {
+        const auto before = std::chrono::steady_clock::now();
+        work();
+        const std::chrono::duration<float, std::nano> taken = std::chrono::steady_clock::now() - before;
+        shortest = std::min(shortest, taken.count());
+    };
+    for (int run = 0; run < 3; ++run) {
+        succinct_multiset all = with.empty();
+        for (std::uint64_t i = 0; i < n; ++i) timed(inserts[i], [&] { with.put(all, with.numbers[i]); });
+        for (std::uint64_t i = 0; i < n; ++i) timed(erases[i], [&] { with.take(all, with.numbers[i]); });
+    }
+    const std::vector<bool> dear_inserts = dearest_of(inserts), dear_erases = dearest_of(erases);
+
+    multiset_time_at seen{.keys = n};
+    instruction_counter counter;
+    succinct_multiset all = with.empty();
+    const std::uint64_t every = n / 2 / updated;
+    const auto go = [&](const std::vector<bool>& dear, std::uint64_t sampled_from, double& mean, double& dearest,
+                        auto&& work) {
+        std::vector<double> sample;
+        for (std::uint64_t i = 0; i < n; ++i) {
+            const bool sampled = i >= sampled_from && i < sampled_from + n / 2 && i % every == 0;
+            if (!sampled && !dear[i]) {
+                work(with.numbers[i]);
+                continue;
+            }
+            const auto taken = static_cast<double>(counter.of([&] { work(with.numbers[i]); }));
+            dearest = std::max(dearest, taken);
+            if (sampled) sample.push_back(taken);
+        }
+        mean = mean_of(sample);
+    };
+    go(dear_inserts, n - n / 2, seen.insert, seen.dearest_insert, [&](std::uint64_t x) { with.put(all, x); });
+    std::vector<double> looks;
+    random_stream absent{seed + 1};
+    volatile bool sink = false;
+    for (std::uint64_t i = 0; i < looked_up; ++i) {
+        const std::uint64_t x = i % 2 == 0 ? with.numbers[i * (n / looked_up)] : absent.below(with.universe);
+        looks.push_back(static_cast<double>(counter.of([&] { sink = all.contains(x); })));
+    }
+    seen.look_up = mean_of(looks);
+    seen.dearest_look_up = *std::max_element(looks.begin(), looks.end());
+    go(dear_erases, 0, seen.erase, seen.dearest_erase, [&](std::uint64_t x) { with.take(all, x); });
+    return seen;
+}
+
+void time_counts(multiset_time_seen& seen, std::uint64_t seed) {
+    const timed_multiset with{100'000, seed};
+    succinct_multiset all = with.empty();
+    for (const std::uint64_t x : with.numbers) with.put(all, x);
+    instruction_counter counter;
+    volatile std::uint64_t sink = 0;
+    std::uint64_t next = 0;
+    for (const unsigned log : {0u, 4u, 8u, 12u, 16u, 24u, 32u, 48u}) {
+        const std::uint64_t count = std::uint64_t{1} << log;
+        std::vector<double> taken;
+        while (taken.size() < 3) {
+            const std::uint64_t x = with.universe - ++next;
+            if (all.contains(x)) continue;
+            if (must(all.insert(x, count)) != insert_outcome::inserted) throw workload_error{"the multiset is full"};
+            taken.push_back(static_cast<double>(counter.of([&] { sink = all.count(x); })));
+            if (sink != count) throw workload_error{"a wrong count"};
+        }
+        const double mean = mean_of(taken), first = log == 0 ? mean : seen.counts.front().taken;
+        seen.counts.push_back({count, mean, first * (1 + log)});
+    }
+    std::multiset<std::uint64_t> rival;
+    const std::uint64_t count = 1u << 12;
+    for (std::uint64_t i = 0; i < count; ++i) rival.insert(7);
+    seen.control_count = {count, static_cast<double>(counter.of([&] { sink = rival.count(7); })),
+                          seen.counts.front().taken * (1 + std::bit_width(count) - 1)};
+}
+
+void time_rivals(multiset_time_seen& seen, std::uint64_t largest, std::uint64_t seed) {
+    instruction_counter counter;
+    volatile bool sink = false;
+    for (int large = 0; large < 2; ++large) {
+        const timed_multiset with{large == 0 ? 10'000 : largest, seed};
+        std::map<std::uint64_t, std::uint32_t> rival;
+        for (const std::uint64_t x : with.numbers) ++rival[x];
+        std::vector<double> looks;
+        for (std::uint64_t i = 0; i < looked_up; ++i) {
+            const std::uint64_t x = with.numbers[i * (with.n / looked_up)] + i % 2;
+            looks.push_back(static_cast<double>(counter.of([&] { sink = rival.find(x) != rival.end(); })));
+        }
+        seen.control_look_up[large] = mean_of(looks);
+    }
+    const timed_multiset with{25'000, seed};
+    std::uint64_t last = 0;
+    for (const bool counting : {false, true}) {
+        std::unordered_map<std::uint64_t, std::uint64_t> rival;
+        for (std::uint64_t i = 0; i < with.n; ++i) {
+            const std::size_t before = rival.bucket_count();
+            if (counting && i == last) {
+                seen.control_dearest = static_cast<double>(counter.of([&] { ++rival[with.numbers[i]]; }));
+                return;
+            }
+            ++rival[with.numbers[i]];
+            if (!counting && rival.bucket_count() != before) last = i;
+        }
+    }
+}
+
+}  // namespace
+
+double multiset_time_seen::growth(double multiset_time_at::*value) const {
+    double worst = 0, least = 1e30;
+    for (const multiset_time_at& at : sizes) {
+        worst = std::max(worst, at.*value / least);
+        least = std::min(least, at.*value);
+    }
+    return worst;
+}
+double multiset_time_seen::dearest() const {
+    double most = 0;
+    for (const multiset_time_at& at : sizes) most = std::max({most, at.dearest_insert, at.dearest_erase});
+    return most;
+}
+bool multiset_time_seen::kept() const {
+    bool good = growth(&multiset_time_at::look_up) <= multiset_flat_look_up && dearest() <= multiset_most_update;
+    for (const auto value : {&multiset_time_at::insert, &multiset_time_at::erase, &multiset_time_at::dearest_insert,
+                             &multiset_time_at::dearest_erase})
+        good = good && growth(value) <= multiset_flat_update;
+    for (const multiset_time_at& at : sizes) good = good && at.dearest_look_up <= multiset_most_look_up;
+    for (const count_at& at : counts) good = good && at.taken <= at.allowed;
+    return good;
+}
+bool multiset_time_seen::controls_failed() const {
+    return control_look_up[1] > multiset_flat_look_up * control_look_up[0] &&
+           control_count.taken > control_count.allowed && control_dearest > multiset_most_update;
+}
+std::string multiset_time_seen::told() const {
+    std::string text = "instructions at n = 10^4";
+    for (const multiset_time_at& at : sizes) {
+        if (&at != &sizes.front()) text += ", " + shown(static_cast<double>(at.keys));
+        text += ": look-up " + shown(at.look_up, 3) + ", insert " + shown(at.insert, 4) + ", erase " +
+                shown(at.erase, 4) + ", dearest update " + shown(std::max(at.dearest_insert, at.dearest_erase), 5);
+    }
+    return text + "; a count of 2^48 in " + shown(counts.back().taken / counts.front().taken, 3) +
+           " times a count of 1";
+}
+nlohmann::json multiset_time_seen::rows() const {
+    nlohmann::json all = nlohmann::json::array();
+    const bool good = kept();
+    for (const multiset_time_at& at : sizes)
+        all.push_back({{"what", "instructions"},
+                       {"keys", at.keys},
+                       {"look_up", at.look_up},
+                       {"dearest_look_up", at.dearest_look_up},
+                       {"insert", at.insert},
+                       {"erase", at.erase},
+                       {"dearest_insert", at.dearest_insert},
+                       {"dearest_erase", at.dearest_erase},
+                       {"kept", good}});
+    for (const count_at& at : counts)
+        all.push_back({{"what", "instructions of a count"},
+                       {"count", at.count},
+                       {"taken", at.taken},
+                       {"allowed", at.allowed},
+                       {"kept", at.taken <= at.allowed}});
+    return all;
+}
+nlohmann::json multiset_time_seen::control() const {
+    return {{"what", "std::map's look-up, std::multiset's count, std::unordered_map's dearest update"},
+            {"look_up_grows_by", control_look_up[1] / control_look_up[0]},
+            {"look_up_may_grow_by", multiset_flat_look_up},
+            {"count", control_count.taken},
+            {"count_allowed", control_count.allowed},
+            {"dearest_update", control_dearest},
+            {"dearest_update_allowed", multiset_most_update},
+            {"failed_as_it_must", controls_failed()}};
+}
+
+multiset_time_seen measure_multiset_time(bool quick, std::uint64_t seed) {
+    if (!instruction_counter::available())
+        throw workload_error{"ppr-multiset counts instructions by single steps: Linux on x86-64, without a debugger"};
+    multiset_time_seen seen;
+    const std::uint64_t largest = quick ? 1'000'000 : 10'000'000;
+    for (std::uint64_t n = 10'000; n <= largest; n *= 10) seen.sizes.push_back(time_multiset(n, seed));
+    time_counts(seen, seed);
+    time_rivals(seen, largest, seed);
+    return seen;
+}
+
+}  // namespace genista::lab
