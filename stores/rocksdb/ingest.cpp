@@ -175,7 +175,10 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
             }
             in.settle(key);
         }
-        if (gate_->any_jammed()) (void)gate_->repair();  // keys that a growing filter had no room for
+        // Keys that a growing filter had no room for. Where more than a few ranges wait, the keeper's thread is at it, and
+        // writers do not wait for that.
+        if (const unsigned pending = gate_->pending_ranges(); pending > 0 && pending <= doors::number_of_doors / 64)
+            (void)gate_->repair();
         // Done, or refused and nothing has changed: snapshots are of use again. After an error in its own files RocksDB takes no
         // more writes; then nobody knows what it will find when it is opened again.
         if (done.ok() || next_generation()) {

@@ -2,6 +2,7 @@
 // files that were taken in or deleted behind it. No key that is in the store may stay denied.
 #include <gmock/gmock.h>
 #include <rocksdb/convenience.h>
+#include <rocksdb/utilities/checkpoint.h>
 #include <rocksdb/utilities/optimistic_transaction_db.h>
 #include <rocksdb/utilities/transaction_db.h>
 
@@ -269,6 +270,27 @@ TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     EXPECT_OURS(db->CreateColumnFamily({}, "made", &made));
     EXPECT_OURS(db->DropColumnFamily(made));
     EXPECT_OURS(db->DestroyColumnFamilyHandle(made));
+    // An import moves the store's number to the highest one of its files.
+    {
+        rocksdb::Options plain;
+        plain.create_if_missing = true;
+        plain.env = unsynced_env();
+        rocksdb::DB* raw = nullptr;
+        ASSERT_TRUE(rocksdb::DB::Open(plain, folder.path("elsewhere"), &raw).ok());
+        const std::unique_ptr<rocksdb::DB> elsewhere{raw};
+        for (int i = 0; i < 1000; ++i) EXPECT_OK(elsewhere->Put({}, key_number(static_cast<std::uint64_t>(i)), "v"));
+        rocksdb::Checkpoint* exporting = nullptr;
+        EXPECT_OK(rocksdb::Checkpoint::Create(elsewhere.get(), &exporting));
+        const std::unique_ptr<rocksdb::Checkpoint> owned{exporting};
+        rocksdb::ExportImportFilesMetaData* files = nullptr;
+        EXPECT_OK(owned->ExportColumnFamily(elsewhere->DefaultColumnFamily(), folder.path("exported"), &files));
+        const std::unique_ptr<rocksdb::ExportImportFilesMetaData> owned_files{files};
+        const auto before = db->GetLatestSequenceNumber();
+        rocksdb::ColumnFamilyHandle* imported = nullptr;
+        EXPECT_OURS(db->CreateColumnFamilyWithImport({}, "imported", {}, *files, &imported));
+        EXPECT_GT(db->GetLatestSequenceNumber(), before + 100);
+        EXPECT_OURS(db->DestroyColumnFamilyHandle(imported));
+    }
     EXPECT_TRUE(db->keeper().save());
     expect_ours("save");
     EXPECT_TRUE(db->reindex());
