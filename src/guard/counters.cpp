@@ -113,7 +113,7 @@ std::string metrics_text(const guard_counters& c, const guard_tally& times, std:
     text.counter("genista_guard_puts_total", "Keys put.", c.puts);
     text.counter("genista_guard_erases_total", "Keys erased.", c.erases);
     text.counter("genista_guard_adapts_total", "Mistakes of the filter repaired.", c.adapts);
-    text.counter("genista_guard_adapts_dropped_total", "Repairs skipped because the queue was full.", c.adapts_dropped);
+    text.counter("genista_guard_adapts_dropped_total", "Repairs skipped because the queue was full or the caller's deadline had passed.", c.adapts_dropped);
     text.counter("genista_guard_failed_adapts_total", "Repairs that failed with the store.", c.failed_adapts);
     text.counter("genista_guard_renewals_total", "Bins of the filter laid anew.", c.filter.renewals);
     text.counter("genista_guard_remote_reads_total", "Range reads by the filter.", c.filter.remote_reads);

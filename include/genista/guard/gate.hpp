@@ -31,6 +31,7 @@
 #include <shared_mutex>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -148,11 +149,15 @@ class gate {
     }
 
     // The filter let the key through and the store does not have it.
-    void missed(const digest& d, key_view key) noexcept {
+    void missed(const digest& d, key_view key) noexcept { missed(d, key, remote_); }
+    // The same through another view of R, which may give up: a caller with a deadline. A mistake whose range could not be
+    // read in time is left for the next query that makes it, and counted as dropped.
+    template <remote_map Through>
+    void missed(const digest& d, key_view key, Through& through) noexcept {
         tally_.count(guard_tally::wasted_read);
         if (tally_.wasted_before(d)) tally_.count(guard_tally::repeated_wasted_read);
         if constexpr (learns) {
-            if (options_.adapt == adapting::on_read) adapt(key);
+            if (options_.adapt == adapting::on_read) adapt(key, through);
             if (options_.adapt == adapting::in_background) enqueue(key);
         }
     }
@@ -285,9 +290,12 @@ class gate {
         return {};
     }
 
-    void adapt(key_view key) noexcept requires learns {
-        const auto outcome = filter_.adapt(key, remote_);
-        if (!outcome)
+    template <remote_map Through>
+    void adapt(key_view key, Through& through) noexcept requires learns {
+        const auto outcome = filter_.adapt(key, through);
+        if (!outcome && outcome.error().code() == error_code::timeout && !std::is_same_v<Through, R>)
+            tally_.count(guard_tally::adapt_dropped);
+        else if (!outcome)
             tally_.count(guard_tally::failed_adapt);
         else if (*outcome == adapt_outcome::fixed)
             tally_.count(guard_tally::adapt);
@@ -315,7 +323,7 @@ class gate {
             queue_.pop_front();
             busy_ = true;
             held.unlock();
-            if constexpr (learns) adapt(key);
+            if constexpr (learns) adapt(key_view{key}, remote_);
             held.lock();
             busy_ = false;
             if (queue_.empty()) idle_.notify_all();
