@@ -46,28 +46,33 @@ clustered_db::~clustered_db() {
 }
 
 result<void> clustered_db::put(key_view key, std::string_view value) {
+    if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
     return guarded_.put(key, value);
 }
 
 result<void> clustered_db::erase(key_view key) {
+    if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
     return guarded_.erase(key);
 }
 
 result<void> clustered_db::audit() {
+    if (is_closed()) return closed();
     const writers_lock::exclusive nobody_writes{writers_};
     return guarded_.filter().audit(store_->remote());
 }
 
 result<void> clustered_db::close() {
-    if (keeper_ == nullptr) return {};
+    if (is_closed()) return {};
     keeper_->stop();
     if (snapshot_on_close_ && guarded_.inner_gate().any_jammed()) (void)guarded_.repair();
     const auto saved = snapshot_on_close_ ? keeper_->save() : result<void>{};
-    keeper_.reset();
+    keeper_->close();
     guarded_.inner_gate().drain();  // its thread reads the store no more
-    if (const auto closed = store_->close(); !closed) return closed;
+    const auto gone = store_->close();
+    closed_.store(true, std::memory_order_relaxed);
+    if (!gone) return gone;
     return saved;
 }
 

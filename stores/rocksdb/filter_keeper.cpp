@@ -47,6 +47,7 @@ void filter_keeper::stop() noexcept {
 
 result<void> filter_keeper::save() try {
     const std::lock_guard held{saving_};
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no snapshot: the store is closed");
     if (place_.read_only)
         return error::make(error_code::unsupported, "no snapshot: the store is open for reading only");
     if (given_up_.load(std::memory_order_relaxed))

@@ -4,6 +4,7 @@
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
+#include "stores/rocksdb/closed_db.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -20,11 +21,13 @@ rocksdb::Status not_yours() {
 }  // namespace
 
 // RocksDB takes no handle for the family `default`, too.
-bool guarded_db::is_guarded(const Family* family) noexcept {
+bool guarded_db::is_guarded(const Family* family) const noexcept {
+    if (closed_.load(std::memory_order_relaxed)) return false;
     return family == nullptr || const_cast<Family*>(family)->GetID() == guarded_family_id;
 }
 
 bool guarded_db::is_own(const Family* family) const noexcept {
+    if (closed_.load(std::memory_order_relaxed)) return false;
     return family != nullptr && is_own(const_cast<Family*>(family)->GetID());
 }
 
@@ -75,6 +78,7 @@ rocksdb::Status guarded_db::DropColumnFamilies(const std::vector<Family*>& famil
 }
 
 rocksdb::Status guarded_db::DestroyColumnFamilyHandle(Family* family) {
+    if (closed_.load(std::memory_order_relaxed)) return closed_db::closed();
     if (family == &records_.family()) return not_yours();
     {
         const std::lock_guard held{handles_mutex_};
@@ -97,17 +101,21 @@ rocksdb::Status guarded_db::NewDefaultReplayer(const std::vector<Family*>&, std:
 }
 
 rocksdb::Status guarded_db::Close() {
-    if (keeper_ == nullptr) return {};
+    if (closed_.load(std::memory_order_relaxed)) return {};
     keeper_->stop();
     if (snapshot_on_close_ && gate_->any_jammed()) (void)gate_->repair();
     const auto saved = snapshot_on_close_ ? keeper_->save() : result<void>{};
-    keeper_.reset();
+    keeper_->close();
     gate_->drain();  // its thread reads the index no more
     {
         const std::lock_guard held{handles_mutex_};
         handles_.destroy_handles(*db_);
     }
     Status closed = db_->Close();
+    closed_base_.reset(db_);
+    db_ = new closed_db{closed_base_->GetName(), closed_base_->GetEnv()};  // ~StackableDB deletes it
+    records_.closed(*db_);
+    closed_.store(true, std::memory_order_relaxed);
     if (closed.ok() && !saved) return to_status(saved.error());
     return closed;
 }

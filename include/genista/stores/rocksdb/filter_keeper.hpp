@@ -108,6 +108,11 @@ class filter_keeper {
     // One snapshot now. An error leaves the snapshots before it.
     result<void> save();
     void stop() noexcept;
+    // stop(), and the database goes: save() is an error from now on.
+    void close() noexcept {
+        stop();
+        closed_.store(true, std::memory_order_relaxed);
+    }
 
     // R changes past the log (files are taken in): snapshots of older generations are void. By whoever excludes writers.
     void set_generation(std::uint64_t generation) noexcept { generation_.store(generation, std::memory_order_relaxed); }
@@ -130,6 +135,7 @@ class filter_keeper {
     std::optional<store_mark> last_;
     std::uint64_t last_learnt_ = 0;  // how much the filter had learnt then
     std::atomic<bool> given_up_{false};
+    std::atomic<bool> closed_{false};
     std::atomic<std::uint64_t> saved_{0}, failed_{0};
 
     std::mutex mutex_;
