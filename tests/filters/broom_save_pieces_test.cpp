@@ -237,6 +237,41 @@ TEST(broom_save_pieces, a_filter_that_grows_twice_meanwhile_is_not_saved_and_say
     EXPECT_TRUE(loaded->audit(w.remote));
 }
 
+// A bin of the last positions is saved first, under a code that no other bin has. Then it is renewed, and another bin so often
+// that every free code would get another number: the file would say the wrong salt of the saved bin.
+TEST(broom_save_pieces, codes_of_salts_mean_the_same_until_the_end_of_a_save) {
+    broom_options options = options_for(100'000);
+    options.history = broom_history::renew;  // every erase renews its bin
+    world w{options};
+    for (std::uint64_t key = 0; key < 80'000; ++key) w.put(key);
+    const auto key_at = [&](bool last, std::uint64_t from) {
+        while (true) {
+            const std::uint64_t position = w.filter.hash()(integer_key{++from}.view()).position;
+            if ((last ? ~position : position) < ~std::uint64_t{0} / 5'000) return from;
+        }
+    };
+    const std::uint64_t high = key_at(true, 1'000'000);
+    const std::uint64_t low = key_at(false, 1'000'000);
+    const auto renew = [&](std::uint64_t key) {
+        w.put(key);
+        w.erase(key);
+    };
+    for (int i = 0; i < 300; ++i) renew(low);  // all codes have had a number
+    for (int i = 0; i < 3; ++i) renew(high);
+    const std::size_t mark = w.log.size();
+    calling_sink out{[&](std::size_t write) {
+        if (write != 5) return;
+        renew(high);
+        for (int i = 0; i < 600; ++i) renew(low);
+    }};
+    ASSERT_TRUE(w.filter.save(out));
+    auto loaded = broom_filter::load(out.bytes());
+    ASSERT_TRUE(loaded) << loaded.error().message();
+    for (std::uint64_t key = 0; key < 80'000; ++key) ASSERT_TRUE(loaded->may_contain(key)) << key;
+    w.repeat(*loaded, mark);
+    EXPECT_TRUE(loaded->audit(w.remote));
+}
+
 // Writers that never stop, saves beside them, each loaded and caught up while the writers hold still for a moment.
 TEST(broom_save_pieces, saves_beside_writers_lose_nothing) {
     constexpr unsigned writers = 2;
