@@ -4,7 +4,7 @@
 //
 // The header checksum comes before the version, so that a flipped bit in the version reads "damaged" and not
 // "newer". For that, every later version keeps bytes [0, 10) and the checksum of the first 192 bytes where
-// they are.
+// they are. A streamed snapshot (version 2) has a second header at its end, which has to pass the same checks.
 #include <algorithm>
 #include <limits>
 
@@ -53,9 +53,10 @@ using bytes_view = std::span<const std::byte>;
                            wide(computed));
     }
     const unsigned version = load_little_endian<std::uint16_t>(at + detail::format_version_at);
-    if (version != snapshot_format_version) {
-        return error::make(error_code::unsupported, "snapshot of format version %u; this library reads version %u",
-                           version, unsigned{snapshot_format_version});
+    if (version != snapshot_format_version && version != streamed_format_version) {
+        return error::make(error_code::unsupported,
+                           "snapshot of format version %u; this library reads versions %u and %u", version,
+                           unsigned{snapshot_format_version}, unsigned{streamed_format_version});
     }
     if (!all_zero(bytes.subspan(detail::reserved_at, detail::header_checksum_at - detail::reserved_at))) {
         return error::make(error_code::corrupt, "snapshot header with reserved bytes [%zu, %zu) that are not zero",
@@ -72,8 +73,10 @@ struct lengths {
 
 // Proves that parameters, sections and their padding end exactly where `bytes` ends, so that every later sum
 // of them is below bytes.size() and no arithmetic on them can overflow.
-[[nodiscard]] result<lengths> check_lengths(bytes_view bytes) noexcept {
-    const std::byte* const at = bytes.data();
+// `header` is the one that has the lengths, `more_bytes` what the file has beside one header and its parts.
+[[nodiscard]] result<lengths> check_lengths(bytes_view bytes, const std::byte* header,
+                                            std::uint64_t more_bytes) noexcept {
+    const std::byte* const at = header;
     lengths found;
     found.parameters_bytes = load_little_endian<std::uint32_t>(at + detail::parameters_bytes_at);
     const std::uint32_t count = load_little_endian<std::uint32_t>(at + detail::section_count_at);
@@ -94,7 +97,7 @@ struct lengths {
     const std::uint64_t total = load_little_endian<std::uint64_t>(at + detail::total_bytes_at);
     const result<std::uint64_t> sum =
         snapshot_size_bytes(found.parameters_bytes, std::span{found.section_bytes}.first(count));
-    if (!sum || *sum != total) {
+    if (!sum || total < more_bytes || *sum != total - more_bytes) {
         return error::make(error_code::corrupt, "snapshot whose parts do not add up to its total of %llu bytes",
                            wide(total));
     }
@@ -106,6 +109,35 @@ struct lengths {
                            wide(bytes.size() - total));
     }
     return found;
+}
+
+[[nodiscard]] bool is_streamed(bytes_view bytes) noexcept {
+    return load_little_endian<std::uint16_t>(bytes.data() + detail::format_version_at) == streamed_format_version;
+}
+
+// The header at the end of a streamed snapshot: whole in itself, and the first one in everything that was known when
+// writing began. The first one, whose checksum is right, has no lengths and no checksum of the payload.
+[[nodiscard]] result<bytes_view> closing_header(bytes_view bytes) noexcept {
+    const auto cut = [&] {
+        return error::make(error_code::corrupt, "snapshot truncated: %zu bytes, and the header at its end is not there",
+                           bytes.size());
+    };
+    if (bytes.size() < 2 * snapshot_header_bytes) return cut();
+    const bytes_view first = bytes.first(snapshot_header_bytes);
+    const bytes_view last = bytes.last(snapshot_header_bytes);
+    const bytes_view magic = detail::snapshot_magic;
+    if (!std::equal(magic.begin(), magic.end(), last.begin())) return cut();
+    if (result<void> checked = check_header(last); !checked) return checked.error();
+    const auto same = [&](std::size_t from, std::size_t end) {
+        return std::equal(first.begin() + static_cast<std::ptrdiff_t>(from),
+                          first.begin() + static_cast<std::ptrdiff_t>(end),
+                          last.begin() + static_cast<std::ptrdiff_t>(from));
+    };
+    if (!same(0, detail::total_bytes_at) || !same(detail::parameters_bytes_at, detail::section_bytes_at) ||
+        !all_zero(first.subspan(detail::total_bytes_at, 8)) ||
+        !all_zero(first.subspan(detail::section_bytes_at, detail::reserved_at - detail::section_bytes_at)))
+        return error::make(error_code::corrupt, "snapshot whose first and last header do not agree");
+    return last;
 }
 
 // Takes the next part off `rest` and checks that zeros pad it.
@@ -122,11 +154,19 @@ struct lengths {
 
 result<snapshot_view> open_snapshot(std::span<const std::byte> bytes) noexcept {
     if (result<void> header = check_header(bytes); !header) return header.error();
-    const result<lengths> found = check_lengths(bytes);
+    const bool streamed = is_streamed(bytes);
+    bytes_view header = bytes.first(snapshot_header_bytes);
+    if (streamed) {
+        const result<bytes_view> last = closing_header(bytes);
+        if (!last) return last.error();
+        header = *last;
+    }
+    const std::size_t more_bytes = streamed ? snapshot_header_bytes : 0;
+    const result<lengths> found = check_lengths(bytes, header.data(), more_bytes);
     if (!found) return found.error();
 
-    const std::byte* const at = bytes.data();
-    bytes_view rest = bytes.subspan(snapshot_header_bytes);
+    const std::byte* const at = header.data();
+    bytes_view rest = bytes.subspan(snapshot_header_bytes, bytes.size() - snapshot_header_bytes - more_bytes);
     const detail::checksum128 computed = detail::checksum128_of(rest);
     if (!std::equal(computed.begin(), computed.end(), at + detail::payload_checksum_at)) {
         return error::make(error_code::corrupt, "snapshot payload damaged: %zu bytes do not match their checksum",
@@ -140,6 +180,7 @@ result<snapshot_view> open_snapshot(std::span<const std::byte> bytes) noexcept {
     }
     if (!clean) return error::make(error_code::corrupt, "snapshot with padding that is not zero");
     view.section_count = found->section_count;
+    view.format_version = streamed ? streamed_format_version : snapshot_format_version;
     view.info.kind = static_cast<snapshot_kind>(load_little_endian<std::uint16_t>(at + detail::kind_at));
     view.info.kind_version = load_little_endian<std::uint16_t>(at + detail::kind_version_at);
     view.info.hash_id = load_little_endian<std::uint16_t>(at + detail::hash_id_at);

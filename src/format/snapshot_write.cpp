@@ -6,6 +6,7 @@
 
 #include "format/checksum.hpp"
 #include "format/snapshot_layout.hpp"
+#include "format/snapshot_stream.hpp"
 #include "genista/format/snapshot.hpp"
 
 namespace genista {
@@ -24,23 +25,35 @@ constexpr std::array<std::byte, snapshot_alignment_bytes> padding_zeros{};
 
 using header_bytes = std::array<std::byte, snapshot_header_bytes>;
 
-[[nodiscard]] header_bytes make_header(const snapshot_info& info, std::uint64_t total_bytes,
-                                       std::span<const std::byte> parameters,
-                                       std::span<const std::span<const std::byte>> sections) noexcept {
+// All but total, lengths and checksums.
+[[nodiscard]] header_bytes begin_header(const snapshot_info& info, std::uint16_t version, std::size_t parameters_bytes,
+                                        std::size_t section_count) noexcept {
     header_bytes header{};
     std::byte* const at = header.data();
     std::copy(detail::snapshot_magic.begin(), detail::snapshot_magic.end(), at);
-    store_little_endian(at + detail::format_version_at, snapshot_format_version);
+    store_little_endian(at + detail::format_version_at, version);
     store_little_endian(at + detail::kind_at, static_cast<std::uint16_t>(info.kind));
     store_little_endian(at + detail::kind_version_at, info.kind_version);
     store_little_endian(at + detail::hash_id_at, info.hash_id);
     store_little_endian(at + detail::key_id_at, info.key_id);
     std::copy(info.store.identity.begin(), info.store.identity.end(), at + detail::store_identity_at);
     store_little_endian(at + detail::sequence_at, info.store.sequence);
-    store_little_endian(at + detail::total_bytes_at, total_bytes);
-    store_little_endian(at + detail::parameters_bytes_at, static_cast<std::uint32_t>(parameters.size()));
-    store_little_endian(at + detail::section_count_at, static_cast<std::uint32_t>(sections.size()));
+    store_little_endian(at + detail::parameters_bytes_at, static_cast<std::uint32_t>(parameters_bytes));
+    store_little_endian(at + detail::section_count_at, static_cast<std::uint32_t>(section_count));
+    return header;
+}
 
+void seal(header_bytes& header) noexcept {
+    store_little_endian(header.data() + detail::header_checksum_at,
+                        detail::checksum64_of(std::span{header}.first(detail::header_checksum_at)));
+}
+
+[[nodiscard]] header_bytes make_header(const snapshot_info& info, std::uint64_t total_bytes,
+                                       std::span<const std::byte> parameters,
+                                       std::span<const std::span<const std::byte>> sections) noexcept {
+    header_bytes header = begin_header(info, snapshot_format_version, parameters.size(), sections.size());
+    std::byte* const at = header.data();
+    store_little_endian(at + detail::total_bytes_at, total_bytes);
     detail::checksum128_stream payload;
     payload.add(parameters);
     payload.add(padding_of(parameters));
@@ -51,9 +64,22 @@ using header_bytes = std::array<std::byte, snapshot_header_bytes>;
     }
     const detail::checksum128 payload_checksum = payload.value();
     std::copy(payload_checksum.begin(), payload_checksum.end(), at + detail::payload_checksum_at);
-    store_little_endian(at + detail::header_checksum_at,
-                        detail::checksum64_of(std::span{header}.first(detail::header_checksum_at)));
+    seal(header);
     return header;
+}
+
+// Whatever a sink does is a result.
+template <class Write>
+result<void> caught(const Write& write) noexcept {
+    try {
+        return write();
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "the sink ran out of memory while a snapshot was written");
+    } catch (const std::exception& thrown) {
+        return error::make(error_code::io, "the sink threw while a snapshot was written: %s", thrown.what());
+    } catch (...) {
+        return error::make(error_code::io, "the sink threw while a snapshot was written");
+    }
 }
 
 // A part and its padding. Nothing is written for an empty one.
@@ -174,15 +200,57 @@ result<void> write_snapshot(sink& out, const snapshot_info& info, std::span<cons
     if (!total) return total.error();
 
     const header_bytes header = make_header(info, *total, parameters, sections);
-    try {
-        return write_parts(out, header, parameters, sections);
-    } catch (const std::bad_alloc&) {
-        return error::make(error_code::out_of_memory, "the sink ran out of memory while a snapshot was written");
-    } catch (const std::exception& thrown) {
-        return error::make(error_code::io, "the sink threw while a snapshot was written: %s", thrown.what());
-    } catch (...) {
-        return error::make(error_code::io, "the sink threw while a snapshot was written");
-    }
+    return caught([&] { return write_parts(out, header, parameters, sections); });
 }
 
+namespace detail {
+
+snapshot_stream::snapshot_stream(sink& out, const snapshot_info& info, std::size_t section_count) noexcept
+    : out_{out}, info_{info}, section_count_{section_count} {}
+
+result<void> snapshot_stream::write(std::span<const std::byte> bytes) noexcept {
+    if (bytes.empty()) return {};
+    return caught([&] { return out_.write(bytes); });
+}
+
+result<void> snapshot_stream::begin(std::span<const std::byte> parameters) noexcept {
+    if (section_count_ > max_snapshot_sections) return too_many_sections(section_count_);
+    if (const auto fits = snapshot_size_bytes(parameters.size(), {}); !fits) return fits.error();
+    parameters_bytes_ = parameters.size();
+    header_bytes header = begin_header(info_, streamed_format_version, parameters_bytes_, section_count_);
+    seal(header);
+    if (auto written = write(header); !written) return written;
+    payload_.add(parameters);
+    payload_.add(padding_of(parameters));
+    if (auto written = write(parameters); !written) return written;
+    return write(padding_of(parameters));
+}
+
+result<void> snapshot_stream::add(std::span<const std::byte> bytes) noexcept {
+    payload_.add(bytes);
+    lengths_[section_] += bytes.size();
+    return write(bytes);
+}
+
+result<void> snapshot_stream::end_section() noexcept {
+    const auto padding = std::span{padding_zeros}.first(padding_after(lengths_[section_++]));
+    payload_.add(padding);
+    return write(padding);
+}
+
+result<void> snapshot_stream::finish() noexcept {
+    const std::span lengths = std::span{lengths_}.first(section_count_);
+    const auto parts = snapshot_size_bytes(parameters_bytes_, lengths);
+    if (!parts) return parts.error();
+    header_bytes header = begin_header(info_, streamed_format_version, parameters_bytes_, section_count_);
+    std::byte* const at = header.data();
+    store_little_endian(at + total_bytes_at, *parts + snapshot_header_bytes);
+    for (std::size_t i = 0; i < lengths.size(); ++i) store_little_endian(at + section_bytes_at + 8 * i, lengths[i]);
+    const checksum128 sum = payload_.value();
+    std::copy(sum.begin(), sum.end(), at + payload_checksum_at);
+    seal(header);
+    return write(header);
+}
+
+}  // namespace detail
 }  // namespace genista

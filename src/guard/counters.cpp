@@ -56,7 +56,8 @@ result<void> add_metrics(metrics_page& page, const guard_counters& c, const guar
     page.counter("genista_guard_puts_total", "Keys put.", c.puts);
     page.counter("genista_guard_erases_total", "Keys erased.", c.erases);
     page.counter("genista_guard_adapts_total", "Mistakes of the filter repaired.", c.adapts);
-    page.counter("genista_guard_adapts_dropped_total", "Repairs skipped because the queue was full.", c.adapts_dropped);
+    page.counter("genista_guard_adapts_dropped_total",
+                 "Repairs skipped because the queue was full or the caller's deadline had passed.", c.adapts_dropped);
     page.counter("genista_guard_failed_adapts_total", "Repairs that failed with the store.", c.failed_adapts);
     page.counter("genista_guard_renewals_total", "Bins of the filter rehashed with a new salt.", c.filter.renewals);
     page.counter("genista_guard_remote_reads_total", "Range reads by the filter.", c.filter.remote_reads);

@@ -4,7 +4,7 @@
 #include <rocksdb/comparator.h>
 
 #include <algorithm>
-#include <memory>
+#include <numeric>
 #include <tuple>
 
 namespace genista::rocks {
@@ -34,37 +34,36 @@ rocksdb::Status batch_plan::PutBlobIndexCF(std::uint32_t family, const rocksdb::
     return rocksdb::Status::NotSupported("a guarded database takes no batches with blob references");
 }
 
-rocksdb::Status batch_plan::spell_out_ranges(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) {
-    const rocksdb::Comparator& order = *family.GetComparator();
-    std::vector<change> all;
-    std::size_t next = 0;
+// Keys in their order, with the ranges that begin at or before each in a heap, the one written last on top.
+rocksdb::Status batch_plan::apply_ranges(const rocksdb::Comparator& order) {
     for (const range& each : ranges_) {
-        all.insert(all.end(), changes_.begin() + static_cast<std::ptrdiff_t>(next),
-                   changes_.begin() + static_cast<std::ptrdiff_t>(each.after));
-        next = each.after;
-        const int direction = order.Compare(each.begin, each.end);
-        if (direction > 0) return rocksdb::Status::InvalidArgument("end key comes before start key");
-        if (direction == 0) continue;
-        for (std::size_t i = 0, before = all.size(); i < before; ++i) {
-            const change old = all[i];
-            if (!old.is_put || order.Compare(old.key, each.begin) < 0 || order.Compare(old.key, each.end) >= 0)
-                continue;
-            all.push_back({.key = old.key, .where = old.where, .is_put = false});
-        }
-        rocksdb::ReadOptions how;
-        how.total_order_seek = true;
-        how.fill_cache = false;
-        how.iterate_lower_bound = &each.begin;
-        how.iterate_upper_bound = &each.end;
-        const std::unique_ptr<rocksdb::Iterator> at{db.NewIterator(how, &family)};
-        for (at->SeekToFirst(); at->Valid(); at->Next()) {
-            const rocksdb::Slice key = spelt_out_.emplace_back(at->key().data(), at->key().size());
-            all.push_back({.key = key, .where = hash_(to_key(key)), .is_put = false});
-        }
-        if (!at->status().ok()) return at->status();
+        if (order.Compare(each.begin, each.end) > 0)
+            return rocksdb::Status::InvalidArgument("end key comes before start key");
     }
-    all.insert(all.end(), changes_.begin() + static_cast<std::ptrdiff_t>(next), changes_.end());
-    changes_ = std::move(all);
+    std::erase_if(ranges_, [&](const range& each) { return order.Compare(each.begin, each.end) == 0; });
+    std::vector<std::size_t> by_key(changes_.size());
+    std::iota(by_key.begin(), by_key.end(), std::size_t{0});
+    std::sort(by_key.begin(), by_key.end(),
+              [&](std::size_t a, std::size_t b) { return order.Compare(changes_[a].key, changes_[b].key) < 0; });
+    std::vector<const range*> by_begin;
+    for (const range& each : ranges_) by_begin.push_back(&each);
+    std::sort(by_begin.begin(), by_begin.end(),
+              [&](const range* a, const range* b) { return order.Compare(a->begin, b->begin) < 0; });
+    const auto earlier = [](const range* a, const range* b) { return a->after < b->after; };
+    std::vector<const range*> around;
+    auto next = by_begin.begin();
+    for (const std::size_t index : by_key) {
+        change& each = changes_[index];
+        for (; next != by_begin.end() && order.Compare((*next)->begin, each.key) <= 0; ++next) {
+            around.push_back(*next);
+            std::push_heap(around.begin(), around.end(), earlier);
+        }
+        while (!around.empty() && order.Compare(around.front()->end, each.key) <= 0) {
+            std::pop_heap(around.begin(), around.end(), earlier);
+            around.pop_back();
+        }
+        if (!around.empty() && around.front()->after > index) each.is_put = false;
+    }
     return {};
 }
 

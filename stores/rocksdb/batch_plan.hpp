@@ -1,16 +1,15 @@
 // batch_plan: what a WriteBatch does to the keys of the family `default`, in its order, and with what result for each
 // key.
 //
-// Reading a batch (WriteBatch::Iterate) gives the operations; ranges are then spelt out against the database, while
-// nobody writes; and finish() says for each key how it ends, which is all that a filter needs to know of an atomic
-// batch.
+// Reading a batch (WriteBatch::Iterate) gives the operations; ranges are then applied to the keys put before them in the
+// batch (those of the database are guarded_db's: range_deletes.hpp); and finish() says for each key how it ends, which is
+// all that a filter needs to know of an atomic batch.
 #pragma once
 
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
 #include <cstdint>
-#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +22,7 @@ namespace genista::rocks {
 class batch_plan final : public rocksdb::WriteBatch::Handler {
   public:
     struct change {
-        rocksdb::Slice key;  // inside the batch, or in `spelt_out_`
+        rocksdb::Slice key;  // inside the batch
         digest where;
         bool is_put;
     };
@@ -37,9 +36,14 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
     [[nodiscard]] bool touches_guarded() const noexcept { return !changes_.empty() || !ranges_.empty(); }
     [[nodiscard]] bool has_ranges() const noexcept { return !ranges_.empty(); }
 
-    // Replaces each range by deletions of the keys it meets: those of the database, and those put before it in the
-    // batch. InvalidArgument: a range that ends before it begins (RocksDB notices when half of the batch is done).
-    rocksdb::Status spell_out_ranges(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family);
+    struct range {
+        rocksdb::Slice begin, end;
+        std::size_t after;  // that many changes come before it
+    };
+    [[nodiscard]] std::span<const range> ranges() const noexcept { return ranges_; }
+    // Puts that a later range of the batch meets become deletions; empty ranges go. In O(n log n), whatever the number of
+    // ranges. InvalidArgument: a range that ends before it begins (RocksDB notices when half of the batch is done).
+    rocksdb::Status apply_ranges(const rocksdb::Comparator& order);
 
     // The records of R for all changes, in order, behind what is there.
     rocksdb::Status append_records(rocksdb::WriteBatch& to, rocksdb::ColumnFamilyHandle& index) const;
@@ -81,11 +85,6 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
     }
 
   private:
-    struct range {
-        rocksdb::Slice begin, end;
-        std::size_t after;  // that many changes come before it
-    };
-
     rocksdb::Status add(std::uint32_t family, const rocksdb::Slice& key, bool is_put);
     rocksdb::Status check(std::uint32_t family) const;
     static rocksdb::Status transaction();
@@ -95,7 +94,6 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
     std::vector<change> changes_;
     std::size_t puts_ = 0;  // of changes_, once finished
     std::vector<range> ranges_;
-    std::deque<std::string> spelt_out_;
 };
 
 // A key of `default` belongs to family 0, whatever handle was used.

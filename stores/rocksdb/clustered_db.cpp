@@ -95,6 +95,7 @@ clustered_db::~clustered_db() {
 }
 
 result<void> clustered_db::put(key_view key, std::string_view value) {
+    if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
     accounts_.begin(1);
     auto written = guarded_.put(key, value);
@@ -103,6 +104,7 @@ result<void> clustered_db::put(key_view key, std::string_view value) {
 }
 
 result<void> clustered_db::erase(key_view key) {
+    if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
     // guarded_.erase, step by step: only one that reaches the store takes a sequence number.
     rocks_gate& guard = guarded_.inner_gate();
@@ -120,12 +122,13 @@ result<void> clustered_db::erase(key_view key) {
 }
 
 result<void> clustered_db::audit() {
+    if (is_closed()) return closed();
     const writers_lock::exclusive nobody_writes{writers_};
     return guarded_.filter().audit(store_->remote());
 }
 
 result<void> clustered_db::close() {
-    if (keeper_ == nullptr) return {};
+    if (is_closed()) return {};
     keeper_->stop();
     // A few ranges only: what an opening left to a thread is not done while the caller waits.
     rocks_gate& guard = guarded_.inner_gate();
@@ -133,9 +136,11 @@ result<void> clustered_db::close() {
     if (snapshot_on_close_ && guard.any_jammed() && guard.pending_ranges() <= few) (void)guarded_.repair();
     const bool saves = snapshot_on_close_ && guard.pending_ranges() <= few;
     const auto saved = saves ? keeper_->save() : result<void>{};
-    keeper_.reset();
+    keeper_->close();
     guarded_.inner_gate().drain();  // its thread reads the store no more
-    if (const auto closed = store_->close(); !closed) return closed;
+    const auto gone = store_->close();
+    closed_.store(true, std::memory_order_relaxed);
+    if (!gone) return gone;
     return saved;
 }
 

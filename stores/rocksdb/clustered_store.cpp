@@ -1,8 +1,11 @@
 // Opening, reading and writing. See clustered_store.hpp.
 #include "genista/stores/rocksdb/clustered_store.hpp"
 
+#include <rocksdb/write_batch.h>
+
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace genista::rocks {
 namespace {
@@ -48,6 +51,11 @@ result<store_meta> settle_meta(database& db, const std::string& path, const clus
     return made;
 }
 
+// As the user has `default`: it holds what would lie there.
+rocksdb::ColumnFamilyOptions values_options(const clustered_options& options) {
+    return rocksdb::ColumnFamilyOptions{options.rocksdb};
+}
+
 result<void> done_or(const rocksdb::Status& status, const char* doing) noexcept {
     if (status.ok()) return {};
     return to_error(status, doing);
@@ -63,7 +71,8 @@ result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string
     }
     if (options.rocksdb.WAL_size_limit_MB == 0) options.rocksdb.WAL_size_limit_MB = options.wal_kept_mb;
     auto opened = database::open(path, {.options = options.rocksdb,
-                                        .families = {{meta_family_name, rocksdb::ColumnFamilyOptions{}}},
+                                        .families = {{meta_family_name, rocksdb::ColumnFamilyOptions{}},
+                                                     {values_family_name, values_options(options)}},
                                         .create_if_missing = options.create_if_missing,
                                         .read_only = options.read_only});
     if (!opened) return opened.error();
@@ -71,30 +80,48 @@ result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string
     auto meta = settle_meta(*opened, path, options);
     if (!meta) return meta.error();
     if (!options.read_only) {
+        if (options.values_apart_from != 0 && opened->family(values_family_name) == nullptr) {
+            if (const auto made = opened->create_family(values_options(options), values_family_name); !made)
+                return made.error();
+        }
+        // Before the first value that an older version would not find.
+        if (opened->family(values_family_name) != nullptr) meta->format = values_apart_format;
         if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), *meta); !begun)
             return begun.error();
     }
     const auto identity = store_identity(opened->base());
     if (!identity) return identity.error();
     return std::unique_ptr<clustered_store>{
-        new clustered_store{std::move(*opened), *meta, *identity, !had_meta, options.writes}};
+        new clustered_store{std::move(*opened), *meta, *identity, !had_meta, options}};
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to open %s", path.c_str());
 }
 
 clustered_store::clustered_store(database opened, const store_meta& meta, const store_id& identity, bool is_new,
-                                 const rocksdb::WriteOptions& writes)
+                                 const clustered_options& options)
     : database_{std::move(opened)},
       meta_{meta},
       hash_{meta.hash()},
       identity_{identity},
       is_new_{is_new},
-      writes_{writes},
-      records_{database_.base(), *database_.family(rocksdb::kDefaultColumnFamilyName)} {}
+      writes_{options.writes},
+      records_{database_.base(), *database_.family(rocksdb::kDefaultColumnFamilyName)},
+      values_{database_.family(values_family_name)},
+      values_apart_from_{options.values_apart_from},
+      has_values_apart_{values_ != nullptr && !is_empty(database_.base(), *values_)} {}
 
 result<bool> clustered_store::read(const digest& where, key_view key, std::string& value) try {
     const record_key name{where, key};
-    const rocksdb::Status got = db().Get({}, &family(), name.slice(), &value);
+    rocksdb::Status got = db().Get({}, &family(), name.slice(), &value);
+    if (got.ok() && value.empty() && has_values_apart_.load(std::memory_order_acquire)) {
+        // Both at one moment: between two reads of their own a writer could exchange a long value for a short one.
+        std::vector<std::string> both;
+        const auto asked = db().MultiGet({}, {&family(), values_}, {name.slice(), name.slice()}, &both);
+        got = asked[0];
+        const bool apart = got.ok() && both[0].empty() && !asked[1].IsNotFound();
+        if (apart) got = asked[1];
+        if (got.ok()) value = std::move(both[apart ? 1 : 0]);
+    }
     if (got.ok()) return true;
     if (got.IsNotFound()) return false;
     return to_error(got, "read a value");
@@ -104,14 +131,31 @@ result<bool> clustered_store::read(const digest& where, key_view key, std::strin
 
 result<void> clustered_store::write(const digest& where, key_view key, std::string_view value) try {
     const record_key name{where, key};
-    return done_or(db().Put(writes_, &family(), name.slice(), {value.data(), value.size()}), "write a value");
+    const rocksdb::Slice text{value.data(), value.size()};
+    const bool apart = values_ != nullptr && values_apart_from_ != 0 && value.size() >= values_apart_from_;
+    if (apart) has_values_apart_.store(true, std::memory_order_release);
+    // An empty record says "look there": nothing old may be found.
+    const bool clear =
+        values_ != nullptr && !apart && (value.empty() || has_values_apart_.load(std::memory_order_acquire));
+    if (!apart && !clear) return done_or(db().Put(writes_, &family(), name.slice(), text), "write a value");
+    rocksdb::WriteBatch both;
+    rocksdb::Status done = both.Put(&family(), name.slice(), apart ? rocksdb::Slice{} : text);
+    if (done.ok()) done = apart ? both.Put(values_, name.slice(), text) : both.Delete(values_, name.slice());
+    if (done.ok()) done = db().Write(writes_, &both);
+    return done_or(done, "write a value");
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to write a value");
 }
 
 result<void> clustered_store::remove(const digest& where, key_view key) try {
     const record_key name{where, key};
-    return done_or(db().Delete(writes_, &family(), name.slice()), "delete a value");
+    if (!has_values_apart_.load(std::memory_order_acquire))
+        return done_or(db().Delete(writes_, &family(), name.slice()), "delete a value");
+    rocksdb::WriteBatch both;
+    rocksdb::Status done = both.Delete(&family(), name.slice());
+    if (done.ok()) done = both.Delete(values_, name.slice());
+    if (done.ok()) done = db().Write(writes_, &both);
+    return done_or(done, "delete a value");
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to delete a value");
 }
@@ -129,7 +173,11 @@ result<void> clustered_store::sync() {
     return done_or(db().FlushWAL(true), "sync the log");
 }
 result<void> clustered_store::close() {
-    return done_or(database_.close(), "close the database");
+    const rocksdb::Status closed = database_.close();
+    records_.closed(database_.base());
+    has_values_apart_.store(false, std::memory_order_relaxed);  // its handle is gone
+    values_ = nullptr;
+    return done_or(closed, "close the database");
 }
 
 }  // namespace genista::rocks

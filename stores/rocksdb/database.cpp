@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/closed_db.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {
@@ -116,6 +117,7 @@ database& database::operator=(database&& other) noexcept {
     handles_ = std::move(other.handles_);
     other.handles_.clear();
     is_new_ = other.is_new_;
+    is_closed_ = other.is_closed_;
     return *this;
 }
 
@@ -157,10 +159,11 @@ void database::destroy_handles(rocksdb::DB& of) noexcept {
 }
 
 rocksdb::Status database::close() {
-    if (db_ == nullptr) return {};
+    if (db_ == nullptr || is_closed_) return {};
     destroy_handles(*db_);
     rocksdb::Status closed = db_->Close();
-    db_.reset();
+    is_closed_ = true;
+    db_ = std::make_unique<closed_db>(db_->GetName(), db_->GetEnv());
     return closed;
 }
 

@@ -74,6 +74,7 @@ result<void> filter_keeper::save() {
 
 result<bool> filter_keeper::save_if_needed() try {
     const std::lock_guard held{saving_};
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no snapshot: the store is closed");
     if (place_.read_only)
         return error::make(error_code::unsupported, "no snapshot: the store is open for reading only");
     if (given_up_.load(std::memory_order_relaxed))
@@ -132,7 +133,7 @@ result<void> filter_keeper::settle_accounts() {
 }
 
 result<void> filter_keeper::look() try {
-    if (place_.accounts == nullptr || place_.read_only) return {};
+    if (place_.accounts == nullptr || place_.read_only || closed_.load(std::memory_order_relaxed)) return {};
     const writers_lock::exclusive nobody_writes{writers_};
     return settle_accounts();
 } catch (const std::exception&) {
@@ -140,6 +141,7 @@ result<void> filter_keeper::look() try {
 }
 
 result<void> filter_keeper::repair(const repair_pass& how) {
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no repair: the store is closed");
     if (gate_.remote_lacks_keys() && work_.make_whole) {
         static const std::atomic<bool> never{false};
         if (const auto whole = work_.make_whole(how.stop != nullptr ? *how.stop : never); !whole) return whole;

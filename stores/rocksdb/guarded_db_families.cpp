@@ -4,6 +4,7 @@
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
+#include "stores/rocksdb/closed_db.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -22,11 +23,13 @@ rocksdb::Status not_yours() {
 }  // namespace
 
 // RocksDB takes no handle for the family `default`, too.
-bool guarded_db::is_guarded(const Family* family) noexcept {
+bool guarded_db::is_guarded(const Family* family) const noexcept {
+    if (closed_.load(std::memory_order_relaxed)) return false;
     return family == nullptr || const_cast<Family*>(family)->GetID() == guarded_family_id;
 }
 
 bool guarded_db::is_own(const Family* family) const noexcept {
+    if (closed_.load(std::memory_order_relaxed)) return false;
     return family != nullptr && is_own(const_cast<Family*>(family)->GetID());
 }
 
@@ -82,6 +85,7 @@ rocksdb::Status guarded_db::DropColumnFamilies(const std::vector<Family*>& famil
 }
 
 rocksdb::Status guarded_db::DestroyColumnFamilyHandle(Family* family) {
+    if (closed_.load(std::memory_order_relaxed)) return closed_db::closed();
     if (family == &records_.family()) return not_yours();
     {
         const std::lock_guard held{handles_mutex_};
@@ -104,7 +108,7 @@ rocksdb::Status guarded_db::NewDefaultReplayer(const std::vector<Family*>&, std:
 }
 
 rocksdb::Status guarded_db::Close() {
-    if (keeper_ == nullptr) return {};
+    if (closed_.load(std::memory_order_relaxed)) return {};
     keeper_->stop();
     // A few ranges only: what an opening left to a thread, or a foreign write, is not done while the caller waits.
     const bool is_behind = gate_->pending_ranges() > most_repaired_at_close;
@@ -112,13 +116,17 @@ rocksdb::Status guarded_db::Close() {
     (void)keeper_->look();  // a last mark, whether there is a snapshot or not
     const bool saves = snapshot_on_close_ && gate_->pending_ranges() <= most_repaired_at_close;
     const auto saved = saves ? keeper_->save() : result<void>{};
-    keeper_.reset();
+    keeper_->close();
     gate_->drain();  // its thread reads the index no more
     {
         const std::lock_guard held{handles_mutex_};
         handles_.destroy_handles(*db_);
     }
     Status closed = db_->Close();
+    closed_base_.reset(db_);
+    db_ = new closed_db{closed_base_->GetName(), closed_base_->GetEnv()};  // ~StackableDB deletes it
+    records_.closed(*db_);
+    closed_.store(true, std::memory_order_relaxed);
     if (closed.ok() && !saved) return to_status(saved.error());
     return closed;
 }

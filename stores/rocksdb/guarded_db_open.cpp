@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "stores/rocksdb/foreign_writes.hpp"
 #include "stores/rocksdb/index_builder.hpp"
 #include "stores/rocksdb/ingest.hpp"
+#include "stores/rocksdb/range_deletes.hpp"
 
 namespace genista::rocks {
 namespace {
@@ -214,6 +216,7 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), meta); !begun)
         return begun.error();
 
+    if (const auto finished = finish_range_deletes(*opened); !finished) return finished.error();
     const auto identity = store_identity(opened->base());
     if (!identity) return identity.error();
     options.filter.hash = meta.hash();
@@ -335,6 +338,8 @@ result<key_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
 }  // namespace
 
 result<void> guarded_db::audit() {
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no audit: the database is closed");
+    const std::unique_lock no_range_delete{clearing_};
     const writers_lock::exclusive nobody_writes{writers_};
     const auto data = sum_of_default(*db_, gate_->hash());
     if (!data) return data.error();

@@ -39,6 +39,14 @@ bool guarded_db::may_contain(const Slice& key) const noexcept {
     return gate_->may_contain(to_key(key), gate_->hash()(to_key(key)));
 }
 
+void guarded_db::learn(const rocksdb::ReadOptions& options, const digest& d, const Slice& key) {
+    fail_point("read.missed");
+    const read_limits limits{.deadline = options.deadline, .io_timeout = options.io_timeout};
+    if (!limits.any()) return gate_->missed(d, to_key(key));
+    hurried_records within{records_, limits};
+    gate_->missed(d, to_key(key), within);
+}
+
 template <class Read>
 rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read) {
     guard_tally& tally = gate_->tally();
@@ -56,7 +64,7 @@ rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice
         tally.read_times.record(since(read_begin));
         tally.count(guard_tally::read);
         if (answer.IsNotFound()) {
-            if (may_learn(options)) gate_->missed(d, to_key(key));
+            if (may_learn(options)) learn(options, d, key);
         } else if (!answer.ok() && !answer.IsIncomplete()) {
             tally.count(guard_tally::failed_read);
         }
@@ -200,7 +208,7 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
         was_read = true;
         tally.count(guard_tally::read);
         if (status.IsNotFound()) {
-            if (may_learn(options)) gate_->missed(each.where, to_key(keys[each.index]));
+            if (may_learn(options)) learn(options, each.where, keys[each.index]);
         } else if (!status.ok() && !status.IsIncomplete()) {
             tally.count(guard_tally::failed_read);
         }

@@ -130,7 +130,7 @@ rocksdb::Status guarded_db::DeleteRange(const rocksdb::WriteOptions& options, Fa
 }
 
 rocksdb::Status guarded_db::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
-    if (updates == nullptr) return db_->Write(options, updates);
+    if (updates == nullptr || closed_.load(std::memory_order_relaxed)) return db_->Write(options, updates);
     batch_plan plan{gate_->hash(), index_id_, meta_id_};
     if (Status read = plan.read(*updates); !read.ok()) return read;
     if (!plan.touches_guarded()) return pass_on(updates->Count(), [&] { return db_->Write(options, updates); });
@@ -142,9 +142,12 @@ rocksdb::Status guarded_db::Write(const rocksdb::WriteOptions& options, rocksdb:
         return write_batch(options, *updates, plan);
     }
     if (has_row_cache_) return Status::NotSupported("DeleteRange is not compatible with row cache.");
-    const writers_lock::exclusive nobody_else_writes{writers_};
-    if (Status spelt = plan.spell_out_ranges(*db_, *DefaultColumnFamily()); !spelt.ok()) return spelt;
-    return write_batch(options, *updates, plan);
+    return write_ranges(options, *updates, plan);
+}
+
+// What the guard writes for itself, within a writers' lock: records and notes. Not synced.
+rocksdb::Status guarded_db::write_own(rocksdb::WriteBatch& batch) {
+    return accounts_.counted(batch.Count(), [&] { return db_->Write({}, &batch); });
 }
 
 rocksdb::Status guarded_db::write_batch(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates,

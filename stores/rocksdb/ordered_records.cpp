@@ -6,7 +6,7 @@
 namespace genista::rocks {
 namespace {
 
-static_assert(remote_map<ordered_records> && remote_map<sequential_records>);
+static_assert(remote_map<ordered_records> && remote_map<hurried_records> && remote_map<sequential_records>);
 
 constexpr std::size_t sequential_readahead_bytes = std::size_t{2} << 20;
 
@@ -53,7 +53,7 @@ void record_density::learn(std::uint64_t first, std::uint64_t last, std::size_t 
 }
 
 record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first,
-                           std::uint64_t last, std::size_t readahead) {
+                           std::uint64_t last, std::size_t readahead, const read_limits& limits) {
     store_big_endian(first, lower_bytes_.data());
     lower_ = {lower_bytes_.data(), lower_bytes_.size()};
     rocksdb::ReadOptions how;
@@ -65,10 +65,19 @@ record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
         upper_ = {upper_bytes_.data(), upper_bytes_.size()};
         how.iterate_upper_bound = &upper_;
     }
+    how.deadline = limits.deadline;
+    how.io_timeout = limits.io_timeout;
+    if (limits.deadline.count() > 0) {
+        clock_ = db.GetEnv();
+        deadline_ = static_cast<std::uint64_t>(limits.deadline.count());
+    }
     at_.reset(db.NewIterator(how, &family));
 }
 
 result<found_record> record_range::next() {
+    // RocksDB looks at the clock before it reads from a file; blocks that are in memory take time, too.
+    if (clock_ != nullptr && clock_->NowMicros() >= deadline_)
+        return error::make(error_code::timeout, "the caller's deadline passed while a range of records was read");
     if (begun_)
         at_->Next();
     else

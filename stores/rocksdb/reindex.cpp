@@ -14,18 +14,19 @@ constexpr std::size_t keys_per_piece = 256;  // writers wait for one piece
 }  // namespace
 
 result<void> guarded_db::repair() noexcept try {
-    if (keeper_ == nullptr) return error::make(error_code::io, "the database is closed");
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "the database is closed");
     return keeper_->repair();
 } catch (const std::exception&) {
     return error::make(error_code::out_of_memory, "no memory to repair");
 }
 
 result<void> guarded_db::look_for_foreign_writes() {
-    if (keeper_ == nullptr) return error::make(error_code::io, "the database is closed");
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "the database is closed");
     return keeper_->look();
 }
 
 result<void> guarded_db::reindex() {
+    if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "the database is closed");
     gate_->need_repair_everywhere(false);
     return repair();
 }

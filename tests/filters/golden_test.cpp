@@ -190,10 +190,19 @@ TEST(golden, spectral_trusted) {
     check_golden<spectral_filter>("spectral-v1-trusted.snapshot", hash_kind::trusted, 1.0 / 64, {642, 6'834'912});
 }
 TEST(golden, broom_keyed) {
-    check_golden<broom_filter>("broom-v3-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {103, 1'021'386});
+    check_golden<broom_filter>("broom-v4-keyed.snapshot", hash_kind::keyed, 1.0 / 256, {87, 899'075});
 }
 TEST(golden, broom_with_tails) {
-    check_golden<broom_filter>("broom-v3-tails.snapshot", hash_kind::keyed, 1.0 / 4096, {6, 67'137});
+    check_golden<broom_filter>("broom-v4-tails.snapshot", hash_kind::keyed, 1.0 / 4096, {4, 43'940});
+}
+TEST(golden, a_broom_of_an_older_version_is_refused_by_name) {
+    const result<buffer> file = read_file(test::golden_path("broom-v3-keyed.snapshot"), 1 << 20);
+    ASSERT_TRUE(file) << file.error().message();
+    const auto loaded = broom_filter::load(file->bytes());
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code(), error_code::unsupported);
+    EXPECT_NE(loaded.error().message().find("version 3; this library reads version 4"), std::string_view::npos)
+        << loaded.error().message();
 }
 TEST(golden, broom_paper_small) {
     check_golden<broom_paper_filter>("broom_paper-v1-small.snapshot", hash_kind::keyed, 1.0 / 16, {1'630, 16'542'993});

@@ -233,8 +233,8 @@ TEST(opening, a_newer_format_and_a_damaged_description_are_refused) {
     const std::string path = here.path();
     ASSERT_EQ(message_of(path), "opened");
     set_meta(path, "format", std::string{"\x07\0\0\0", 4});
-    EXPECT_EQ(message_of(path), path + " was written by a newer version (format 7, this one knows 1 to 1)");
-    EXPECT_EQ(clustered_message_of(path), path + " was written by a newer version (format 7, this one knows 1 to 1)");
+    EXPECT_EQ(message_of(path), path + " was written by a newer version (format 7, this one knows 1 to 2)");
+    EXPECT_EQ(clustered_message_of(path), path + " was written by a newer version (format 7, this one knows 1 to 2)");
     set_meta(path, "format", std::string{"\x01\0\0\0", 4});
     ASSERT_EQ(message_of(path), "opened");
 

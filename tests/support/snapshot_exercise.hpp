@@ -41,16 +41,17 @@ inline void fit_lengths(std::vector<std::byte>& bytes) {
     bytes.resize(bytes.size() / 64 * 64);
     const auto lines = [](std::uint64_t length) { return length / 64 + (length % 64 != 0 ? 1 : 0); };
     const std::uint64_t count = load_little_endian<std::uint32_t>(&bytes[60]);
-    std::uint64_t left = bytes.size() / 64 - 3;
+    const std::size_t at = lengths_header_at(bytes);
+    std::uint64_t left = bytes.size() / 64 - (at == 0 ? 3 : 6);
     const std::uint64_t parameters = lines(load_little_endian<std::uint32_t>(&bytes[56]));
     if (count == 0 || count > 8 || parameters > left) return;
     left -= parameters;
     for (std::size_t i = 0; i + 1 < count; ++i) {
-        const std::uint64_t taken = lines(load_little_endian<std::uint64_t>(&bytes[64 + 8 * i]));
+        const std::uint64_t taken = lines(load_little_endian<std::uint64_t>(&bytes[at + 64 + 8 * i]));
         if (taken > left) return;
         left -= taken;
     }
-    const std::size_t last = 64 + 8 * (count - 1);
+    const std::size_t last = at + 64 + 8 * (count - 1);
     if (lines(load_little_endian<std::uint64_t>(&bytes[last])) != left) put_little_endian(bytes, last, 8, 64 * left);
 }
 

@@ -370,7 +370,7 @@ TEST(inspect_cli, a_kind_from_the_future_shows_its_envelope_alone) {
 }
 
 TEST(inspect_cli, tells_how_much_of_class_0_a_daisy_broom_filter_keeps) {
-    const auto document = inspected(std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v4-late.snapshot",
+    const auto document = inspected(std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v5-late.snapshot",
                                     {"class_0.laid", "exceptions.cells"});
     EXPECT_EQ(document.at("bands").size(), 2u);
     EXPECT_EQ(document.at("class_0"), nlohmann::json({{"kept", true}, {"rate_bits", 8}, {"ranges", 3}, {"laid", 2}}));

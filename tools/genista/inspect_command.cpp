@@ -46,7 +46,7 @@ json envelope_json(const snapshot_view& view, std::uint64_t file_bytes) {
     return {{"kind", to_string(info.kind)},
             {"kind_id", static_cast<unsigned>(info.kind)},
             {"kind_version", info.kind_version},
-            {"format_version", snapshot_format_version},
+            {"format_version", view.format_version},
             {"hash", hash_name(info)},
             {"hash_id", info.hash_id},
             {"key_id", fmt::format("{:016x}", info.key_id)},

@@ -263,6 +263,12 @@ class broom_filter : public filter_surface<broom_filter> {
     // A loaded filter never draws a salt that its former life may have drawn. It continues the epochs of the moment it was
     // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed. The same
     // holds between a filter that lives on and its copy. rebuild() in the loaded one ends that.
+    //
+    // Others may work meanwhile, and wait for at most one piece of 64 KiB to be copied, never for the sink. So what is saved
+    // is not one moment: a key that was in the filter when save() began and that no call erases before it returns is in it;
+    // of keys that come or go meanwhile any may be. It takes about 100 KB, whatever the size of the filter. A filter that
+    // grows a second time while it is saved (a sink that hangs) may not be saved: that is an error, and save() can be called
+    // again.
     [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept;
     [[nodiscard]] static result<broom_filter> load(std::span<const std::byte> bytes) noexcept;
 

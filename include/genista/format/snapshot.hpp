@@ -24,6 +24,9 @@
 // I3  Equal contents give equal bytes: padding, reserved bytes and the lengths of absent sections are zero
 //     in every snapshot that opens.
 //
+// That is version 1. What is written piece by piece, while it changes, has its lengths and its checksum only at the end:
+// version 2 begins with a header that lacks them and ends with one that has them, and the payload is what lies between.
+//
 // docs/format.md has the same as tables, and one section per kind.
 #pragma once
 
@@ -40,6 +43,7 @@
 namespace genista {
 
 inline constexpr std::uint16_t snapshot_format_version = 1;
+inline constexpr std::uint16_t streamed_format_version = 2;
 inline constexpr std::size_t snapshot_header_bytes = 192;
 inline constexpr std::size_t snapshot_alignment_bytes = 64;
 inline constexpr std::size_t max_snapshot_sections = 8;
@@ -115,6 +119,7 @@ struct snapshot_view {
     std::span<const std::byte> parameters;
     std::array<std::span<const std::byte>, max_snapshot_sections> sections;
     std::size_t section_count = 0;
+    std::uint16_t format_version = snapshot_format_version;
 };
 
 // Total, and the view is verified (I1-I3). It borrows `bytes`. A kind this library does not know is no error

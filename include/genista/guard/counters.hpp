@@ -23,9 +23,9 @@ struct guard_counters {
     std::uint64_t failed_reads = 0;
     std::uint64_t puts = 0;
     std::uint64_t erases = 0;
-    std::uint64_t adapts = 0;                 // mistakes repaired
-    std::uint64_t adapts_dropped = 0;         // the queue was full: the next mistake on that key tries again
-    std::uint64_t failed_adapts = 0;          // the store failed meanwhile: the mistake is still there
+    std::uint64_t adapts = 0;          // mistakes repaired
+    std::uint64_t adapts_dropped = 0;  // no room in the queue, or no time: the next mistake on that key tries again
+    std::uint64_t failed_adapts = 0;   // the store failed meanwhile: the mistake is still there
     std::uint64_t let_through_in_flight = 0;  // queries the filter would have denied: their keys were on their way in
     std::uint64_t let_through_pending = 0;    // the same: their ranges needed repair
     std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their doors were jammed

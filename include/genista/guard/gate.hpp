@@ -36,6 +36,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -166,11 +167,15 @@ class gate {
     }
 
     // The filter let the key through and the store does not have it.
-    void missed(const digest& d, key_view key) noexcept {
+    void missed(const digest& d, key_view key) noexcept { missed(d, key, remote_); }
+    // The same through another view of R, which may give up: a caller with a deadline. A mistake whose range could not be
+    // read in time is left for the next query that makes it, and counted as dropped.
+    template <remote_map Through>
+    void missed(const digest& d, key_view key, Through& through) noexcept {
         tally_.count(guard_tally::wasted_read);
         if (tally_.wasted_before(d)) tally_.count(guard_tally::repeated_wasted_read);
         if constexpr (learns) {
-            if (options_.adapt == adapting::on_read) adapt(d, key);
+            if (options_.adapt == adapting::on_read) adapt(d, key, through);
             if (options_.adapt == adapting::in_background) enqueue(key);
         }
     }
@@ -407,9 +412,12 @@ class gate {
         return {};
     }
 
-    void adapt(const digest& d, key_view key) noexcept requires learns {
-        const auto outcome = filter_.adapt(key, remote_);
-        if (!outcome)
+    template <remote_map Through>
+    void adapt(const digest& d, key_view key, Through& through) noexcept requires learns {
+        const auto outcome = filter_.adapt(key, through);
+        if (!outcome && outcome.error().code() == error_code::timeout && !std::is_same_v<Through, R>)
+            tally_.count(guard_tally::adapt_dropped);
+        else if (!outcome)
             adapt_failed(outcome.error());
         else if (*outcome == adapt_outcome::fixed)
             tally_.count(guard_tally::adapt);
@@ -445,7 +453,7 @@ class gate {
             queue_.pop_front();
             busy_ = true;
             held.unlock();
-            if constexpr (learns) adapt(hash()(key), key);
+            if constexpr (learns) adapt(hash()(key), key_view{key}, remote_);
             held.lock();
             busy_ = false;
             if (queue_.empty()) idle_.notify_all();

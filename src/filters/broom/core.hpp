@@ -97,6 +97,8 @@ class core {
     [[nodiscard]] table& bins() const noexcept { return *layout_.load(std::memory_order_acquire)->now; }
 
   private:
+    class save_pass;  // core_snapshot.cpp
+
     core(const broom_options& options, const hasher& hash, shape s) noexcept
         : options_{options}, hash_{hash}, shape_{s} {}
 
@@ -154,6 +156,7 @@ class core {
     [[nodiscard]] bool can_make_room() const noexcept { return is_growing() || may_grow(); }
     [[nodiscard]] std::uint64_t price_of_growth(unsigned doublings) const noexcept;
     [[nodiscard]] bool can_afford_growth() const noexcept;
+    [[nodiscard]] bool would_end_a_save() const noexcept;                                              // under growing_
     [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
     [[nodiscard]] result<void> begin_sweep(unsigned doublings, bool may_leave_keys) noexcept;
     void settle() noexcept;
@@ -188,6 +191,7 @@ class core {
     std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
     std::uint64_t counted_bytes_ = 0;    // in the budget for all but side memory; under growing_
     mutable std::mutex growing_;
+    mutable save_pass* saving_ = nullptr;           // saves under way, a list; under growing_
     std::vector<std::unique_ptr<table>> tables_;    // all that ever were; under growing_
     std::vector<std::unique_ptr<layout>> layouts_;  // all that ever were; under growing_
 };

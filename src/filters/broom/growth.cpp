@@ -193,7 +193,7 @@ void core::grow_a_little(range_source& source) noexcept {
     if (!only_one.owns_lock()) return;
     try {
         if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
-            if (!wants_to_grow()) return;
+            if (!wants_to_grow() || would_end_a_save()) return;
             // Without an answer of R, or without memory, the filter goes on as it is.
             if (const auto doublings = doublings_at(0, source); doublings) (void)begin_growth(*doublings);
             return;

@@ -46,11 +46,12 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
         const std::uint64_t halfway = last + (newest - last + 1) / 2;
         chosen = *std::partition_point(by_number_.begin(), by_number_.begin() + numbered_,
                                        [&](std::uint8_t code) { return number_of(code) < halfway; });
-    } else if (draw < early_draws && frozen_ == 0) {
+    } else if (draw < early_draws) {
         std::uint64_t oldest = nobody;
         for (unsigned code = unsalted_first_ ? 1 : 0; code < salt_codes; ++code) {
             if (users_[code].load(std::memory_order_relaxed) != 0) continue;
             const std::uint64_t n = numbers_[code].load(std::memory_order_relaxed);
+            if (n != nobody && frozen_ != 0) continue;
             if (n == nobody || n <= oldest) {
                 chosen = code;
                 oldest = n;
@@ -59,7 +60,7 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
         }
         if (chosen != long_salt) {
             assign(chosen, next_number_++);
-        } else {
+        } else if (frozen_ == 0) {
             crowded_.store(true, std::memory_order_relaxed);
         }
     }

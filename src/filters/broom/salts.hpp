@@ -86,7 +86,8 @@ class salt_book {
 
     [[nodiscard]] std::uint64_t local_bytes() const noexcept { return generations_.capacity() * sizeof(generation); }
 
-    // While a freezer lives no code changes its number: what lines say then is what the book says.
+    // While a freezer lives no code changes its number: what lines say then is what the book says at the end. Codes that
+    // never had a number may get one; when these are used up, renewals take long salts.
     class freezer {
       public:
         explicit freezer(salt_book& book) noexcept : book_{book} { book_.freeze(1); }

@@ -61,7 +61,7 @@ result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bin
     auto tails = buffer::untouched(tail_bytes(s, bins));
     if (!tails) return tails.error();
     made->tails_ = *std::move(tails);
-    auto sides = buffer::zeroed(handle_bytes(bins));
+    auto sides = buffer::untouched(handle_bytes(bins));
     if (!sides) return sides.error();
     made->sides_ = *std::move(sides);
     // The greatest block a group can need, for every group and for writers that have taken a new block and not yet given
@@ -89,6 +89,7 @@ void table::prepare(std::uint64_t end) noexcept {
         lines_.take_pages(stop == bins_ ? lines_.size_bytes() : stop * sizeof(line));
         // One word more, which the last slot's tail may reach into.
         tails_.take_pages(stop == bins_ ? tails_.size_bytes() : stop * shape_.tail_bytes_per_bin() + 8);
+        sides_.take_pages(stop == bins_ ? sides_.size_bytes() : handle_bytes(stop));
         for (; bin < stop; ++bin) {
             for (std::size_t i = 0; i < 8; ++i) line_words(bin)[i] = empty.words[i];
         }

@@ -215,19 +215,26 @@ class table {
     // Gives all memory back that readers may still look at, and keeps the addresses. What they then read is zeros.
     void retire() noexcept;
 
-    // Snapshots (table_snapshot.cpp). Each group is copied under its lock; others may work meanwhile.
-    struct saved {
-        std::vector<std::byte> lines;
-        std::vector<std::byte> tails;
-        std::vector<std::byte> sides;
-        std::vector<std::byte> salts;
+    // Bins below it live in another table.
+    [[nodiscard]] std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
+
+    // Snapshots (table_snapshot.cpp). One group, copied under its lock, behind what is in `to`: others may work meanwhile. May throw
+    // std::bad_alloc.
+    static constexpr std::size_t most_group_bytes =
+        8 + bins_per_group * (sizeof(line) + 6 * most_tail_bits) + 8 * side_memory::most_granules;
+    void save_group(std::uint64_t first, std::vector<std::byte>& to) const;
+    // The groups of bins [first, end), from the last group to the first, off the front of `groups`. Any bytes at all: a table
+    // that keeps the law in every one of these bins, or an error. `secret` as in make().
+    struct part {
+        std::uint64_t bins;  // of the whole table
+        std::uint64_t first;
+        std::uint64_t end;
+        bool unsalted_first;
     };
-    // May throw std::bad_alloc.
-    [[nodiscard]] saved save() const;
-    // Any bytes at all: a table that keeps the law in every bin, or an error. `secret` as in make().
-    [[nodiscard]] static result<std::unique_ptr<table>> load(shape s, std::uint64_t bins, const hash_key& key,
-                                                             std::uint64_t secret, bool unsalted_first,
-                                                             std::span<const std::span<const std::byte>, 4> parts);
+    [[nodiscard]] static result<std::unique_ptr<table>> load(shape s, const part& of, const hash_key& key,
+                                                             std::uint64_t secret, std::span<const std::byte>& groups,
+                                                             std::span<const std::byte> salts);
+    static void write_book(const salt_book::image& book, std::vector<std::byte>& to);
     // Of the bins [first, end).
     [[nodiscard]] std::uint64_t keys(std::uint64_t first, std::uint64_t end) const;
 
@@ -277,7 +284,7 @@ class table {
     template <class Write>
     [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
                                      purse from, bool speaks_of_slots, const Write& write) noexcept;
-    void renew_empty_bins();  // of a loaded table; nobody else has it yet
+    void renew_empty_bins(std::uint64_t first, std::uint64_t end);  // of a loaded table that no other thread has yet
     [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides, purse from);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
     // Bins below it have moved, with their whole groups.
@@ -289,7 +296,7 @@ class table {
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept;
-    [[nodiscard]] result<void> load_sides(std::span<const std::byte> bytes);
+    [[nodiscard]] result<void> load_group(std::uint64_t first, std::span<const std::byte>& groups);
 
     shape shape_;
     std::uint64_t bins_;

@@ -13,7 +13,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint16_t daisy_broom_version = 4;
+constexpr std::uint16_t daisy_broom_version = 5;
 constexpr std::size_t daisy_broom_sections = 5;  // plan, bands, exceptions, laid ranges, late band
 constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
 constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;

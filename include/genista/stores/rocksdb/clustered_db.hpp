@@ -15,6 +15,7 @@
 // found by get(), and reads of a range that meets a key of fewer than 16 bytes fail.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -47,13 +48,19 @@ class clustered_db {
     ~clustered_db();
 
     // The value, or nothing if there is no such key.
-    [[nodiscard]] result<std::optional<std::string>> get(key_view key) { return guarded_.get(key); }
+    [[nodiscard]] result<std::optional<std::string>> get(key_view key) {
+        if (is_closed()) return closed();
+        return guarded_.get(key);
+    }
     result<void> put(key_view key, std::string_view value);
     result<void> erase(key_view key);
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return guarded_.may_contain(key); }
 
     // Retries what failed: brings in the keys of jammed doors.
-    result<void> repair() noexcept { return guarded_.repair(); }
+    result<void> repair() noexcept {
+        if (is_closed()) return closed();
+        return guarded_.repair();
+    }
     // Compares the filter with the store. Nobody writes meanwhile: they wait.
     [[nodiscard]] result<void> audit();
     [[nodiscard]] guard_counters counters() const noexcept { return guarded_.counters(); }
@@ -63,8 +70,9 @@ class clustered_db {
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
-    // A last snapshot, if the options say so; then nothing else may be called. An error of the snapshot is reported
-    // after everything has been closed: it costs time at the next opening, not keys.
+    // A last snapshot, if the options say so. An error of the snapshot is reported after everything has been closed: it
+    // costs time at the next opening, not keys. REQUIRES: no other call is under way. Calls afterwards are errors;
+    // may_contain() and counters() go on answering from memory.
     [[nodiscard]] result<void> close();
 
     [[nodiscard]] clustered_store& store() noexcept { return *store_; }
@@ -80,6 +88,8 @@ class clustered_db {
     [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return store_->lives(); }
 
   private:
+    [[nodiscard]] bool is_closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+    [[nodiscard]] static error closed() noexcept { return error::make(error_code::io, "the database is closed"); }
     clustered_db(std::unique_ptr<clustered_store> store, found_filter found, const clustered_db_options& options,
                  std::shared_ptr<store_watch> watch);
 
@@ -91,6 +101,7 @@ class clustered_db {
     guarded<broom_filter, clustered_store> guarded_;
     writers_lock writers_;
     std::unique_ptr<filter_keeper> keeper_;
+    std::atomic<bool> closed_{false};
 };
 
 }  // namespace genista::rocks

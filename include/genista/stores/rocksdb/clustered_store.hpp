@@ -6,9 +6,21 @@
 //     auto filter = genista::broom_filter::build({.hash = (*store)->hash()}, (*store)->remote());
 //     genista::guarded users{*std::move(filter), **store};
 //
+// A mistake and an erase read the records of one bin, about 45 keys, and RocksDB reads whole blocks. So values of
+// `values_apart_from` bytes or more do not lie between the keys: they have a column family of their own, genista.values,
+// under the same record_keys, and their record in `default` is empty.
+//
+//     cost     a mistake reads at most 45 · (key + values_apart_from) bytes, and about two blocks more, whatever the values.
+//              A long value costs its reader two look-ups more and its writer a second record; in a store that has any, a short
+//              value and an erase write a tombstone into genista.values, too
+//
+// A store that was made before has the family from its next opening for writing on (format 2, meta.hpp); values that lie in
+// `default` stay there until they are written again.
+//
 // Models guarded_store (guard/store.hpp). clustered_db.hpp puts store, filter and the filter's snapshots together.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +38,13 @@ struct clustered_options {
     rocksdb::Options rocksdb = default_rocksdb_options();
     rocksdb::WriteOptions writes{};                   // sync, say. disableWAL is refused.
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
-    std::optional<hash_key> key = std::nullopt;       // of a new database; none: random. For tests.
+    // Bytes from which on a value lies apart; 0: none does, which a store that has the family takes for what is written
+    // from now on.
+    std::size_t values_apart_from = 1024;
+    std::optional<hash_key> key = std::nullopt;  // of a new database; none: random. For tests.
 };
+
+inline constexpr const char* values_family_name = "genista.values";
 
 class clustered_store {
   public:
@@ -53,7 +70,7 @@ class clustered_store {
     [[nodiscard]] result<void> flush();
     // What the log of the moment holds survives a loss of power.
     [[nodiscard]] result<void> sync();
-    // Nothing else may be called afterwards.
+    // REQUIRES: no other call is under way. Calls afterwards are errors.
     [[nodiscard]] result<void> close();
 
     clustered_store(const clustered_store&) = delete;
@@ -61,7 +78,7 @@ class clustered_store {
 
   private:
     clustered_store(database opened, const store_meta& meta, const store_id& identity, bool is_new,
-                    const rocksdb::WriteOptions& writes);
+                    const clustered_options& options);
 
     database database_;
     store_meta meta_;
@@ -70,6 +87,10 @@ class clustered_store {
     bool is_new_;
     rocksdb::WriteOptions writes_;
     ordered_records records_;
+    rocksdb::ColumnFamilyHandle* values_;  // genista.values, or null
+    std::size_t values_apart_from_;
+    // genista.values may hold something. Without it short values need no tombstones there.
+    std::atomic<bool> has_values_apart_{false};
 };
 
 }  // namespace genista::rocks

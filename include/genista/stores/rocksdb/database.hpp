@@ -57,12 +57,14 @@ class database {
     [[nodiscard]] rocksdb::DB* release_base() noexcept { return db_.release(); }
     void destroy_handles(rocksdb::DB& of) noexcept;
 
+    // Afterwards every call to base() is an error.
     rocksdb::Status close();
 
   private:
     std::unique_ptr<rocksdb::DB> db_;
     std::vector<rocksdb::ColumnFamilyHandle*> handles_;
     bool is_new_ = false;
+    bool is_closed_ = false;
 };
 
 // Settings under which a guard could miss that a key appeared, or R and data could come apart: an error that names the

@@ -137,6 +137,11 @@ class filter_keeper {
     // R is made whole and ranges are repaired, as far as they fit.
     [[nodiscard]] result<void> repair(const repair_pass& how = {});
     void stop() noexcept;
+    // stop(), and the database goes: save() is an error from now on.
+    void close() noexcept {
+        stop();
+        closed_.store(true, std::memory_order_relaxed);
+    }
 
     // R changes past the log (files are taken in): snapshots of older generations are void. By whoever excludes writers.
     void set_generation(std::uint64_t generation) noexcept { generation_.store(generation, std::memory_order_relaxed); }
@@ -164,6 +169,7 @@ class filter_keeper {
     std::optional<store_mark> last_;
     std::uint64_t last_learnt_ = 0;  // how much the filter had learnt then
     std::atomic<bool> given_up_{false};
+    std::atomic<bool> closed_{false};
 
     std::mutex mutex_;
     std::condition_variable wake_;

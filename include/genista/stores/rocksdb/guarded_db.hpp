@@ -17,7 +17,10 @@
 //                  timestamp, the tiers kPersistedTier and kMemtableTier, ignore_range_deletions. A MultiGet stays one
 //                  moment of the database. Put, PutEntity, Merge, Delete, SingleDelete: data and record in one batch.
 //                  Write: a copy of the batch, with the records behind it; log data and save points stay. DeleteRange,
-//                  also in a batch: alone; the keys of the range are read, and their records deleted one by one.
+//                  also in a batch: atomic as in RocksDB, alone for one commit. The records of its keys go afterwards, some
+//                  hundred at a time while others go on, and the call returns when all have gone; until then queries of
+//                  these keys read the store and find nothing. After a crash in between, opening reads the index once and
+//                  finishes.
 //                  IngestExternalFile(s): alone; a table with the records is made and taken in with the user's. Close:
 //                  also saves the filter. DestroyColumnFamilyHandle: also for the handles of family().
 //   refused        writes to `default` with disableWAL (a log with gaps cannot be caught up from), with timestamps,
@@ -38,6 +41,12 @@
 // with rebuild_index. Decision 0022 and docs/operations.md have the whole of it.
 //
 // The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads: any number.
+// ReadOptions::deadline and io_timeout hold for the reads by which the filter learns, too: if the time is up, the mistake is
+// left for the next query that makes it (adapts_dropped).
+//
+// REQUIRES of Close(): no other call is under way, and no handle, iterator or snapshot of this database is used afterwards.
+// Calls after Close() are errors (ShutdownInProgress, or what says "no" where there is no Status); may_contain() and
+// counters() go on answering from memory.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -49,6 +58,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -234,7 +244,8 @@ class guarded_db final : public rocksdb::StackableDB {
     struct parts;  // what open() has put together
     explicit guarded_db(parts made);
 
-    [[nodiscard]] static bool is_guarded(const Family* family) noexcept;
+    // Neither, once it is closed: then no handle can be looked at, and everything goes to closed_db.
+    [[nodiscard]] bool is_guarded(const Family* family) const noexcept;
     [[nodiscard]] bool is_own(const Family* family) const noexcept;
     [[nodiscard]] bool is_own(std::uint32_t id) const noexcept { return id == index_id_ || id == meta_id_; }
     [[nodiscard]] bool is_denied(const rocksdb::ReadOptions& options, const Family* family, const Slice& key);
@@ -242,6 +253,8 @@ class guarded_db final : public rocksdb::StackableDB {
     // Asks the filter, then `read`, then teaches the filter.
     template <class Read>
     Status ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read);
+    // A read found nothing: the filter learns, within the caller's limits.
+    void learn(const rocksdb::ReadOptions& options, const digest& d, const Slice& key);
     struct sieve;
     template <class Value, class Read>
     void ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families, Family* family,
@@ -267,6 +280,13 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] bool settle_accounts();
     // The index has a record for a key that `default` has lost.
     void remove_orphan(const digest& where, key_view key);
+    // Range deletes (range_deletes.cpp).
+    Status write_ranges(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates, batch_plan& plan);
+    template <class Ranges, class Visit>
+    Status keys_of_ranges(const Ranges& ranges, const rocksdb::Snapshot* at_moment, const Visit& visit);
+    // Deletes the records of those keys that `default` lacks, and empties the list.
+    Status clear_records(std::vector<std::string>& keys);
+    Status write_own(rocksdb::WriteBatch& batch);
     Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);
 
     database handles_;  // of the families only
@@ -282,6 +302,8 @@ class guarded_db final : public rocksdb::StackableDB {
     std::atomic<std::uint64_t> generation_;  // meta_.generation, for everybody
     std::mutex ingesting_;
     mutable std::mutex handles_mutex_;
+    std::shared_mutex clearing_;  // range deletes whose records are still going, or an audit
+    std::atomic<std::uint64_t> range_deletes_{0};
     put_clock clock_;
     writers_lock writers_;
     write_accounts accounts_;
@@ -289,7 +311,9 @@ class guarded_db final : public rocksdb::StackableDB {
     ordered_records records_;
     std::shared_ptr<store_watch> watch_;
     std::unique_ptr<rocks_gate> gate_;
-    std::unique_ptr<filter_keeper> keeper_;  // none once closed
+    std::unique_ptr<filter_keeper> keeper_;
+    std::atomic<bool> closed_{false};
+    std::unique_ptr<rocksdb::DB> closed_base_;  // db_ is a closed_db then
 };
 
 }  // namespace genista::rocks

@@ -1,6 +1,7 @@
 // What a database says about itself in the column family genista.meta: key → value, all written in one synced batch.
 //
-//     format       u32      1. A database of a newer format is refused, not guessed at.
+//     format       u32      1, or 2: a clustered store with values apart (clustered_store.hpp). A newer one is refused,
+//                           not guessed at.
 //     layout       text     clustered | indexed
 //     hash_kind    u32      hash_state.hpp
 //     hash_key     32 bytes R's order on disk depends on it, so it is drawn once, when the database is made
@@ -30,7 +31,9 @@ namespace genista::rocks {
 inline constexpr const char* meta_family_name = "genista.meta";
 inline constexpr const char* index_family_name = "genista.index";
 inline constexpr std::string_view own_family_prefix = "genista.";  // names that users may not take
-inline constexpr std::uint32_t newest_format = 1;
+inline constexpr std::uint32_t first_format = 1;
+inline constexpr std::uint32_t values_apart_format = 2;
+inline constexpr std::uint32_t newest_format = 2;
 
 enum class layout : unsigned char {
     clustered,  // the user's values are kept under their record_keys
@@ -61,7 +64,7 @@ struct write_mark {
 };
 
 struct store_meta {
-    std::uint32_t format = newest_format;
+    std::uint32_t format = first_format;
     layout arrangement = layout::clustered;
     hash_kind hashing = hash_kind::keyed;
     hash_key key{};

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -39,11 +40,19 @@ class record_density {
     std::atomic<double> bytes_per_position_{0};
 };
 
+// A caller's deadline (microseconds since the epoch, as in rocksdb::ReadOptions) and his limit for one read; 0: none.
+struct read_limits {
+    std::chrono::microseconds deadline{0};
+    std::chrono::microseconds io_timeout{0};
+
+    [[nodiscard]] bool any() const noexcept { return deadline.count() != 0 || io_timeout.count() != 0; }
+};
+
 // One walk over a range of positions: the part of for_each that does not depend on the visitor.
 class record_range {
   public:
     record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first, std::uint64_t last,
-                 std::size_t readahead);
+                 std::size_t readahead, const read_limits& limits = {});
 
     // The next record, nothing at the end. What it points to is valid until the next call.
     [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> next();
@@ -56,6 +65,8 @@ class record_range {
     rocksdb::Slice lower_, upper_;
     std::unique_ptr<rocksdb::Iterator> at_;
     bool begun_ = false;
+    rocksdb::Env* clock_ = nullptr;  // if there is a deadline
+    std::uint64_t deadline_ = 0;
 };
 
 class ordered_records {
@@ -68,9 +79,14 @@ class ordered_records {
     [[nodiscard]] result<bool> contains(const digest& where, key_view key);
 
     template <record_visitor Visit>
-    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) try {
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        return for_each(first, last, {}, visit);
+    }
+    // The error of a limit that was passed is `timeout`.
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, const read_limits& limits, Visit&& visit) try {
         if (first > last) return {};
-        record_range range{*db_, *family_, first, last, density_.readahead(first, last)};
+        record_range range{*db_, *family_, first, last, density_.readahead(first, last), limits};
         while (true) {
             const auto record = range.next();
             if (!record) return record.error();
@@ -85,6 +101,8 @@ class ordered_records {
 
     [[nodiscard]] rocksdb::DB& db() const noexcept { return *db_; }
     [[nodiscard]] rocksdb::ColumnFamilyHandle& family() const noexcept { return *family_; }
+    // The database has been closed: what stands in its place answers every call with an error. The family is gone.
+    void closed(rocksdb::DB& instead) noexcept { db_ = &instead; }
 
   private:
     static constexpr std::size_t stripes = 64;
@@ -94,6 +112,24 @@ class ordered_records {
     rocksdb::ColumnFamilyHandle* family_;
     record_density density_;
     std::array<std::mutex, stripes> stripes_;  // put and erase tell who came first
+};
+
+// The same R for a caller in a hurry: ranges are read within his limits.
+class hurried_records {
+  public:
+    hurried_records(ordered_records& all, const read_limits& limits) noexcept : all_{all}, limits_{limits} {}
+
+    [[nodiscard]] result<bool> put(const digest& where, key_view key) { return all_.put(where, key); }
+    [[nodiscard]] result<bool> erase(const digest& where, key_view key) { return all_.erase(where, key); }
+    [[nodiscard]] result<bool> contains(const digest& where, key_view key) { return all_.contains(where, key); }
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
+        return all_.for_each(first, last, limits_, visit);
+    }
+
+  private:
+    ordered_records& all_;
+    read_limits limits_;
 };
 
 // For one thread. It only reads: put and erase are errors.
