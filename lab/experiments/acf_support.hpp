@@ -4,7 +4,7 @@
 // them again, and so on: n queries at most. Every false positive is repaired. A look-up changes nothing, so a round without a
 // false positive ends a sequence: all further rounds would go the same way.
 //
-// *Limits*, from the proof, before any run:
+// *Limits*, from the proof with its constants estimated, not proved; earlier totals were known when they were set:
 //
 //   first    Keys of Q that are mistaken at least once. A query compares with one slot of each table, so the share of initial
 //            mistakes is at most ε n/N (Lemma 4). A repair moves 1/(1 - n/2N) ≤ 2 keys on average, each of which hits a further

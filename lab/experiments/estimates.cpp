@@ -18,7 +18,7 @@ constexpr std::array all_estimates{
     known_estimate{"broom-game", {24, 8}},          known_estimate{"broom-invariant", {2, 1}},
     known_estimate{"broom-property10", {2, 1}},     known_estimate{"broom-remote", {2, 1}},
     known_estimate{"broom-space", {5, 3}},          known_estimate{"broom-time", {45, 10}},
-    known_estimate{"broom-rotation", {12, 5}},      known_estimate{"local-lower-bound", {35, 12}},
+    known_estimate{"broom-rotation", {12, 5}},      known_estimate{"local-lower-bound", {105, 20}},
     known_estimate{"broom-overflow", {2, 2}},       known_estimate{"broom-small", {0.4, 2}},
     known_estimate{"broom-large", {1.5, 3}},        known_estimate{"broom-words", {0.7, 0.7}},
     known_estimate{"ppr-reduction", {5.7, 0.7}},    known_estimate{"ppr-counter", {1, 0.1}},

@@ -28,9 +28,9 @@ TEST(broom_space_defects, fifteen_percent_of_all_bits_and_a_slow_leak_are_seen) 
 
 TEST(broom_space_defects, a_broom_filter_that_leaks_side_memory_is_found_out) {
     const attack_added whole = attack_broom<broom_filter, broom_options>(
-        20'000, 2, 1, [](std::uint64_t, const attack_added&, const broom_filter&) {});
+        100'000, 0.05, 1, [](std::uint64_t, const attack_added&, const broom_filter&) {});
     EXPECT_TRUE(whole.kept()) << whole.most() << ", drift " << whole.drift();
-    const attack_added leaking = attack_leaking_broom(20'000, 0.05, 1);
+    const attack_added leaking = attack_leaking_broom(100'000, 0.05, 1);
     EXPECT_TRUE(leaking.sound);
     EXPECT_FALSE(leaking.stays_small()) << leaking.most();
     EXPECT_FALSE(leaking.stops()) << leaking.drift();
@@ -68,9 +68,9 @@ TEST(universes, keys_are_drawn_from_them_and_kept_whole) {
             EXPECT_FALSE(at.is_member(std::uint64_t{1} << bits));
         }
     }
-    const remembering_bloom filter{{.keys = 10, .total_bits = 8'000, .universe_bits = 20}};
+    const remembering_bloom filter{{.keys = 500, .total_bits = 8'000, .universe_bits = 20}};
     EXPECT_EQ(filter.text_of(0xabcde), (std::string{'\xab', '\xcd', '\xe0'}));
-    const remembering_bloom large{{.keys = 10, .total_bits = 8'000, .universe_bits = 256}};
+    const remembering_bloom large{{.keys = 500, .total_bits = 8'000, .universe_bits = 256}};
     EXPECT_NE(large.text_of(1).substr(8), large.text_of(2).substr(8));
 }
 
