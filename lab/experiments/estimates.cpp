@@ -22,7 +22,7 @@ constexpr std::array all_estimates{
     known_estimate{"broom-overflow", {2, 2}},       known_estimate{"broom-small", {0.4, 2}},
     known_estimate{"broom-large", {1.5, 3}},        known_estimate{"broom-words", {0.7, 0.7}},
     known_estimate{"ppr-reduction", {5.7, 0.7}},    known_estimate{"ppr-counter", {1, 0.1}},
-    known_estimate{"ppr-multiset", {2.5, 1.5}},     known_estimate{"ppr-filter", {4, 2}},
+    known_estimate{"ppr-multiset", {30, 3}},        known_estimate{"ppr-filter", {4, 2}},
     known_estimate{"ppr-cleary", {7.3, 0.8}},       known_estimate{"ppr-spectral", {4, 4}},
     known_estimate{"ppr-bloomier", {9, 2}},         known_estimate{"ppr-lossy", {2.5, 3}},
     known_estimate{"daisy-k", {0.1, 0.1}},          known_estimate{"daisy-lb", {2, 0.2}},
