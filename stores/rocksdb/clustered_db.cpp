@@ -63,8 +63,10 @@ clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter 
       guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)} {
     rocks_gate& guard = guarded_.inner_gate();
     if (origin_ == filter_origin::partial) guard.need_repair_everywhere();
-    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
-    if (origin_ == filter_origin::partial && !options.build_behind) (void)guard.repair();
+    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe". After so many ranges that
+    // do not fit the keeper's thread goes on.
+    if (origin_ == filter_origin::partial && !options.build_behind)
+        (void)guard.repair({.most_failures = most_failures_at_opening});
     keeper_work work;
     if (options.build_behind && options.progress) {
         work.progress = [report = options.progress](unsigned done, unsigned all) { report(done, all); };

@@ -278,8 +278,10 @@ guarded_db::guarded_db(parts made)
         gate_->need_repair_everywhere(false);
     else if (origin_ == filter_origin::partial)
         gate_->need_repair_everywhere();
-    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
-    if (origin_ == filter_origin::partial && !made.options.build_behind) (void)gate_->repair();
+    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe". After so many ranges that
+    // do not fit the keeper's thread goes on.
+    if (origin_ == filter_origin::partial && !made.options.build_behind)
+        (void)gate_->repair({.most_failures = most_failures_at_opening});
     keeper_work work{.make_whole = [this](const std::atomic<bool>& stop) { return make_whole(stop); }};
     if (progress_) {
         work.progress = [this](unsigned done, unsigned all) { progress_(opening_stage::filtering, done, all); };

