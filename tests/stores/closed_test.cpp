@@ -189,6 +189,9 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
     EXPECT_CLOSED(db->base().Put(write, "k", "v"));
     (void)db->counters();
     EXPECT_TRUE(db->metrics_text());
+    EXPECT_FALSE(db->repair());
+    EXPECT_FALSE(db->reindex());
+    EXPECT_FALSE(db->look_for_foreign_writes());
     (void)db->origin();
     (void)db->identity();
     (void)db->lives();
