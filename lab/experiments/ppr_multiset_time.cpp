@@ -181,8 +181,7 @@ double multiset_time_seen::dearest() const {
 }
 bool multiset_time_seen::kept() const {
     bool good = growth(&multiset_time_at::look_up) <= multiset_flat_look_up && dearest() <= multiset_most_update;
-    for (const auto value : {&multiset_time_at::insert, &multiset_time_at::erase, &multiset_time_at::dearest_insert,
-                             &multiset_time_at::dearest_erase})
+    for (const auto value : {&multiset_time_at::insert, &multiset_time_at::erase})
         good = good && growth(value) <= multiset_flat_update;
     for (const multiset_time_at& at : sizes) good = good && at.dearest_look_up <= multiset_most_look_up;
     for (const count_at& at : counts) good = good && at.taken <= at.allowed;

@@ -1,11 +1,11 @@
 // segmented_array: an array that grows and shrinks at its end and is not copied, the "extendable array" of [ppr05 §4].
 //
-//     up to 4 KiB     one block of the heap, grown by an eighth at a time: the only thing that is ever copied
+//     up to 32 KiB    one block of the heap, grown by a line or 1/32 at a time: the only thing that is ever copied
 //     from there on   pieces of 1, 1, 2, 4, 8, … MiB, each of them addresses that were reserved at once (pages.hpp), and
 //                     memory for the elements that there are, page by page
 //
 // So an array of n bytes has log2(n) - 18 pieces, and its table of pieces is a few lines that stay in the cache. What is taken beyond the
-// elements is an eighth of the smallest arrays, else less than a page, and up to a page and a quarter once it has shrunk. No call copies more than 4 KiB, and
+// elements is a line or 1/32 of the small arrays, else less than a page, and up to a page and a quarter once it has shrunk. No call copies more than 32 KiB, and
 // none gives more than `pages_at_once` pages back: a large array shrinks over many calls.
 //
 // Where no addresses can be had (a limit on them, too many mappings, a system without) the array goes on growing on the heap, by
@@ -38,7 +38,7 @@ class segmented_array {
         std::uint64_t first;  // index of its first element
     };
     static constexpr std::size_t least_piece_bytes = std::size_t{1} << 20;
-    static constexpr std::size_t most_on_heap = pages::page;
+    static constexpr std::size_t most_on_heap = 8 * pages::page;  // where a page is 1/8, half of one unused is dear
     static constexpr std::size_t pages_at_once = 16;
     static constexpr unsigned log_first = std::countr_zero(least_piece_bytes / sizeof(T));
 
@@ -120,7 +120,7 @@ class segmented_array {
     }
     [[nodiscard]] static std::byte* bytes_at(T* at) noexcept { return reinterpret_cast<std::byte*>(at); }
     [[nodiscard]] bool is_mapped(std::size_t i) const noexcept { return (mapped_ >> i & 1) != 0; }
-    [[nodiscard]] static std::uint64_t heap_step(std::uint64_t size) noexcept { return std::max(line, size / 8); }
+    [[nodiscard]] static std::uint64_t heap_step(std::uint64_t size) noexcept { return std::max(line, size / 32); }
     // What is not worth giving back.
     [[nodiscard]] std::uint64_t least_spare() const noexcept {
         if (pieces_.empty()) return 1;
@@ -248,7 +248,7 @@ class segmented_array {
             }
             return;
         }
-        if (fits_heap_again(size) && last_ <= 4 * page) {
+        if (fits_heap_again(size) && last_ <= 2 * most_on_heap / sizeof(T)) {
             (void)move_to_heap(round_up(kept + heap_step(kept), line));
             return;
         }

@@ -99,24 +99,25 @@ clustered_db::~clustered_db() {
 result<void> clustered_db::put(key_view key, std::string_view value) {
     if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
-    accounts_.begin(1);
-    auto written = guarded_.put(key, value);
-    if (!written) accounts_.failed(1);
+    // guarded_.put and erase, step by step, so that the store counts the entries it writes.
+    rocks_gate& guard = guarded_.inner_gate();
+    const digest d = guard.hash()(key);
+    rocks_gate::entering in{guard, d};
+    fail_point("guard.entered");
+    const auto written = store_->write(d, key, value, &accounts_);
+    fail_point("store.committed");
+    in.settle(key);  // after an error too: it may have happened
+    fail_point("guard.settled");
     return written;
 }
 
 result<void> clustered_db::erase(key_view key) {
     if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
-    // guarded_.erase, step by step: only one that reaches the store takes a sequence number.
     rocks_gate& guard = guarded_.inner_gate();
     const digest d = guard.hash()(key);
     if (!guard.may_contain(key, d)) return {};
-    accounts_.begin(1);
-    if (const auto gone = store_->remove(d, key); !gone) {
-        accounts_.failed(1);
-        return gone;
-    }
+    if (const auto gone = store_->remove(d, key, &accounts_); !gone) return gone;
     fail_point("store.removed");
     guard.forget(key);
     fail_point("guard.forgotten");

@@ -61,6 +61,11 @@ result<void> done_or(const rocksdb::Status& status, const char* doing) noexcept 
     return to_error(status, doing);
 }
 
+template <class Write>
+rocksdb::Status counted(write_accounts* accounts, std::uint64_t entries, const Write& write) {
+    return accounts != nullptr ? accounts->counted(entries, write) : write();
+}
+
 }  // namespace
 
 result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string& path, clustered_options options) try {
@@ -129,7 +134,8 @@ result<bool> clustered_store::read(const digest& where, key_view key, std::strin
     return error::make(error_code::out_of_memory, "no memory to read a value");
 }
 
-result<void> clustered_store::write(const digest& where, key_view key, std::string_view value) try {
+result<void> clustered_store::write(const digest& where, key_view key, std::string_view value,
+                                    write_accounts* accounts) try {
     const record_key name{where, key};
     const rocksdb::Slice text{value.data(), value.size()};
     const bool apart = values_ != nullptr && values_apart_from_ != 0 && value.size() >= values_apart_from_;
@@ -137,24 +143,29 @@ result<void> clustered_store::write(const digest& where, key_view key, std::stri
     // An empty record says "look there": nothing old may be found.
     const bool clear =
         values_ != nullptr && !apart && (value.empty() || has_values_apart_.load(std::memory_order_acquire));
-    if (!apart && !clear) return done_or(db().Put(writes_, &family(), name.slice(), text), "write a value");
+    if (!apart && !clear) {
+        const auto put = [&] { return db().Put(writes_, &family(), name.slice(), text); };
+        return done_or(counted(accounts, 1, put), "write a value");
+    }
     rocksdb::WriteBatch both;
     rocksdb::Status done = both.Put(&family(), name.slice(), apart ? rocksdb::Slice{} : text);
     if (done.ok()) done = apart ? both.Put(values_, name.slice(), text) : both.Delete(values_, name.slice());
-    if (done.ok()) done = db().Write(writes_, &both);
+    if (done.ok()) done = counted(accounts, 2, [&] { return db().Write(writes_, &both); });
     return done_or(done, "write a value");
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to write a value");
 }
 
-result<void> clustered_store::remove(const digest& where, key_view key) try {
+result<void> clustered_store::remove(const digest& where, key_view key, write_accounts* accounts) try {
     const record_key name{where, key};
-    if (!has_values_apart_.load(std::memory_order_acquire))
-        return done_or(db().Delete(writes_, &family(), name.slice()), "delete a value");
+    if (!has_values_apart_.load(std::memory_order_acquire)) {
+        const auto erase = [&] { return db().Delete(writes_, &family(), name.slice()); };
+        return done_or(counted(accounts, 1, erase), "delete a value");
+    }
     rocksdb::WriteBatch both;
     rocksdb::Status done = both.Delete(&family(), name.slice());
     if (done.ok()) done = both.Delete(values_, name.slice());
-    if (done.ok()) done = db().Write(writes_, &both);
+    if (done.ok()) done = counted(accounts, 2, [&] { return db().Write(writes_, &both); });
     return done_or(done, "delete a value");
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory to delete a value");

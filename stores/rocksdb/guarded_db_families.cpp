@@ -66,6 +66,7 @@ rocksdb::Status guarded_db::CreateColumnFamilyWithImport(const rocksdb::ColumnFa
                                                          const rocksdb::ImportColumnFamilyOptions& how,
                                                          const rocksdb::ExportImportFilesMetaData& metadata,
                                                          Family** handle) {
+    if (closed_.load(std::memory_order_relaxed)) return closed_db::closed();
     if (Status named = check_name(name); !named.ok()) return named;
     // RocksDB's sequence number moves on to the highest one of the files, if it is not there yet.
     std::uint64_t highest = 0;

@@ -1,4 +1,4 @@
-// segmented_array: elements stay what they are while it grows and shrinks, a small one is small, none is copied beyond 4 KiB; and
+// segmented_array: elements stay what they are while it grows and shrinks, a small one is small, none is copied beyond 32 KiB; and
 // without addresses to reserve it does the same on the heap.
 #include "base/segmented_array.hpp"
 
@@ -56,19 +56,20 @@ TEST(segmented_array, tells_what_is_left_of_a_piece) {
         EXPECT_EQ(words::piece_of(index), static_cast<std::size_t>(std::bit_width(index / first)));
 }
 
-// Elements that move are copied: from 4 KiB on none does, in either direction, until it is small again.
-TEST(segmented_array, beyond_a_page_no_element_moves) {
+// Elements that move are copied: from 32 KiB on none does, in either direction, until it is small again.
+TEST(segmented_array, beyond_the_heap_no_element_moves) {
     words all;
-    ASSERT_TRUE(all.make_room(513));
+    constexpr std::uint64_t on_heap = words::most_on_heap / sizeof(std::uint64_t);
+    ASSERT_TRUE(all.make_room(on_heap + 1));
     const std::uint64_t* const first = &all[0];
-    for (std::uint64_t size = 513; size <= 1'000'000; size += 61) {
+    for (std::uint64_t size = on_heap + 1; size <= 1'000'000; size += 61) {
         ASSERT_TRUE(all.make_room(size));
         all[size - 1] = size;
     }
     std::vector<const std::uint64_t*> at;
     for (std::uint64_t i = 0; i < 1'000'000 - 37; i += 5000) at.push_back(&all[i]);
     for (std::uint64_t i = 0; i < at.size(); ++i) ASSERT_EQ(at[i], &all[5000 * i]);
-    for (std::uint64_t size = 900'000; size > 513; size -= 61) {
+    for (std::uint64_t size = 900'000; size > on_heap; size -= 61) {
         all.give_back(size);
         ASSERT_EQ(first, &all[0]);
         ASSERT_EQ(at[(size - 1) / 5000], &all[(size - 1) / 5000 * 5000]);

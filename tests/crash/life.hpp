@@ -93,6 +93,7 @@ class life {
     }
 
     static void pass_point(const char* name) {
+        if (std::string_view{name}.starts_with("read.")) return;  // nothing is half done there
         for (std::size_t i = 0; i < fail_point_names.size(); ++i) {
             if (fail_point_names[i] != name) continue;
             now_->ledger_->passed[i].fetch_add(1);

@@ -218,7 +218,7 @@ TEST(inspect_cli, shows_the_plan_of_a_daisy_filter_and_whether_the_world_has_dri
     EXPECT_EQ(bloom.at("drift").at("draws"), 300);
     EXPECT_EQ(bloom.at("drift").at("verdict"), "fuller_than_planned") << "its keys came from all classes";
     const auto prints =
-        inspected(golden("daisy_fingerprint-v2-keyed.snapshot"), {"tables[0]", "remainder_bits", "drift.extra_tables"});
+        inspected(golden("daisy_fingerprint-v3-keyed.snapshot"), {"tables[0]", "remainder_bits", "drift.extra_tables"});
     EXPECT_EQ(prints.at("filter"), "daisy_fingerprint");
     EXPECT_EQ(prints.at("drift").at("verdict"), "fuller_than_planned") << "1,500 draws of 600";
     EXPECT_GT(prints.at("drift").at("extra_tables"), 0);

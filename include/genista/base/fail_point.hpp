@@ -8,7 +8,9 @@
 //     keeper.marked  keeper.saved  keeper.log_synced  keeper.written  keeper.renamed  keeper.pruned       a snapshot
 //     index.started  index.batch  index.filled  index.ready   an existing database being indexed
 //     ingest.announced  ingest.done                           files taken in
-//     read.sieved                                             many keys at once, between the filter and the store
+//     range.committed  range.piece_read  range.piece_written  range.cleared       a range that is deleted
+//     unguard.files  unguard.family  unguard.done             the guard taken off a database
+//     read.sieved  read.missed                                between filter and store; before a mistake is repaired
 #pragma once
 
 #include <atomic>

@@ -46,14 +46,18 @@ struct clustered_options {
 
 inline constexpr const char* values_family_name = "genista.values";
 
+class write_accounts;
+
 class clustered_store {
   public:
     [[nodiscard]] static result<std::unique_ptr<clustered_store>> open(const std::string& path,
                                                                        clustered_options options = {});
 
     [[nodiscard]] result<bool> read(const digest& where, key_view key, std::string& value);
-    [[nodiscard]] result<void> write(const digest& where, key_view key, std::string_view value);
-    [[nodiscard]] result<void> remove(const digest& where, key_view key);
+    // `accounts` counts the entries of writes through a guard (write_accounts.hpp); clustered_db gives its own.
+    [[nodiscard]] result<void> write(const digest& where, key_view key, std::string_view value,
+                                     write_accounts* accounts = nullptr);
+    [[nodiscard]] result<void> remove(const digest& where, key_view key, write_accounts* accounts = nullptr);
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] ordered_records& remote() noexcept { return records_; }
 
