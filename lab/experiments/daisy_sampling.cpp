@@ -292,7 +292,7 @@ unknown_time time_unknown(Filter filter, std::uint64_t draws, bool inserts) {
         if (filter.insert(key, 8u) == insert_outcome::full) throw workload_error{"daisy-sampling: no memory"};
     }
     instruction_counter counter;
-    volatile bool sink = false;
+    [[maybe_unused]] volatile bool sink = false;
     unknown_time seen;
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < 50; ++i)
