@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "format/snapshot_stream.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
@@ -185,6 +186,20 @@ bool is_for(const loader& each, snapshot_kind kind) {
            kind == snapshot_kind::count_sketch_oracle || kind == snapshot_kind::score_oracle;
 }
 
+// As it was written: at once, or piece by piece (format version 2).
+result<void> write_again(sink& out, const snapshot_view& view) {
+    const std::span sections = std::span{view.sections}.first(view.section_count);
+    if (view.format_version == snapshot_format_version)
+        return write_snapshot(out, view.info, view.parameters, sections);
+    detail::snapshot_stream stream{out, view.info, view.section_count};
+    if (auto begun = stream.begin(view.parameters); !begun) return begun;
+    for (const std::span<const std::byte> each : sections) {
+        if (auto added = stream.add(each); !added) return added;
+        if (auto ended = stream.end_section(); !ended) return ended;
+    }
+    return stream.finish();
+}
+
 // The loader of its kind tries what opens. One of the others must refuse it, and what does not open; which one, the bytes
 // decide, so that in a million inputs each refuses some ten thousand of every kind. All of them for every input took five
 // times as long.
@@ -204,9 +219,7 @@ void try_bytes(std::span<const std::byte> bytes) {
     if (!view) return;
     read_fields(view->parameters);
     vector_sink again;
-    demand(static_cast<bool>(write_snapshot(again, view->info, view->parameters,
-                                            std::span{view->sections}.first(view->section_count))),
-           "what opened can be written");
+    demand(static_cast<bool>(write_again(again, *view)), "what opened can be written");
     demand(std::ranges::equal(again.bytes(), bytes), "writing what opened gives the same bytes");
 }
 
