@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
+#include "stores/rocksdb/digest_sum.hpp"
 #include "stores/rocksdb/foreign_writes.hpp"
 #include "stores/rocksdb/index_builder.hpp"
 #include "stores/rocksdb/ingest.hpp"
@@ -315,23 +316,12 @@ result<std::string> guarded_db::metrics_text(const metric_labels& labels) const 
 
 namespace {
 
-// A sum of digests: the same for the same keys in any order, and, the digests being pseudo-random, for no others.
-struct key_sum {
-    std::uint64_t keys = 0, positions = 0, seeds = 0;
-    void add(const digest& d) noexcept {
-        ++keys;
-        positions += d.position;
-        seeds += d.seed;
-    }
-    friend bool operator==(const key_sum&, const key_sum&) = default;
-};
-
-result<key_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
+result<digest_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
     rocksdb::ReadOptions how;
     how.total_order_seek = true;
     how.fill_cache = false;
     const std::unique_ptr<rocksdb::Iterator> at{db.NewIterator(how)};
-    key_sum sum;
+    digest_sum sum;
     for (at->SeekToFirst(); at->Valid(); at->Next()) sum.add(hash(to_key(at->key())));
     if (!at->status().ok()) return to_error(at->status(), "read all keys");
     return sum;
@@ -345,7 +335,7 @@ result<void> guarded_db::audit() {
     const writers_lock::exclusive nobody_writes{writers_};
     const auto data = sum_of_default(*db_, gate_->hash());
     if (!data) return data.error();
-    key_sum index;
+    digest_sum index;
     bool lied = false;
     const auto read = records_.for_each(0, ~std::uint64_t{0}, [&](const digest& d, key_view key) {
         lied = lied || gate_->hash()(key) != d;

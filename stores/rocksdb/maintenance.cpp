@@ -15,6 +15,7 @@
 #include "genista/stores/rocksdb/database.hpp"
 #include "genista/stores/rocksdb/record_key.hpp"
 #include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/digest_sum.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {
@@ -56,17 +57,6 @@ result<std::optional<store_meta>> meta_of(const database& db, const std::string&
     if (family == nullptr) return std::optional<store_meta>{};
     return read_meta(db.base(), *family, path);
 }
-
-// A sum of digests: the same for the same keys in any order, and, the digests being pseudo-random, for no others.
-struct digest_sum {
-    std::uint64_t keys = 0, positions = 0, seeds = 0;
-    void add(const digest& d) noexcept {
-        ++keys;
-        positions += d.position;
-        seeds += d.seed;
-    }
-    friend bool operator==(const digest_sum&, const digest_sum&) = default;
-};
 
 class auditor {
   public:

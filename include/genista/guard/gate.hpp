@@ -9,9 +9,9 @@
 //     query    if (!gate.may_contain(key, digest)) it is absent; else read the store, and if it is not there, gate.missed(key)
 //
 //   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
-//       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp).
+//       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp). If R itself is
+//       known to lack keys (need_repair_everywhere), all ranges do, and none is repaired before R is whole.
 //   I2  Nothing here writes to the store.
-//       The same if R itself is known to lack keys (need_repair_everywhere): then no range is repaired before R is whole.
 //   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
 //       queries of other keys no reads, whatever the size of their batches.
 //
@@ -191,7 +191,7 @@ class gate {
     [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks_keys_.load(std::memory_order_seq_cst); }
 
     // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
-    // and stays "maybe"; any other error leaves the rest as they are. The first error is returned.
+    // and stays "maybe"; any other error ends the repair and is returned, else the first lack of memory.
     result<void> repair(const repair_pass& how = {}) noexcept try {
         const std::lock_guard one_at_a_time{repairing_};
         const auto begin = clock::now();
