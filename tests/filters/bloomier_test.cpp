@@ -12,6 +12,7 @@
 #include "filters/filter_snapshots.hpp"
 #include "genista/bits/words.hpp"
 #include "support/every_isa.hpp"
+#include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
 namespace genista::bloomier_test {
@@ -47,6 +48,7 @@ std::string refusal(const result<bloomier_filter>& built) {
 }
 
 TEST(bloomier, every_key_finds_its_value_of_any_width) {
+    if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     const numbers keys = first(3'000);
     for (unsigned bits = 0; bits <= 64; ++bits) {
         const numbers values = values_for(keys.size(), bits);
@@ -266,6 +268,7 @@ TEST(bloomier, a_check_has_the_bits_of_two_over_the_rate_rounded_up) {
 }
 
 TEST(bloomier, takes_no_more_than_bits_for_says) {
+    if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     const numbers keys = first(100'000);
     for (const unsigned bits : {0u, 1u, 8u, 20u}) {
         const auto made = build(keys, values_for(keys.size(), bits), bits);

@@ -16,6 +16,7 @@
 #include "support/broom_scripted_map.hpp"
 #include "support/broom_world.hpp"
 #include "support/disordered_map.hpp"
+#include "support/scale.hpp"
 #include "support/splitmix.hpp"
 
 namespace genista::broom_bulk_test {
@@ -288,7 +289,7 @@ TEST(broom_rebuild, a_growth_that_r_has_outrun_is_no_obstacle) {
             commit_one();
             ASSERT_TRUE(filter.insert(set.keys.back(), set.remote));
         }
-        while (set.keys.size() < 40'000) commit_one();
+        while (set.keys.size() < test::effort(40'000, 15'000, 40'000)) commit_one();
         const auto rebuilt = filter.rebuild(set.remote, threads);
         ASSERT_TRUE(rebuilt) << rebuilt.error().message();
         expect_holds(filter, set);

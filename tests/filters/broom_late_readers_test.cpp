@@ -75,7 +75,7 @@ TEST(broom_late_readers, with_the_state_of_a_table_that_is_leaving_or_gone_miss_
 
 TEST(broom_late_readers, on_other_threads_miss_no_member_while_pages_go) {
     const std::uint64_t first_keys = 95'000;
-    const std::uint64_t keys = test::effort(420'000, 210'000, 4'000'000);
+    const std::uint64_t keys = test::effort(420'000, 120'000, 4'000'000);
     auto filter =
         *broom_filter::make({.capacity = first_keys, .hash = hasher{hash_key::from_seed(8)}, .repeatable = 9});
     memory_map remote;

@@ -130,6 +130,7 @@ TEST(broom_save_pieces, no_operation_waits_for_the_sink) {
 }
 
 TEST(broom_save_pieces, memory_does_not_grow_with_the_filter) {
+    if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     class null_sink final : public sink {
       public:
         result<void> write(std::span<const std::byte> bytes) override {
@@ -159,6 +160,7 @@ TEST(broom_save_pieces, memory_does_not_grow_with_the_filter) {
 
 // Operations between any two pieces, in the thread that saves: they would deadlock on any lock that a save holds.
 struct between_pieces {
+    const char* name;
     std::uint64_t capacity;
     std::uint64_t keys_before;  // more than the capacity: in the middle of a growth, or behind it
     std::uint64_t keys_a_piece;
@@ -168,6 +170,7 @@ struct between_pieces {
 class broom_save_between : public testing::TestWithParam<between_pieces> {};
 
 TEST_P(broom_save_between, no_key_is_missing) {
+    if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     const between_pieces how = GetParam();
     for (const double rate : {0x1p-8, 0x1p-12}) {
         world w{options_for(how.capacity, rate)};
@@ -209,16 +212,17 @@ TEST_P(broom_save_between, no_key_is_missing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(broom_save_pieces, broom_save_between,
-                         testing::Values(between_pieces{100'000, 90'000, 0},       // at rest
-                                         between_pieces{100'000, 90'000, 500},     // room for all of them
-                                         between_pieces{100'000, 102'000, 2'000},  // growth begins meanwhile
-                                         between_pieces{100'000, 106'000, 200},  // under way, the sweep behind the save
-                                         between_pieces{50'000, 55'000, 1'000},  // it meets the save
-                                         between_pieces{100'000, 103'000, 0,
-                                                        true}));  // begins and ends between two pieces
+                         testing::Values(between_pieces{"at_rest", 100'000, 90'000, 0},
+                                         between_pieces{"with_room_for_all", 100'000, 90'000, 500},
+                                         between_pieces{"as_growth_begins", 100'000, 102'000, 2'000},
+                                         between_pieces{"with_the_sweep_behind_the_save", 100'000, 106'000, 200},
+                                         between_pieces{"as_the_sweep_meets_the_save", 50'000, 55'000, 1'000},
+                                         between_pieces{"with_growth_from_end_to_end", 100'000, 103'000, 0, true}),
+                         [](const auto& each) { return std::string{each.param.name}; });
 
 // Two growths between two pieces take the bins away that the save still needs: it says so.
 TEST(broom_save_pieces, a_filter_that_grows_twice_meanwhile_is_not_saved_and_says_so) {
+    if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     world w{options_for(150'000)};
     for (std::uint64_t key = 0; key < 150'000; ++key) w.put(key);
     calling_sink out{[&](std::size_t write) {
@@ -240,6 +244,7 @@ TEST(broom_save_pieces, a_filter_that_grows_twice_meanwhile_is_not_saved_and_say
 // A bin of the last positions is saved first, under a code that no other bin has. Then it is renewed, and another bin so often
 // that every free code would get another number: the file would say the wrong salt of the saved bin.
 TEST(broom_save_pieces, codes_of_salts_mean_the_same_until_the_end_of_a_save) {
+    if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     broom_options options = options_for(100'000);
     options.history = broom_history::renew;  // every erase renews its bin
     world w{options};

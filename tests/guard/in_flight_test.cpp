@@ -229,7 +229,7 @@ TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_write
     };
     const auto write = [&](std::uint64_t who) {
         splitmix chance{who + 100};
-        for (int step = 0; step < scaled(4000, 200000); ++step) {
+        for (std::uint64_t step = 0; step < effort(4000, 1000, 200000); ++step) {
             const std::uint64_t which = chance.below(keys_each);
             std::atomic<std::uint64_t>& state = certain[who][which];
             // 4n: absent. 4n + 2: its put runs. 4n + 3: there. 4n + 4: its erase runs, or is done.

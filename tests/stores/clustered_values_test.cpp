@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
+#include "support/scale.hpp"
 #include "support/splitmix.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/stores/unsynced_env.hpp"
@@ -131,13 +132,14 @@ TEST(clustered_values, a_mistake_and_an_erase_read_no_long_values) {
 
 // Short, empty and long values in turn, beside a model, across openings with and without the family.
 TEST(clustered_values, a_key_has_the_value_it_was_given_last) {
+    const auto steps = effort(2'000, 500, 20'000);
     const scratch here;
     std::map<std::string, std::string> model;
     splitmix chance{3};
     constexpr std::size_t thresholds[] = {0, 64, 64, 0, 200, 64};
     for (const std::size_t threshold : thresholds) {
         const auto db = opened(here.path(), uncached(threshold));
-        for (int i = 0; i < 2'000; ++i) {
+        for (std::uint64_t i = 0; i < steps; ++i) {
             const std::string key = std::to_string(chance.below(60));
             constexpr std::size_t lengths[] = {0, 1, 63, 64, 65, 300, 5'000};
             const std::string value(lengths[chance.below(7)], static_cast<char>('a' + i % 26));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
+#include "support/scale.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::partial_opening_test {
@@ -52,6 +53,7 @@ class turnpike {
 };
 
 TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
+    if (thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     constexpr std::uint64_t keys = 30'000;
     const scratch folder;
     auto options = test_options();
@@ -252,6 +254,7 @@ TEST(partial_opening, ranges_that_need_repair_are_repaired_by_the_thread) {
 }
 
 TEST(partial_opening, of_the_clustered_layout) {
+    if (thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     const scratch folder;
     rocks::clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
