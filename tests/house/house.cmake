@@ -6,7 +6,8 @@
 # of the change, in ./test --long about all. Without the programs the tests fail and say what is missing.
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT GENISTA_SANITIZE)
-    add_test(NAME house.clang_format COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/clang_format.sh ${PROJECT_SOURCE_DIR})
+    add_test(NAME house.clang_format
+             COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/clang_format.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(house.clang_format PROPERTIES LABELS house)
 endif()
 
@@ -14,6 +15,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND GENISTA_SANITIZE)
     add_test(NAME house.clang_tidy
              COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/clang_tidy.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-    add_test(NAME house.headers_alone COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/headers_alone.sh ${PROJECT_SOURCE_DIR})
+    add_test(NAME house.headers_alone
+             COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/headers_alone.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     set_tests_properties(house.clang_tidy house.headers_alone PROPERTIES LABELS house PROCESSORS ${cores} TIMEOUT 3600)
 endif()
