@@ -59,11 +59,19 @@ class switched_off {
     broom_faults before_;
 };
 
+// A control of many games is looked at after each tenth of them, and has lost once it is beyond what ε explains: ten looks, so
+// an honest filter would be called beaten once in 10^8 times instead of 10^9.
+constexpr int looks = 10;
+
 control_outcome play_dropped_rule(const dropped_rule& what, const control_plan& plan) {
     control_outcome out{.name = std::string{what.name}, .attack = std::string{what.attack}, .must_win = what.must_win};
     const adversary& attacker = *find_adversary(what.attack);
     const switched_off dropped{what.rule};
     for (int game = 0; game < what.games; ++game) {
+        if (what.games >= looks && game > 0 && game % (what.games / looks) == 0) {
+            judge(out);
+            if (out.won) return out;
+        }
         const std::uint64_t seed = plan.seed * 1000 + static_cast<std::uint64_t>(game);
         broom_options options;
         options.capacity = attacker.plays_on.capacity;

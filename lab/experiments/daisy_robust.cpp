@@ -1,34 +1,46 @@
 // daisy-robust: odds that are wrong by a constant factor cost O(n) bits and constant time [daisy §1].
 //
-// Five worlds, n = 10^6 draws and ε = 0.5 % (2·10^5 and 2 % with --quick): Zipf 1.0 stored and all asked alike, all stored alike and
-// Zipf 1.0 or 1.2 asked, two classes (p = .9/.1, q = .1/.9), two classes further apart (p = .9/.1, of the first q = .9 · 2^-⌈log 1/ε⌉). Over each, daisy_bloom and daisy_fingerprint with an exact oracle and with
-// wrong ones, all brought to the rate ε through their parameter ε′ (daisy_robust.hpp); no power of two, at which classes would
-// jump together. *Judged*, more than the exact oracle takes at the same rate, in units of its n₊:
+// Five worlds, n = 10^6 draws and ε = 0.5 % (2·10^5 and 2 % with --quick): Zipf 1.0 stored and all asked alike, all stored
+// alike and Zipf 1.0 or 1.2 asked, two classes (p = .9/.1, q = .1/.9), two classes further apart (p = .9/.1, of the first
+// q = .9 · 2^-⌈log 1/ε⌉). Over each, daisy_bloom and daisy_fingerprint with an exact oracle and with wrong ones, all brought to
+// the rate ε (daisy_robust.hpp). *Judged*, more than the exact oracle takes at the same rate, in units of its n₊:
 //
 //   1  p and q each off by up to 4 at random: at most 1.5 bits;
-//   2  p times 4 and q by 4, and the other way round: at most 4 bits (fingerprint), 5.8 (Bloom: 4 log e);
+//   2  p times 4 and q by 4, and the other way round: at most 4 bits (fingerprint), 5.8 (Bloom: 4 log e), or what an oracle
+//      that knows nothing takes where that is less (below);
 //   3  at most 4 classes more, and one for rounding: probes, hence time;
 //   4  Count-Min, Count-Sketch and a score model reach the rate. Their bytes are in the table, beside the filter's;
 //   5  no member is denied, whatever the oracle says: also with p and q exchanged, of which nothing else is asked.
 //
-// With Zipf 1.2 asked the exact oracle keeps nothing of many draws, and wrong odds lift them out of class 0: there the unit is n, the
-// paper's O(n), and 5.8 holds for both filters, because a fingerprint costs more than its bits. (Set after first
-// results: in units of n₊, p / 4 and 4 q cost 5.4 (Bloom) and 4.7 (fingerprint) there, 11 and 14 with --quick: the fingerprints miss 4 n₊.
-// The rate was 2^-8 at first; with 2^-8, and 2^-6 quick, the same is kept.)
+// With Zipf 1.2 asked the exact oracle keeps nothing of many draws, and wrong odds lift them out of class 0: there the unit is
+// n, the paper's O(n), and 5.8 holds for both filters, because a fingerprint costs more than its bits. (Set after first
+// results: in units of n₊, p / 4 and 4 q cost 5.4 (Bloom) and 4.7 (fingerprint) there, 11 and 14 with --quick: the
+// fingerprints miss 4 n₊. The rate was 2^-8 at first; with 2^-8, and 2^-6 quick, the same is kept.)
 //
-// Why 1.5: a stranger passes with 2^-k, and log E[2^-d] = 0.87 for the difference d of two even errors of 2 bits either way: 0.87 bits, and
-// 1.26 with log e.
+// *Why 1.5.* A stranger passes with 2^-k, and log E[2^-d] = 0.87 for the difference d of two even errors of 2 bits either
+// way: 0.87 bits, and 1.26 with log e. What is more is for bits that are whole [daisy §4.1]: keys that are asked for often
+// all have k = log(1/ε′), get a bit more at the same ε′, and the rate that their filter meets halves there. Where the
+// wrong oracle's ε′ lies at such a step and the exact one's does not, its filter keeps a better rate than was asked for.
+// Zipf 1.0 stored is such a case with --quick: above 2^-6 random errors let 2.5 % through, below it 1.26 %, and log(2/1.26) =
+// 0.67 bits are paid for nothing. A Bloom filter does not have to pay: it has fewer bits of which more are ones
+// (daisy_bloom_options::rate). A table of fingerprints pays, and is expected at 0.87 + 0.67 = 1.54 less what the exact
+// one loses to its own rounding; 1.22 to 1.35 were measured at the four of seeds 1 to 20 at which it happens, 0.86 at
+// the most at the others. A step costs one bit at the most, so 1.87 is what the argument allows; the limit stays at 1.5.
 //
-// *Control*: constant and shuffled odds. At the rate ε they must take no less than an ordinary filter for the distinct keys (bloom; cleary
-// for the fingerprints), which the exact oracle undercuts: else it were not the odds that help. And they must break every limit
-// of 1 and 2 that is judged in their world: else to know nothing were as good as the promise.
+// *Where 2 says something* follows from the text before anything is run. Odds that are wrong by 4 make k_x larger by 4 at
+// the most, and never larger than log(1/ε): "we are never worse than the classical Bloom filter" [daisy §1.1]. So 2 allows
+// Σ p_x min(4, log(1/ε) - k_x), and to know nothing costs Σ p_x (log(1/ε) - k_x), which is *what odds are worth*. It is computed
+// from the exact odds, at ε itself. Where it is not above 4 bits a draw, wrong odds of this direction may tell as little as
+// none, and no oracle whatever could break 2: there the text's other promise is judged, no more bits than an oracle that knows
+// nothing takes, and 2 % for samples. That is so with Zipf 1.0 asked, and with p = .9/.1 and q = .1/.9: 2.8 to 3.1 bits. The
+// others are worth 4.3 and more. In the classes further apart exact odds keep 1 bit of nine draws in ten, while p / 4 and 4 q
+// make it 4 or 5 bits of these: the limit is between. The rows say how many percent more bits would break their limit.
+// (Earlier figures were known when this rule was written; it uses none of them. Before, the same two worlds were left out after
+// seeing the control.)
 //
-// So 2 is judged where odds are worth more than it allows. An oracle that knows nothing keeps log(1/ε) bits of each
-// draw. With Zipf 1.0 asked, and with p = .9/.1 and q = .1/.9, exact odds save 2.4 to 3.8 of these, less than 4 and
-// 5.8: there 2 says nothing, its rows are told and not judged, and 1 is judged. In the classes further apart exact odds keep
-// 1 bit of nine draws in ten, which saves (⌈log 1/ε⌉ - 1) · 0.8 / 0.94 > 4 bits of a fingerprint and log e times as many of
-// a Bloom filter, while p / 4 and 4 q make it 4 or 5 bits of these: the limit is between. The rows say how many percent
-// more bits would break their limit.
+// *Control*: constant and shuffled odds. At the rate ε they must take no less than an ordinary filter for the distinct keys
+// (bloom; cleary for the fingerprints), which the exact oracle undercuts: else it were not the odds that help. And they must
+// break every limit of 1 and 2 in bits that is judged in their world: else to know nothing were as good as the promise.
 #include <array>
 #include <cmath>
 #include <memory>
@@ -51,9 +63,11 @@ namespace {
 constexpr double mistake_factor = 4;
 constexpr double allowed_random_bits = 1.5, allowed_worst_bits = 4, allowed_worst_bloom_bits = 5.8;
 constexpr unsigned more_classes = 5;
-constexpr double no_gain = 0.99;  // of an ordinary filter's bits: pages are rounded
+constexpr const char* knows_nothing = "constant";
+constexpr double most_of_classic = 1.02;  // of what knowing nothing takes, where that is limit 2
+constexpr double no_gain = 0.99;          // of an ordinary filter's bits: pages are rounded
 
-enum class judgement : std::uint8_t { exact, random, worst, told, learnt, adversarial, control };
+enum class judgement : std::uint8_t { exact, random, worst, classic, learnt, adversarial, control };
 
 struct contender {
     teller who;
@@ -127,6 +141,8 @@ std::vector<contender> contenders_for(const robust_stage& stage, std::uint64_t s
     const std::uint64_t width = stage.inserts.size() >= 1'000'000 ? 8192 : 2048;
     std::vector<contender> all;
     all.push_back({teller_of("exact", world, 0), judgement::exact});
+    all.push_back(mistaken(world, knows_nothing, oracle_mistake::constant, judgement::control, seed));
+    all.push_back(mistaken(world, "shuffled", oracle_mistake::shuffled, judgement::control, seed));
     all.push_back(mistaken(world, "random, up to 4", oracle_mistake::random, judgement::random, seed));
     all.push_back(mistaken(world, "p 4, q / 4", oracle_mistake::too_small, judgement::worst, seed));
     all.push_back(mistaken(world, "p / 4, q 4", oracle_mistake::too_large, judgement::worst, seed));
@@ -134,22 +150,23 @@ std::vector<contender> contenders_for(const robust_stage& stage, std::uint64_t s
     all.push_back(sketched<count_sketch>(past, width, seed));
     all.push_back(scored(past, seed));
     all.push_back(mistaken(world, "p and q exchanged", oracle_mistake::swapped, judgement::adversarial, seed));
-    all.push_back(mistaken(world, "constant", oracle_mistake::constant, judgement::control, seed));
-    all.push_back(mistaken(world, "shuffled", oracle_mistake::shuffled, judgement::control, seed));
     return all;
 }
 
 // ---- one filter over one oracle, judged --------------------------------------------------------------------------------------
 
 struct robust_row {
-    robust_seen exact{}, seen{};
+    robust_seen exact{}, seen{}, classic{};  // classic: of odds that know nothing
     judgement judged = judgement::exact;
     double ordinary = 0, allowed = 0;  // bits; bits a unit
     double unit = 1;                   // n₊ of the exact oracle, or n
     std::uint64_t oracle_bytes = 0;
     [[nodiscard]] double more() const { return (seen.bits - exact.bits) / unit; }
     [[nodiscard]] double total() const { return seen.bits + 8 * static_cast<double>(oracle_bytes); }
-    [[nodiscard]] double sees_percent() const { return 100 * (allowed - more()) * unit / seen.bits; }
+    [[nodiscard]] double sees_percent() const {
+        const double most = judged == judgement::classic ? most_of_classic * classic.bits : exact.bits + allowed * unit;
+        return 100 * (most / seen.bits - 1);
+    }
     [[nodiscard]] bool gains() const { return seen.reached && total() < no_gain * ordinary; }
     [[nodiscard]] bool kept() const {
         if (seen.denied != 0) return false;
@@ -159,7 +176,9 @@ struct robust_row {
             case judgement::random:
             case judgement::worst:
                 return seen.reached && more() <= allowed && seen.largest_class <= exact.largest_class + more_classes;
-            case judgement::told:
+            case judgement::classic:
+                return seen.reached && seen.bits <= most_of_classic * classic.bits &&
+                       seen.largest_class <= exact.largest_class + more_classes;
             case judgement::learnt:
                 return seen.reached;
             case judgement::adversarial:
@@ -211,7 +230,7 @@ double allowed_for(judgement judged, bool of_bloom_size, bool judges_worst) {
 struct robust_tally {
     bool kept = true, controls_failed = true;
     std::uint64_t denied = 0;
-    double most_random = 0, most_worst = 0, most_worst_bloom = 0, sees = 1e9;
+    double most_random = 0, most_worst = 0, most_worst_bloom = 0, most_of_nothing = 0, sees = 1e9;
 
     void add(const robust_row& row, bool is_bloom) {
         denied += row.seen.denied;
@@ -223,20 +242,32 @@ struct robust_tally {
         double& most = row.judged == judgement::random ? most_random : is_bloom ? most_worst_bloom : most_worst;
         if (row.judged == judgement::random || row.judged == judgement::worst) most = std::max(most, row.more());
         if (row.judged == judgement::random) sees = std::min(sees, row.sees_percent());
+        if (row.judged == judgement::classic)
+            most_of_nothing = std::max(most_of_nothing, row.seen.bits / row.classic.bits);
     }
 };
 
 struct robust_world {
     odds_world world;
-    bool by_draws = false;     // the unit is n
-    bool judges_worst = true;  // odds are worth more than limit 2
+    bool by_draws = false;  // the unit is n
 };
+
+// Σ p_x (log(1/ε) - k_x) at ε itself: bits a draw that knowing nothing costs. No filter is asked.
+double odds_are_worth(const robust_stage& stage) {
+    const daisy_terms terms{static_cast<double>(stage.inserts.size()), stage.rate};
+    double bits = 0;
+    for (const std::uint64_t key : stage.stored_sample)
+        bits += -std::log2(stage.rate) - daisy_bits(stage.world.odds(key), terms);
+    return bits / static_cast<double>(stage.stored_sample.size());
+}
 
 void judge_world(const robust_stage& stage, const robust_world& which, const run_options& options, outcome& out,
                  robust_tally& all, const std::function<void()>& done) {
     const bool by_draws = which.by_draws;
     const std::array ordinary{ordinary_bits<bloom_filter>(stage), ordinary_bits<cleary_filter>(stage)};
-    std::array<robust_seen, 2> exact;
+    const double worth = odds_are_worth(stage);
+    const bool judges_worst = worth > allowed_worst_bits;
+    std::array<robust_seen, 2> exact, classic;
     report::bar_chart chart;
     chart.title = stage.world.name() + ": all bits a draw, the oracle's included";
     chart.caption = "At the same rate. An ordinary filter for the distinct keys takes " +
@@ -247,18 +278,20 @@ void judge_world(const robust_stage& stage, const robust_world& which, const run
     chart.bars[0].name = daisy_bloom_filter::name;
     chart.bars[1].name = daisy_fingerprint_filter::name;
     for (contender& each : contenders_for(stage, options.seed)) {
-        if (each.judged == judgement::worst && !which.judges_worst) each.judged = judgement::told;
+        if (each.judged == judgement::worst && !judges_worst) each.judged = judgement::classic;
         const told odds = ask_all(stage, each.who);
         const std::array seen{bring_to_rate<daisy_bloom_filter>(stage, each.who, odds, options.seed),
                               bring_to_rate<daisy_fingerprint_filter>(stage, each.who, odds, options.seed)};
         if (each.judged == judgement::exact) exact = seen;
+        if (each.who.name == knows_nothing) classic = seen;
         for (std::size_t i = 0; i < seen.size(); ++i) {
             const bool is_bloom = i == 0;
             const robust_row row{.exact = exact[i],
                                  .seen = seen[i],
+                                 .classic = classic[i],
                                  .judged = each.judged,
                                  .ordinary = ordinary[i],
-                                 .allowed = allowed_for(each.judged, is_bloom || by_draws, which.judges_worst),
+                                 .allowed = allowed_for(each.judged, is_bloom || by_draws, judges_worst),
                                  .unit = by_draws ? static_cast<double>(stage.inserts.size()) : exact[i].kept_draws,
                                  .oracle_bytes = each.who.bytes};
             all.add(row, is_bloom || by_draws);
@@ -267,6 +300,7 @@ void judge_world(const robust_stage& stage, const robust_world& which, const run
             shown_row["world"] = stage.world.name();
             shown_row["filter"] = is_bloom ? daisy_bloom_filter::name : daisy_fingerprint_filter::name;
             shown_row["oracle"] = each.who.name;
+            shown_row["odds_are_worth_bits_a_draw"] = worth;
             out.series.push_back(std::move(shown_row));
         }
         chart.categories.push_back(each.who.name);
@@ -292,18 +326,21 @@ outcome measure_daisy_robust(const run_options& options) {
     };
     const double apart = 0.9 * std::exp2(std::floor(std::log2(rate)));
     judge({.world = odds_world::zipf_stored(universe, 1.0)});
-    judge({.world = odds_world::zipf_asked(universe, 1.0), .judges_worst = false});
+    judge({.world = odds_world::zipf_asked(universe, 1.0)});
     judge({.world = odds_world::zipf_asked(universe, 1.2), .by_draws = true});
-    judge({.world = odds_world::two_classes(universe, universe / 2, 0.9, 0.1), .judges_worst = false});
+    judge({.world = odds_world::two_classes(universe, universe / 2, 0.9, 0.1)});
     judge({.world = odds_world::two_classes(universe, universe / 2, 0.9, apart)});
-    out.promised = "rate ε again with at most " + shown(allowed_random_bits) +
-                   " n₊ bits more for random errors up to 4, " + shown(allowed_worst_bits) + " n₊ (fingerprint) and " +
-                   shown(allowed_worst_bloom_bits) +
-                   " n₊ (Bloom) for the worst direction (Zipf 1.2 asked: n, not n₊); no member denied";
+    out.promised =
+        "rate ε again with at most " + shown(allowed_random_bits) + " n₊ bits more for random errors up to 4, " +
+        shown(allowed_worst_bits) + " n₊ (fingerprint) and " + shown(allowed_worst_bloom_bits) +
+        " n₊ (Bloom) for the worst direction (Zipf 1.2 asked: n, not n₊), or what knowing nothing takes where "
+        "that is less; no member denied";
     out.measured = std::string{all.kept ? "so" : "NOT so"} + "; most: " + shown(all.most_random, 3) + " random, " +
                    shown(all.most_worst, 3) + " (fingerprint) and " + shown(all.most_worst_bloom, 3) +
                    " (Bloom, and both with Zipf 1.2 asked) worst, bits for each n₊ (Zipf 1.2 asked: each n); " +
                    std::to_string(all.denied) + " denied";
+    out.measured +=
+        "; where odds are worth less, at most " + shown(all.most_of_nothing, 3) + " times what knowing nothing takes";
     out.measured += "; " + shown(all.sees, 2) + " % more bits would break a limit of random errors";
     out.control = {
         {"what", "constant and shuffled odds undercut no ordinary filter, and break every limit of their world"},

@@ -2,7 +2,9 @@
 //
 // The plan is made through the wrong oracle, from samples of both distributions [daisy §4.3]. Its parameter ε′ is the largest
 // for which strangers pass at the wanted rate ε, expected over a sample of queries for absent keys: wrong odds make it smaller or
-// larger than the exact ones do. Then a filter is made, filled with n draws, and asked. If it is above the rate after all (a sample is
+// larger than the exact ones do. Classes are whole, and at a power of two ε′ all keys that are asked for often change theirs
+// together: a plan may expect up to half the rate. daisy_bloom is told the rate besides, and is no longer than it needs
+// (daisy_bloom_options::rate); daisy_fingerprint pays the bit. Then a filter is made, filled with n draws, and asked. If it is above the rate after all (a sample is
 // a sample), once more with a smaller ε′.
 //
 // *A query* draws a key and asks for it under a digest drawn for this query. The promise is over the filter's hash function
@@ -72,17 +74,26 @@ struct tuned_plan {
 };
 [[nodiscard]] tuned_plan tune(const robust_stage& stage, const told& odds, double target);
 
+template <class Filter>
+Filter made_for(const daisy_plan& plan, double rate, const hasher& hash) {
+    if constexpr (requires { Filter::make({.plan = plan, .hash = hash, .rate = rate}); }) {
+        return must(Filter::make({.plan = plan, .hash = hash, .rate = rate}));
+    } else {
+        return must(Filter::make({.plan = plan, .hash = hash}));
+    }
+}
+
 // Inserts all, looks for all by asking the oracle anew, and counts strangers let through.
 template <class Filter>
 robust_seen fill_and_ask(const robust_stage& stage, const teller& who, const told& odds, const daisy_plan& plan,
-                         std::uint64_t seed) {
+                         double rate, std::uint64_t seed) {
     robust_seen seen{.parameter = plan.terms.rate,
                      .kept_draws = plan.kept_draws(),
                      .lower_bound = plan.lower_bound_bits(),
                      .largest_class = plan.largest_class(),
                      .queries = stage.queries.size()};
     // A key of its own: oracles hash by `seed`, and classes that follow from a key's place in the table would crowd there.
-    auto filter = must(Filter::make({.plan = plan, .hash = hasher{hash_key::from_seed(seed + 0x5eed)}}));
+    auto filter = made_for<Filter>(plan, rate, hasher{hash_key::from_seed(seed + 0x5eed)});
     for (std::size_t i = 0; i < stage.inserts.size(); ++i) {
         const unsigned its_class = daisy_class(odds.inserts[i], plan.terms);
         if (filter.insert(stage.inserts[i], its_class) == insert_outcome::full)
@@ -105,7 +116,7 @@ robust_seen bring_to_rate(const robust_stage& stage, const teller& who, const to
     robust_seen seen;
     for (unsigned tries = 1; tries <= 5; ++tries) {
         const tuned_plan tuned = tune(stage, odds, target);
-        seen = fill_and_ask<Filter>(stage, who, odds, tuned.plan, seed);
+        seen = fill_and_ask<Filter>(stage, who, odds, tuned.plan, target, seed);
         seen.tries = tries;
         seen.reached = tuned.reaches && seen.hits <= most_plausible_hits(seen.queries, stage.rate);
         if (seen.reached || !tuned.reaches) break;

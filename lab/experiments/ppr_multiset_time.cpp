@@ -25,8 +25,12 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t looked_up = 100, updated = 100;  // samples
-constexpr std::size_t dearest_counted = 3;
+// How much is counted: an instruction takes microseconds.
+struct counted_samples {
+    std::uint64_t looked_up, updated;
+    std::size_t dearest;  // of the inserts, and of the erases
+};
+constexpr counted_samples full_samples{100, 100, 3}, quick_samples{50, 100, 3};
 
 struct timed_multiset {
     std::uint64_t n, universe, seed;
@@ -47,10 +51,10 @@ struct timed_multiset {
 };
 
 // Those with the longest shortest times.
-std::vector<bool> dearest_of(const std::vector<float>& shortest) {
+std::vector<bool> dearest_of(const std::vector<float>& shortest, std::size_t count) {
     std::vector<std::uint32_t> order(shortest.size());
     std::iota(order.begin(), order.end(), 0u);
-    const auto some = static_cast<std::ptrdiff_t>(std::min(dearest_counted, order.size()));
+    const auto some = static_cast<std::ptrdiff_t>(std::min(count, order.size()));
     std::partial_sort(order.begin(), order.begin() + some, order.end(),
                       [&](std::uint32_t a, std::uint32_t b) { return shortest[a] > shortest[b]; });
     std::vector<bool> chosen(shortest.size());
@@ -58,7 +62,7 @@ std::vector<bool> dearest_of(const std::vector<float>& shortest) {
     return chosen;
 }
 
-multiset_time_at time_multiset(std::uint64_t n, std::uint64_t seed) {
+multiset_time_at time_multiset(std::uint64_t n, const counted_samples& sample_of, std::uint64_t seed) {
     const timed_multiset with{n, seed};
     std::vector<float> inserts(n, 1e30f), erases(n, 1e30f);
     const auto timed = [](float& shortest, auto&& work) {
@@ -72,12 +76,13 @@ multiset_time_at time_multiset(std::uint64_t n, std::uint64_t seed) {
         for (std::uint64_t i = 0; i < n; ++i) timed(inserts[i], [&] { with.put(all, with.numbers[i]); });
         for (std::uint64_t i = 0; i < n; ++i) timed(erases[i], [&] { with.take(all, with.numbers[i]); });
     }
-    const std::vector<bool> dear_inserts = dearest_of(inserts), dear_erases = dearest_of(erases);
+    const std::vector<bool> dear_inserts = dearest_of(inserts, sample_of.dearest),
+                            dear_erases = dearest_of(erases, sample_of.dearest);
 
     multiset_time_at seen{.keys = n};
     instruction_counter counter;
     succinct_multiset all = with.empty();
-    const std::uint64_t every = n / 2 / updated;
+    const std::uint64_t every = n / 2 / sample_of.updated;
     const auto go = [&](const std::vector<bool>& dear, std::uint64_t sampled_from, double& mean, double& dearest,
                         auto&& work) {
         std::vector<double> sample;
@@ -97,8 +102,8 @@ multiset_time_at time_multiset(std::uint64_t n, std::uint64_t seed) {
     std::vector<double> looks;
     random_stream absent{seed + 1};
     volatile bool sink = false;
-    for (std::uint64_t i = 0; i < looked_up; ++i) {
-        const std::uint64_t x = i % 2 == 0 ? with.numbers[i * (n / looked_up)] : absent.below(with.universe);
+    for (std::uint64_t i = 0; i < sample_of.looked_up; ++i) {
+        const std::uint64_t x = i % 2 == 0 ? with.numbers[i * (n / sample_of.looked_up)] : absent.below(with.universe);
         looks.push_back(static_cast<double>(counter.of([&] { sink = all.contains(x); })));
     }
     seen.look_up = mean_of(looks);
@@ -134,7 +139,8 @@ void time_counts(multiset_time_seen& seen, std::uint64_t seed) {
                           seen.counts.front().taken * (1 + std::bit_width(count) - 1)};
 }
 
-void time_rivals(multiset_time_seen& seen, std::uint64_t largest, std::uint64_t seed) {
+void time_rivals(multiset_time_seen& seen, std::uint64_t largest, const counted_samples& sample_of,
+                 std::uint64_t seed) {
     instruction_counter counter;
     volatile bool sink = false;
     for (int large = 0; large < 2; ++large) {
@@ -142,13 +148,13 @@ void time_rivals(multiset_time_seen& seen, std::uint64_t largest, std::uint64_t 
         std::map<std::uint64_t, std::uint32_t> rival;
         for (const std::uint64_t x : with.numbers) ++rival[x];
         std::vector<double> looks;
-        for (std::uint64_t i = 0; i < looked_up; ++i) {
-            const std::uint64_t x = with.numbers[i * (with.n / looked_up)] + i % 2;
+        for (std::uint64_t i = 0; i < sample_of.looked_up; ++i) {
+            const std::uint64_t x = with.numbers[i * (with.n / sample_of.looked_up)] + i % 2;
             looks.push_back(static_cast<double>(counter.of([&] { sink = rival.find(x) != rival.end(); })));
         }
         seen.control_look_up[large] = mean_of(looks);
     }
-    const timed_multiset with{25'000, seed};
+    const timed_multiset with{6'000, seed};  // it lays 5,087 elements out again: twice the limit
     std::uint64_t last = 0;
     for (const bool counting : {false, true}) {
         std::unordered_map<std::uint64_t, std::uint64_t> rival;
@@ -237,10 +243,12 @@ multiset_time_seen measure_multiset_time(bool quick, std::uint64_t seed) {
     if (!instruction_counter::available())
         throw workload_error{"ppr-multiset counts instructions by single steps: Linux on x86-64, without a debugger"};
     multiset_time_seen seen;
+    const counted_samples& samples = quick ? quick_samples : full_samples;
     const std::uint64_t largest = quick ? 1'000'000 : 10'000'000;
-    for (std::uint64_t n = 10'000; n <= largest; n *= 10) seen.sizes.push_back(time_multiset(n, seed));
+    const std::uint64_t step = quick ? 100 : 10;  // quick: the two ends
+    for (std::uint64_t n = 10'000; n <= largest; n *= step) seen.sizes.push_back(time_multiset(n, samples, seed));
     time_counts(seen, seed);
-    time_rivals(seen, largest, seed);
+    time_rivals(seen, largest, samples, seed);
     return seen;
 }
 

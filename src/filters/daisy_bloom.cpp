@@ -42,9 +42,16 @@ result<void> check_blocked(const daisy_plan& plan) noexcept {
                        daisy_bloom_filter::most_blocked_class);
 }
 
-result<daisy_bloom_size> size_for(const daisy_plan& plan, bool blocked) noexcept {
+result<daisy_bloom_size> size_for(const daisy_plan& plan, bool blocked, std::optional<double> rate) noexcept {
     if (const auto fine = check_plan(daisy_bloom_filter::name, plan); !fine) return fine.error();
-    if (!blocked) return scattered_size(plan);
+    if (rate && !(*rate > 0 && *rate < 1))
+        return error::make(error_code::invalid_argument, "daisy_bloom: the rate %g is not above 0 and below 1", *rate);
+    if (!blocked) return scattered_size(plan, rate.value_or(0));
+    if (rate) {
+        return error::make(error_code::invalid_argument,
+                           "daisy_bloom: a blocked filter is sized by its plan alone and takes no rate, here %g",
+                           *rate);
+    }
     if (const auto fine = check_blocked(plan); !fine) return fine.error();
     return blocked_size(plan);
 }
@@ -74,13 +81,14 @@ result<daisy_bloom_filter> daisy_bloom_filter::make_with(const daisy_bloom_optio
 }
 
 result<daisy_bloom_filter> daisy_bloom_filter::make(const daisy_bloom_options& options) noexcept {
-    const auto size = size_for(options.plan, options.blocked);
+    const auto size = size_for(options.plan, options.blocked, options.rate);
     if (!size) return size.error();
     return make_with(options, size->layout, size->lines);
 }
 
-result<std::uint64_t> daisy_bloom_filter::bits_for(const daisy_plan& plan, bool blocked) noexcept {
-    const auto size = size_for(plan, blocked);
+result<std::uint64_t> daisy_bloom_filter::bits_for(const daisy_plan& plan, bool blocked,
+                                                   std::optional<double> rate) noexcept {
+    const auto size = size_for(plan, blocked, rate);
     if (!size) return size.error();
     return size->lines * daisy_line_bits;
 }
@@ -113,8 +121,10 @@ result<void> daisy_bloom_filter::merge(const daisy_bloom_filter& other) noexcept
 }
 
 filter_stats daisy_bloom_filter::stats() const noexcept {
-    return plain_stats(keys_, capacity_of(plan_), std::min(1.0, plan_.expected_rate()),
-                       table_.allocated_bytes() + sizeof *this);
+    double rate = plan_.expected_rate();
+    // A table that was made shorter for a wanted rate; the others are never above the plan's.
+    if (layout_ == daisy_layout::scattered) rate = std::max(rate, *expected_rate());
+    return plain_stats(keys_, capacity_of(plan_), std::min(1.0, rate), table_.allocated_bytes() + sizeof *this);
 }
 
 result<double> daisy_bloom_filter::expected_rate() const noexcept {

@@ -109,16 +109,19 @@ error no_memory_for_size() noexcept {
 
 }  // namespace
 
-daisy_bloom_size scattered_size(const daisy_plan& plan) noexcept {
-    const auto is_enough = [&](double lines) {
-        return weigh(plan, scattered_rates(plan, lines)) <= plan.expected_rate();
-    };
-    double lines = lines_for_bits(plan.whole_bits() / std::numbers::ln2);
-    if (is_enough(lines)) return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
-    // What the luck of tables asks for beyond that: the fewest lines that are enough, between too few and twice as many.
-    double too_few = lines;
-    constexpr double most_lines = 0x1p54;  // as many bits as a size can say
-    for (lines *= 2; !is_enough(lines) && lines < most_lines; lines *= 2) too_few = lines;
+daisy_bloom_size scattered_size(const daisy_plan& plan, double wanted) noexcept {
+    const bool is_shorter = wanted > plan.expected_rate();
+    const double allowed = is_shorter ? wanted : plan.expected_rate();
+    const auto is_enough = [&](double lines) { return weigh(plan, scattered_rates(plan, lines)) <= allowed; };
+    double lines = lines_for_bits(plan.whole_bits() / std::numbers::ln2), too_few = 0;
+    if (is_enough(lines)) {
+        if (!is_shorter) return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
+    } else {
+        // What the luck of tables asks for beyond that: the fewest lines that are enough, between too few and twice as many.
+        too_few = lines;
+        constexpr double most_lines = 0x1p54;  // as many bits as a size can say
+        for (lines *= 2; !is_enough(lines) && lines < most_lines; lines *= 2) too_few = lines;
+    }
     while (lines - too_few > 1) {
         const double middle = std::floor((too_few + lines) / 2);
         (is_enough(middle) ? lines : too_few) = middle;

@@ -39,7 +39,8 @@ inline constexpr std::uint64_t daisy_line_bits = 512;
     return layout == daisy_layout::octet ? 8 : layout == daisy_layout::sixteen ? 16 : 0;
 }
 
-[[nodiscard]] daisy_bloom_size scattered_size(const daisy_plan& plan) noexcept;
+// `wanted` above the plan's expected rate: the fewest lines of which no more is to be expected.
+[[nodiscard]] daisy_bloom_size scattered_size(const daisy_plan& plan, double wanted = 0) noexcept;
 
 // The layout with the fewest lines of those whose lanes suffice. The plan's largest class is at most 16.
 [[nodiscard]] result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept;

@@ -119,6 +119,53 @@ TEST(daisy_bloom_size, scattered_tables_are_within_the_bound) {
     }
 }
 
+// Just below 2^-6 the keys that are asked for have seven probes, and the plan expects half of what it did just above.
+TEST(daisy_bloom_size, a_rate_between_two_classes_shortens_the_table_and_is_met) {
+    const daisy_plan plan = test::plan_of_shares({20'000, 0.0156}, {{2, 0.5, 0.001}, {7, 0.5, 0.999}});
+    constexpr double wanted = 0.0152;
+    ASSERT_LT(plan.expected_rate(), 0.55 * wanted);
+    auto plain = *daisy_bloom_filter::make({.plan = plan, .hash = hasher{hash_key::from_seed(5)}});
+    auto shorter = *daisy_bloom_filter::make({.plan = plan, .hash = hasher{hash_key::from_seed(5)}, .rate = wanted});
+    EXPECT_EQ(shorter.bits(), *daisy_bloom_filter::bits_for(plan, false, wanted));
+    EXPECT_LT(static_cast<double>(shorter.bits()), 0.88 * static_cast<double>(plain.bits()));
+    EXPECT_LE(*shorter.expected_rate(), wanted);
+    EXPECT_GT(*shorter.expected_rate(), 0.97 * wanted);  // a line more or less is 2 % of it
+    EXPECT_DOUBLE_EQ(shorter.stats().false_positive_rate, *shorter.expected_rate());
+    EXPECT_DOUBLE_EQ(plain.stats().false_positive_rate, plan.expected_rate());
+    for (std::uint64_t key = 0; key < 20'000; ++key) (void)shorter.insert(key, key % 2 == 0 ? 2 : 7);
+    for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(shorter.may_contain(key, key % 2 == 0 ? 2 : 7)) << key;
+    EXPECT_EQ(shorter.drift().verdict, drift_verdict::as_planned);
+    // 10^6 strangers: a rate of `wanted` lets more than 15,939 through once in 10^9 runs; a rate 5 % above it nearly always.
+    std::uint64_t hits = 0;
+    for (std::uint64_t key = 1'000'000; key < 2'000'000; ++key)
+        hits += shorter.may_contain(key, key % 1'000 == 0 ? 2 : 7) ? 1u : 0u;
+    EXPECT_LE(hits, 15'939u);
+    EXPECT_GT(hits, 14'000u);
+    vector_sink saved;
+    ASSERT_TRUE(shorter.save(saved));
+    const auto loaded = daisy_bloom_filter::load(saved.bytes());
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->bits(), shorter.bits());
+    EXPECT_DOUBLE_EQ(loaded->stats().false_positive_rate, shorter.stats().false_positive_rate);
+}
+
+TEST(daisy_bloom_size, a_rate_that_the_plan_expects_anyway_changes_nothing) {
+    const daisy_plan plan = usual_plan();
+    for (const double rate : {1e-9, plan.expected_rate() / 2, plan.expected_rate()})
+        EXPECT_EQ(*daisy_bloom_filter::bits_for(plan, false, rate), *daisy_bloom_filter::bits_for(plan)) << rate;
+}
+
+TEST(daisy_bloom_size, refuses_what_is_no_rate_and_a_rate_of_a_blocked_filter) {
+    for (const double rate : {0.0, -1.0, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
+        const auto made = daisy_bloom_filter::make({.plan = usual_plan(), .rate = rate});
+        ASSERT_FALSE(made) << rate;
+        EXPECT_EQ(made.error().code(), error_code::invalid_argument);
+    }
+    const auto blocked = daisy_bloom_filter::make({.plan = usual_plan(), .blocked = true, .rate = 0.01});
+    ASSERT_FALSE(blocked);
+    EXPECT_NE(blocked.error().message().find("0.01"), std::string_view::npos) << blocked.error().message();
+}
+
 TEST(daisy_bloom_size, a_blocked_table_is_larger_by_as_much_as_keeps_the_rate) {
     for (const double rate : {0x1p-2, 0x1p-4, 0x1p-8, 0x1p-12, 0x1p-16}) {
         const auto largest = static_cast<unsigned>(-std::log2(rate));

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 // The fastest experiment of the lab.
 [[nodiscard]] std::vector<std::string> small_report(const std::string& page, std::vector<std::string> more = {}) {
-    std::vector<std::string> arguments{"lab", "report", "--quick", "--only", "broom-words", "--html", page};
+    std::vector<std::string> arguments{"lab", "report", "--quick", "--only", "daisy-k", "--html", page};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
 }
@@ -56,7 +56,7 @@ TEST(lab_report_cli, help_says_how_to_go_on_and_bad_input_is_refused) {
     for (const char* const word : {"--quick", "--html", "--only", "--fresh", "goes on where it was", "Example"})
         EXPECT_TRUE(has(help.out, word)) << word << "\n" << help.out;
     const scratch_folder scratch;
-    expect_refused(small_report(scratch / "a.html", {"--only", "nothing"}), "'nothing'", "broom-words");
+    expect_refused(small_report(scratch / "a.html", {"--only", "nothing"}), "'nothing'", "daisy-k");
     expect_refused(small_report(scratch / "no/such/a.html"), "no/such/a.html", "cannot be written");
     expect_refused(small_report(scratch / "a.html", {"--data", scratch / "none"}), scratch / "none", "no such folder");
     EXPECT_FALSE(std::filesystem::exists(scratch / "a.html.parts"));
@@ -71,7 +71,7 @@ TEST(lab_report_cli, writes_the_page_and_a_second_call_runs_nothing) {
     ASSERT_EQ(first.status, 0) << first.err;
     EXPECT_EQ(first.err, "");
     EXPECT_TRUE(has(first.out, "1 to run")) << first.out;
-    EXPECT_TRUE(has(first.out, "1/1  broom-words: kept")) << first.out;
+    EXPECT_TRUE(has(first.out, "1/1  daisy-k: kept")) << first.out;
     const std::string html = contents(page);
     EXPECT_TRUE(has(html, "1 promise was measured and kept"));
     const json document = json::parse(contents(scratch / "lab.json"));
@@ -84,11 +84,11 @@ TEST(lab_report_cli, writes_the_page_and_a_second_call_runs_nothing) {
     ASSERT_EQ(second.status, 0) << second.err;
     EXPECT_TRUE(has(second.out, "1 of 1 parts are finished already")) << second.out;
     EXPECT_FALSE(has(second.out, "to run")) << second.out;
-    EXPECT_FALSE(has(second.out, "broom-words: kept")) << second.out;
+    EXPECT_FALSE(has(second.out, "daisy-k: kept")) << second.out;
     EXPECT_EQ(contents(page), html) << "from the same parts, the same bytes";
 
     const tool_run fresh = run_tool(small_report(page, {"--fresh"}));
-    EXPECT_TRUE(has(fresh.out, "broom-words: kept")) << fresh.out;
+    EXPECT_TRUE(has(fresh.out, "daisy-k: kept")) << fresh.out;
 }
 
 TEST(lab_report_cli, json_on_stdout_is_alone_there) {
@@ -100,7 +100,7 @@ TEST(lab_report_cli, json_on_stdout_is_alone_there) {
 
 TEST(lab_report_cli, a_damaged_part_is_run_again_and_said_so) {
     const scratch_folder scratch;
-    const std::string page = scratch / "lab.html", part = scratch / "lab.html.parts/broom-words.json";
+    const std::string page = scratch / "lab.html", part = scratch / "lab.html.parts/daisy-k.json";
     ASSERT_EQ(run_tool(small_report(page)).status, 0);
     const std::string whole = contents(part);
     std::string edited = whole;
@@ -109,34 +109,41 @@ TEST(lab_report_cli, a_damaged_part_is_run_again_and_said_so) {
         put_contents(part, damaged);
         const tool_run again = run_tool(small_report(page));
         EXPECT_EQ(again.status, 0) << again.err;
-        EXPECT_TRUE(has(again.out, "damaged: broom-words")) << again.out;
-        EXPECT_TRUE(has(again.out, "broom-words: kept")) << again.out;
+        EXPECT_TRUE(has(again.out, "damaged: daisy-k")) << again.out;
+        EXPECT_TRUE(has(again.out, "daisy-k: kept")) << again.out;
     }
 }
 
 TEST(lab_report_cli, another_seed_and_another_build_are_not_mixed) {
     const scratch_folder scratch;
-    const std::string page = scratch / "lab.html", part = scratch / "lab.html.parts/broom-words.json";
+    const std::string page = scratch / "lab.html", part = scratch / "lab.html.parts/daisy-k.json";
     ASSERT_EQ(run_tool(small_report(page)).status, 0);
     const tool_run other = run_tool(small_report(page, {"--seed", "2"}));
-    EXPECT_TRUE(has(other.out, "of another seed (1): broom-words")) << other.out;
-    EXPECT_TRUE(has(other.out, "broom-words: kept")) << other.out;
+    EXPECT_TRUE(has(other.out, "of another seed (1): daisy-k")) << other.out;
+    EXPECT_TRUE(has(other.out, "daisy-k: kept")) << other.out;
 
     auto changed = nlohmann::ordered_json::parse(contents(part));
     changed["stamp"]["build"] = "0000000000000000";
     put_contents(part, changed.dump());
     const tool_run rebuilt = run_tool(small_report(page, {"--seed", "2"}));
     EXPECT_TRUE(has(rebuilt.out, "of another build")) << rebuilt.out;
-    EXPECT_TRUE(has(rebuilt.out, "broom-words: kept")) << rebuilt.out;
+    EXPECT_TRUE(has(rebuilt.out, "daisy-k: kept")) << rebuilt.out;
 }
 
-// broom-words is finished within a second, broom-time is far from it: interrupted in between, the first is kept.
+// daisy-k is finished at once, broom-time is far from it: interrupted in between, the first is kept.
 TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_goes_on) {
     const scratch_folder scratch;
     const std::string page = scratch / "lab.html", err = scratch / "err", out = scratch / "out";
-    std::vector<std::string> arguments{
-        GENISTA_BINARY_DIR "/bin/genista", "lab",    "report", "--quick", "--jobs", "2", "--only",
-        "broom-words,broom-time",          "--html", page};
+    std::vector<std::string> arguments{GENISTA_BINARY_DIR "/bin/genista",
+                                       "lab",
+                                       "report",
+                                       "--quick",
+                                       "--jobs",
+                                       "2",
+                                       "--only",
+                                       "daisy-k,broom-time",
+                                       "--html",
+                                       page};
     std::vector<char*> raw;
     for (std::string& each : arguments) raw.push_back(each.data());
     raw.push_back(nullptr);
@@ -147,14 +154,14 @@ TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_go
     pid_t child = 0;
     ASSERT_EQ(::posix_spawn(&child, raw[0], &streams, nullptr, raw.data(), ::environ), 0);
     ::posix_spawn_file_actions_destroy(&streams);
-    for (int tries = 0; tries < 3000 && !has(contents(out), "broom-words: kept"); ++tries)
+    for (int tries = 0; tries < 3000 && !has(contents(out), "daisy-k: kept"); ++tries)
         std::this_thread::sleep_for(std::chrono::milliseconds{20});
     ::kill(child, SIGINT);
     int state = 0;
     ::waitpid(child, &state, 0);
     EXPECT_TRUE(WIFSIGNALED(state) && WTERMSIG(state) == SIGINT) << state;
     EXPECT_TRUE(has(contents(err), "interrupted; 1 of 2 parts are finished")) << contents(err);
-    EXPECT_TRUE(has(contents(err), "Go on with: genista lab report --quick --only broom-words,broom-time"))
+    EXPECT_TRUE(has(contents(err), "Go on with: genista lab report --quick --only daisy-k,broom-time"))
         << contents(err);
     EXPECT_FALSE(std::filesystem::exists(page)) << "no page of half a run";
 

@@ -11,6 +11,12 @@
 // plan with plan_tuned(). As ⌈k⌉ < k + 1, m is less than 1.4427 (LB + n₊) bits and a line;
 // tables differ by luck, and a few lines more keep the rate in the mean of all of them.
 //
+// **A rate between two classes.** ⌈k⌉ is whole, and all keys that are asked for often have the same k, log(1/ε′): at a power
+// of two they get a probe more together, and the rate to expect halves. A plan tuned to a rate that lies in the gap
+// expects as little as half of it, and its table is longer than the rate needs, by up to 16 % at 2^-6 and 11 % at 2^-9.
+// options.rate says the rate itself: more than half of the bits are ones then, by as much as makes the plan's queries meet it, Σ A_j f^j. The mean rate is at most
+// that; the proof of 6 ε, which is about half of the bits, does not cover such a table.
+//
 // `blocked` puts all probes of a key into one line, as blocked_bloom_filter does: one cache miss a look-up.
 //
 //     octet    8 lanes of 64 bits    classes up to 8      a key of class j sets one bit in each of j neighbouring lanes,
@@ -51,6 +57,9 @@ struct daisy_bloom_options {
     daisy_plan plan{};                          // plan_for_universe() and its like make one
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
     bool blocked = false;
+    // The rate to reach over the plan's queries, above 0 and below 1. Where the plan expects less, the table is made as
+    // short as this rate allows. None: half of the bits stay zero, as the proof wants it. A blocked filter takes none.
+    std::optional<double> rate = std::nullopt;
 };
 
 // Numbers are written into snapshots: never renumber.
@@ -158,7 +167,8 @@ class daisy_bloom_filter {
     [[nodiscard]] result<double> expected_rate() const noexcept;
     [[nodiscard]] daisy_bloom_drift drift() const noexcept;
 
-    [[nodiscard]] static result<std::uint64_t> bits_for(const daisy_plan& plan, bool blocked = false) noexcept;
+    [[nodiscard]] static result<std::uint64_t> bits_for(const daisy_plan& plan, bool blocked = false,
+                                                        std::optional<double> rate = std::nullopt) noexcept;
 
   private:
     daisy_bloom_filter(const daisy_plan& plan, const hasher& hash, daisy_layout layout, buffer table) noexcept;
