@@ -11,11 +11,12 @@
 // plan with plan_tuned(). As ⌈k⌉ < k + 1, m is less than 1.4427 (LB + n₊) bits and a line;
 // tables differ by luck, and a few lines more keep the rate in the mean of all of them.
 //
-// **A rate between two classes.** ⌈k⌉ is whole, and all keys that are asked for often have the same k, log(1/ε′): at a power
-// of two they get a probe more together, and the rate to expect halves. A plan tuned to a rate that lies in the gap
-// expects as little as half of it, and its table is longer than the rate needs, by up to 16 % at 2^-6 and 11 % at 2^-9.
-// options.rate says the rate itself: more than half of the bits are ones then, by as much as makes the plan's queries meet it, Σ A_j f^j. The mean rate is at most
-// that; the proof of 6 ε, which is about half of the bits, does not cover such a table.
+// **A rate between two classes.** ⌈k⌉ is whole, and all keys that are asked for often have the same k, log(1/ε′): at
+// a power of two they get a probe more together, and the expected rate halves. A plan tuned to a rate in the gap
+// expects as little as half of it, and its table is longer than the rate needs, by up to 16 % at 2^-6 and 11 % at
+// 2^-9. options.rate says the rate itself: more than half of the bits are ones then, by as much as makes the plan's
+// queries meet it, Σ A_j f^j. The mean rate is at most that. The proof of 6 ε is about half of the bits and does not
+// cover such a table.
 //
 // `blocked` puts all probes of a key into one line, as blocked_bloom_filter does: one cache miss a look-up.
 //
