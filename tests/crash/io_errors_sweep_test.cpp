@@ -4,7 +4,8 @@
 // all is well, and the next write runs into an assertion; with a flush outstanding it may wait forever.)
 //
 // In a second script some writes go past the guard (indexed layout), and a thread repairs, looks and saves beside it when trouble
-// strikes and before: the call that fails may be its own.
+// strikes and before: the call that fails may be its own. What the trouble left is also copied, the copy lives on apart, and its
+// snapshots come to the store.
 //
 // GENISTA_CALLS sets how many calls are tried of each script for each layout and manner; 0 is all of them, and what
 // `./test --long` does.
@@ -17,6 +18,7 @@
 #include <thread>
 #include <tuple>
 
+#include "tests/crash/forks.hpp"
 #include "tests/crash/harness.hpp"
 #include "tests/crash/repairs_beside.hpp"
 #include "tests/crash/script.hpp"
@@ -50,7 +52,7 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
   protected:
     struct count {
         std::uint64_t runs = 0, struck = 0, failed_steps = 0, failed_openings = 0;
-        std::uint64_t tasks = 0, past_the_guard = 0, reindexed = 0;
+        std::uint64_t tasks = 0, past_the_guard = 0, reindexed = 0, forks = 0;
     };
     enum class company { alone, repairs };  // of the script
 
@@ -98,6 +100,7 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         seen_.struck += fate.failed() > 0 ? 1u : 0u;
         story += ", " + fate.first_victim();
         if (!std::filesystem::exists(place.path() + "/CURRENT")) std::filesystem::remove_all(place.path());
+        if (mixed) live_apart(place, n);
         auto again = either_store::open(place.path(), settings(nullptr, with));
         EXPECT_TRUE(again) << again.error().message() << "\n" << story;
         if (!again) return calls;
@@ -110,6 +113,13 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
             EXPECT_TRUE((*again)->repair()) << story;
         }
         expect_possible(**again, history.possible(), "going on after " + story);
+        if (!mixed || HasFatalFailure()) return calls;
+        again->reset();
+        bring_snapshots(snapshots_of(place.path("apart")), place.path(), n % 3 == 0 ? mixing::beside : mixing::instead);
+        auto beside_a_fork = either_store::open(place.path(), settings(nullptr, with));
+        EXPECT_TRUE(beside_a_fork) << beside_a_fork.error().message() << "\n" << story;
+        if (beside_a_fork)
+            expect_possible(**beside_a_fork, history.possible(), "with snapshots of a fork, after " + story);
         return calls;
     }
 
@@ -163,6 +173,22 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         expect_readable(store, history.possible(), "alive after " + story);
     }
 
+    // A copy of what the trouble left goes on apart, for fewer writes than the original will, and takes a snapshot.
+    void live_apart(const scratch& place, std::uint64_t n) {
+        copy_folder(place.path(), place.path("apart"));
+        auto copy = either_store::open(place.path("apart"), settings(nullptr, company::repairs));
+        ASSERT_TRUE(copy) << copy.error().message() << ", apart, call " << n;
+        splitmix chance{n};
+        for (int i = 0; i < 20; ++i) {
+            const std::string name = ledger::name_of(static_cast<std::uint32_t>(chance.below(script::keys)));
+            const auto done = i % 3 == 0 ? (*copy)->put(name, ledger::value_of(1)) : (*copy)->erase(name);
+            ASSERT_TRUE(done) << done.error().message() << ", apart, call " << n;
+        }
+        const auto saved = (*copy)->save();
+        ASSERT_TRUE(saved) << saved.error().message() << ", apart, call " << n;
+        ++seen_.forks;
+    }
+
     // While nothing is written.
     static rocksdb::Status flush(either_store& store) {
         const rocksdb::Status done = store.base().Flush({});
@@ -195,12 +221,12 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
                     seen_.runs < 10);  // a call that fails once may be one that need not succeed
         std::printf(
             "%llu calls, %llu runs, %llu struck, %llu steps failed, %llu openings failed; %llu writes past the "
-            "guard, %llu openings found some, %llu tasks beside\n",
+            "guard, %llu openings found some, %llu tasks beside, %llu forks\n",
             static_cast<unsigned long long>(calls), static_cast<unsigned long long>(seen_.runs),
             static_cast<unsigned long long>(seen_.struck), static_cast<unsigned long long>(seen_.failed_steps),
             static_cast<unsigned long long>(seen_.failed_openings),
             static_cast<unsigned long long>(seen_.past_the_guard), static_cast<unsigned long long>(seen_.reindexed),
-            static_cast<unsigned long long>(seen_.tasks));
+            static_cast<unsigned long long>(seen_.tasks), static_cast<unsigned long long>(seen_.forks));
     }
 
     count seen_;
