@@ -236,7 +236,7 @@ TEST_P(io_errors, at_any_call_lose_and_deny_nothing) {
     const std::uint64_t calls = run(io_fate::never, company::alone);
     ASSERT_GT(calls, 1500u);
     ASSERT_LT(calls, 3500u);
-    run_all(calls, company::alone, amount("GENISTA_CALLS", 14, 0));
+    run_all(calls, company::alone, amount("GENISTA_CALLS", 11, 0));
 }
 
 TEST_P(io_errors, beside_repairs_and_foreign_writes_lose_and_deny_nothing) {
