@@ -54,6 +54,8 @@ bool take(genista::test::life_plan& plan, std::string_view name, std::string_vie
         plan.audits = number != 0;
     else if (name == "foreign")
         plan.foreign = number != 0;
+    else if (name == "repairs")
+        plan.repairs = number != 0;
     else if (name == "build_behind")
         plan.store.build_behind = number != 0;
     else if (name == "filter_first")

@@ -28,7 +28,7 @@ TEST_P(disk_full, loses_and_denies_nothing_and_passes) {
         const scratch place;
         io_fate fate;
         failing_env env{fate, std::make_shared<unsynced_files>()};
-        script history{seed, place.path("table"), false};
+        script history{seed, place.path("table"), {.ranges_and_tables = false}};
         const std::string story = "seed " + std::to_string(seed);
         {
             auto store = either_store::open(place.path(), {.arrangement = GetParam(), .capacity = 150, .env = &env});

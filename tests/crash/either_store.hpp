@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,19 +36,20 @@ struct store_settings {
     adapting adapt = adapting::on_read;
     rocksdb::Env* env = nullptr;
     bool cold = false;  // no block is kept in memory: every look at a table is a read
+    std::size_t memtable_kb = 64;
 };
 
 // A key and its value, or nothing: erased.
 using change = std::pair<std::string, std::optional<std::string>>;
 
-inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = false) {
+inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = false, std::size_t memtable_kb = 64) {
     rocksdb::Options options = rocks::default_rocksdb_options();
     if (cold) {
         rocksdb::BlockBasedTableOptions table;
         table.no_block_cache = true;
         options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     }
-    options.write_buffer_size = std::size_t{64} << 10;
+    options.write_buffer_size = memtable_kb << 10;
     options.max_write_buffer_number = 3;
     options.target_file_size_base = std::uint64_t{64} << 10;
     options.max_bytes_for_level_base = std::uint64_t{256} << 10;
@@ -62,6 +64,16 @@ inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = fal
     return options;
 }
 
+// Thrown out of a put of the same thread when it has been committed, and before the filter has heard of it.
+struct thrown_after_commit {};
+inline thread_local bool throws_after_commit = false;
+// What the hook of the fail points calls, for put_unsettled().
+inline void throw_after_commit(const char* point) {
+    if (!throws_after_commit || std::string_view{point} != "store.committed") return;
+    throws_after_commit = false;
+    throw thrown_after_commit{};
+}
+
 class either_store {
   public:
     [[nodiscard]] static result<std::unique_ptr<either_store>> open(const std::string& path,
@@ -72,7 +84,7 @@ class either_store {
                                            .on_close = settings.snapshot_on_close};
         if (settings.arrangement == rocks::layout::clustered) {
             rocks::clustered_db_options options;
-            options.store.rocksdb = small_rocksdb_options(settings.env, settings.cold);
+            options.store.rocksdb = small_rocksdb_options(settings.env, settings.cold, settings.memtable_kb);
             options.store.writes = made->writes_;
             options.store.wal_kept_mb = settings.wal_kept_mb;
             options.filter.capacity = settings.capacity;
@@ -84,7 +96,7 @@ class either_store {
             made->clustered_ = *std::move(opened);
         } else {
             rocks::guarded_db_options options;
-            options.rocksdb = small_rocksdb_options(settings.env, settings.cold);
+            options.rocksdb = small_rocksdb_options(settings.env, settings.cold, settings.memtable_kb);
             options.wal_kept_mb = settings.wal_kept_mb;
             options.filter.capacity = settings.capacity;
             options.guard.adapt = settings.adapt;
@@ -144,6 +156,30 @@ class either_store {
         return to_result(done, "ingest a table");
     }
 
+    // A put that the filter does not hear of, because something throws behind the commit: the filter lacks the key, and its
+    // range needs repair. REQUIRES at_fail_point to call throw_after_commit. An error: the store does not have the value.
+    result<void> put_unsettled(const std::string& key, const std::string& value) {
+        throws_after_commit = true;
+        try {
+            const auto done = put(key, value);
+            throws_after_commit = false;
+            return done;
+        } catch (const thrown_after_commit&) {
+            const auto there = get_behind(key);
+            if (!there) return there.error();
+            if (*there == value) return {};
+            return error::make(error_code::io, "a put that threw was not committed");
+        }
+    }
+    // The indexed layout only: as a program that knows of no guard, or a handle of the base. The key may be denied until
+    // look(), save() or the keeper's thread has found the write (docs/operations.md).
+    result<void> put_past_the_guard(const std::string& key, const std::string& value) {
+        return to_result(base().Put(writes_, key, value), "put past the guard");
+    }
+    result<void> erase_past_the_guard(const std::string& key) {
+        return to_result(base().Delete(writes_, key), "delete past the guard");
+    }
+
     [[nodiscard]] bool may_contain(const std::string& key) const {
         return clustered_ ? clustered_->may_contain(key) : indexed_->may_contain(key);
     }
@@ -179,6 +215,16 @@ class either_store {
 
     result<void> audit() { return clustered_ ? clustered_->audit() : indexed_->audit(); }
     result<void> repair() { return clustered_ ? clustered_->repair() : indexed_->repair(); }
+    // Every key is "maybe" until R is whole, where it can lack keys, and the filter has all of it.
+    result<void> reindex() {
+        if (indexed_) return indexed_->reindex();
+        gate().need_repair_everywhere();
+        return repair();
+    }
+    // The range of this key needs repair, though the filter lacks nothing.
+    void need_repair(const std::string& key) { const rocks::rocks_gate::entering unsettled{gate(), hash()(key)}; }
+    // For writes past the guard.
+    result<void> look() { return keeper().look(); }
     result<void> save() { return keeper().save(); }
     // By a write that writes nothing: FlushWAL(true) of RocksDB 7.8 asserts that its log is not broken.
     result<void> sync() {

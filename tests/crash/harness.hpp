@@ -1,5 +1,6 @@
 // harness: the parent's half of the kill harness. It starts one life after the other over the same folder, in a process of its
-// own each, and sees to it that they do not end well.
+// own each, and sees to it that they do not end well. Between lives it can copy store and ledger, let the copy live on apart
+// (a fork of history), and bring parts of it back.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,11 +11,13 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/crash/forks.hpp"
 #include "tests/crash/ledger.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/support/scale.hpp"
@@ -36,7 +39,57 @@ class kill_harness {
     // Starts a child with these arguments; kills it after that long, if it is still there.
     end_of_life live(const std::vector<std::string>& arguments,
                      std::optional<std::chrono::microseconds> kill_after = std::nullopt) {
-        std::vector<std::string> all{GENISTA_BINARY_DIR "/bin/crash_child", "folder=" + folder()};
+        return live_in(folder(), ledger_, arguments, kill_after);
+    }
+
+    // The store as it is now and its ledger, once more.
+    void fork() {
+        std::filesystem::create_directories(apart());
+        copy_folder(folder() + "/db", apart() + "/db");
+        std::filesystem::copy_file(folder() + "/ledger", apart() + "/ledger",
+                                   std::filesystem::copy_options::overwrite_existing);
+        is_forked_ = true;
+        ++forks_;
+    }
+    [[nodiscard]] bool is_forked() const noexcept { return is_forked_; }
+    // A life of the copy, judged by its own ledger.
+    end_of_life live_apart(const std::vector<std::string>& arguments,
+                           std::optional<std::chrono::microseconds> kill_after = std::nullopt) {
+        const ledger own{apart() + "/ledger"};
+        const end_of_life end = live_in(apart(), own, arguments, kill_after);
+        if (end == end_of_life::complained) ledger_.complain("apart: " + own.complaint());
+        return end;
+    }
+    // The fork ends: its snapshots come to the store.
+    void bring_back_snapshots(mixing how) {
+        bring_snapshots(snapshots_of(apart() + "/db"), folder() + "/db", how);
+        is_forked_ = false;
+    }
+    // The fork ends: the copy takes the place of the store, which leaves its snapshots behind.
+    void go_over(mixing how) {
+        const std::string kept = scratch_.path("kept");
+        copy_folder(snapshots_of(folder() + "/db"), kept);
+        copy_folder(apart() + "/db", folder() + "/db");
+        bring_snapshots(kept, folder() + "/db", how);
+        ledger_.take_over(ledger{apart() + "/ledger"});
+        is_forked_ = false;
+    }
+
+    [[nodiscard]] std::string folder() const { return scratch_.path("."); }
+    [[nodiscard]] std::string apart() const { return scratch_.path("apart"); }
+    [[nodiscard]] ledger& book() noexcept { return ledger_; }
+    [[nodiscard]] std::uint64_t kills() const noexcept { return kills_; }
+    [[nodiscard]] std::uint64_t lives() const noexcept { return lives_; }
+    [[nodiscard]] std::uint64_t forks() const noexcept { return forks_; }
+    // The last child's command line, and what it said.
+    [[nodiscard]] std::string story() const {
+        return ledger_.complaint() + "\n  life " + std::to_string(lives_) + ": " + last_;
+    }
+
+  private:
+    end_of_life live_in(const std::string& where, const ledger& book, const std::vector<std::string>& arguments,
+                        std::optional<std::chrono::microseconds> kill_after) {
+        std::vector<std::string> all{GENISTA_BINARY_DIR "/bin/crash_child", "folder=" + where};
         all.insert(all.end(), arguments.begin(), arguments.end());
         last_.clear();
         std::vector<char*> raw;
@@ -63,23 +116,14 @@ class kill_harness {
             return end_of_life::killed;
         }
         if (WIFEXITED(state) && WEXITSTATUS(state) == 0) return end_of_life::lived;
-        if (ledger_.complaint().empty()) ledger_.complain("wait status " + std::to_string(state));
+        if (book.complaint().empty()) book.complain("wait status " + std::to_string(state));
         return end_of_life::complained;
     }
 
-    [[nodiscard]] std::string folder() const { return scratch_.path("."); }
-    [[nodiscard]] ledger& book() noexcept { return ledger_; }
-    [[nodiscard]] std::uint64_t kills() const noexcept { return kills_; }
-    [[nodiscard]] std::uint64_t lives() const noexcept { return lives_; }
-    // The last child's command line, and what it said.
-    [[nodiscard]] std::string story() const {
-        return ledger_.complaint() + "\n  life " + std::to_string(lives_) + ": " + last_;
-    }
-
-  private:
     scratch scratch_;
     ledger ledger_;
-    std::uint64_t kills_ = 0, lives_ = 0;
+    std::uint64_t kills_ = 0, lives_ = 0, forks_ = 0;
+    bool is_forked_ = false;
     std::string last_;
 };
 

@@ -1,13 +1,17 @@
 // SIGKILL at every named point and at any moment, over both layouts, life after life in the same folder. Whoever comes next
-// finds what was acknowledged, and no key of the store denied (docs/crash-tests.md).
+// finds what was acknowledged, and no key of the store denied (docs/crash-tests.md). In the mix: writes past the guard, a thread
+// that repairs beside the writers, and forks of history: a copy of the store lives on apart, and parts of it come back.
 //
 // The claim is "never": the test counts kills, not rates. GENISTA_KILLS sets how many, in all chains together.
 #include <gmock/gmock.h>
 #include <rocksdb/db.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "genista/stores/rocksdb/meta.hpp"
 #include "tests/crash/either_store.hpp"
+#include "tests/crash/forks.hpp"
 #include "tests/crash/harness.hpp"
 #include "tests/support/splitmix.hpp"
 
@@ -22,13 +26,14 @@ struct chain {
     unsigned threads;
     std::uint64_t seed;
     bool foreign = false;  // some writes go past the guard, and some lives open at once and build behind
+    bool mixed = false;    // some lives have a thread that repairs, and between some there is a fork
 };
 
 constexpr chain chains[] = {{"clustered_one_thread", false, 1, 11},
-                            {"clustered_three_threads", false, 3, 12},
+                            {"clustered_three_threads", false, 3, 12, false, true},
                             {"indexed_one_thread", true, 1, 13},
-                            {"indexed_three_threads", true, 3, 14},
-                            {"indexed_foreign", true, 3, 15, true}};
+                            {"indexed_three_threads", true, 3, 14, false, true},
+                            {"indexed_foreign", true, 3, 15, true, true}};
 
 class kill_sweep : public testing::TestWithParam<chain> {
   protected:
@@ -36,16 +41,20 @@ class kill_sweep : public testing::TestWithParam<chain> {
     std::vector<std::string> any_life() {
         const auto number = [](std::uint64_t n) { return std::to_string(n); };
         const std::uint64_t foreign = GetParam().foreign ? chance_.below(4) : 0;
+        const std::uint64_t background = chance_.below(2);
+        // A record without a key goes with the first query, if that query may wait for it and the index is whole.
+        const bool audits = !GetParam().foreign || (foreign != 3 && background == 0);
         return {"indexed=" + number(GetParam().indexed ? 1 : 0),
                 "foreign=" + number(foreign > 0 ? 1 : 0),
-                "audits=" + number(GetParam().foreign ? 0 : 1),
+                "audits=" + number(audits ? 1 : 0),
                 "build_behind=" + number(foreign == 3 ? 1 : 0),
+                "repairs=" + number(GetParam().mixed && chance_.below(3) == 0 ? 1 : 0),
                 "threads=" + number(GetParam().threads),
                 "seed=" + number(chance_() >> 16),
                 "keeper_ms=" + number(1 + chance_.below(6)),
                 "sync=" + number(chance_.below(8) == 0 ? 1 : 0),
                 "wal_kept_mb=" + number(chance_.below(4) == 0 ? 1 : 16),
-                "background=" + number(chance_.below(2))};
+                "background=" + number(background)};
     }
 
     end_of_life die_at(std::size_t point) {
@@ -66,8 +75,10 @@ class kill_sweep : public testing::TestWithParam<chain> {
             life.emplace_back("operations=100");
             pass = 1;
         } else {
-            life.emplace_back("operations=100000");
+            life.emplace_back("operations=" + std::to_string(in_the_keeper ? 5'000 : 100'000));
         }
+        // Beside foreign writes there is seldom a moment for a snapshot.
+        if (in_the_keeper && GetParam().foreign && chance_.below(4) > 0) life.emplace_back("foreign=0");
         life.push_back("point=" + name);
         life.push_back("pass=" + std::to_string(pass));
         return harness_.live(life);
@@ -83,6 +94,29 @@ class kill_sweep : public testing::TestWithParam<chain> {
         life.push_back("operations=" + std::to_string(operations));
         life.push_back(closes ? "closes=1" : "closes=0");
         return harness_.live(life);
+    }
+
+    // A copy of the store goes its own way, until it has taken a snapshot; later parts of the two are mixed. Before that the
+    // one that goes on lives once more: then it has likely come past the sequence numbers that the other's snapshots show.
+    end_of_life fork_or_mix() {
+        auto life = any_life();
+        if (!harness_.is_forked()) {
+            harness_.fork();
+            life.insert(life.end(), {"operations=5000", "point=keeper.pruned",
+                                     "pass=" + std::to_string(1 + chance_.below(3)), "foreign=0"});
+            return harness_.live_apart(life);
+        }
+        life.insert(life.end(),
+                    {"operations=5000", "point=guard.settled", "pass=" + std::to_string(300 + chance_.below(600))});
+        const mixing how = chance_.below(3) == 0 ? mixing::beside : mixing::instead;
+        const bool goes_over = chance_.below(2) == 0;
+        const end_of_life end = goes_over ? harness_.live_apart(life) : harness_.live(life);
+        if (end == end_of_life::complained) return end;
+        if (goes_over)
+            harness_.go_over(how);
+        else
+            harness_.bring_back_snapshots(how);
+        return end;
     }
 
     static constexpr std::uint64_t longest_life_us = 150'000;
@@ -113,9 +147,12 @@ TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
     std::size_t next = points_of_the_clustered_layout % points;  // index.started first, if there is one
     while (harness_.kills() < wanted || std::ranges::count(killed_at, 0u) > 0) {
         end_of_life end;
-        const auto dice = chance_.below(10);
-        if (dice < 5 || harness_.kills() < 4) {
-            const std::size_t point = next++ % points;
+        const auto dice = harness_.kills() < wanted ? chance_.below(10) : 0;
+        if (GetParam().mixed && harness_.kills() >= 4 && harness_.kills() < wanted && chance_.below(4) == 0) {
+            end = fork_or_mix();
+        } else if (dice < 5 || harness_.kills() < 4) {
+            std::size_t point = next++ % points;
+            while (harness_.kills() >= wanted && killed_at[point] > 0) point = next++ % points;  // what is left
             end = die_at(point);
             killed_at[point] += end == end_of_life::killed ? 1 : 0;
         } else if (dice < 9) {
@@ -135,10 +172,13 @@ TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
     EXPECT_GT(book->rebuilt.load(), 0u);
     std::printf(
         "%s: %llu kills in %llu lives, %u checked (%u from a snapshot, %u rebuilt, %u re-indexed), %u versions "
-        "written\n",
+        "written, %llu forks, %u tasks beside\n",
         GetParam().name, static_cast<unsigned long long>(harness_.kills()),
         static_cast<unsigned long long>(harness_.lives()), book->checked.load(), book->from_snapshot.load(),
-        book->rebuilt.load(), book->foreign.load(), book->next_version.load());
+        book->rebuilt.load(), book->foreign.load(), book->next_version.load(),
+        static_cast<unsigned long long>(harness_.forks()), book->tasks.load());
+    EXPECT_EQ(harness_.forks() > 0, GetParam().mixed);
+    EXPECT_EQ(book->tasks.load() > 0, GetParam().mixed);
     EXPECT_GE(book->foreign.load(), GetParam().foreign ? 1u : 0u);
 }
 
@@ -156,6 +196,97 @@ TEST_P(kill_control, telling_the_filter_before_the_store_loses_keys) {
     ASSERT_EQ(harness.live({layout, "operations=2000", "seed=2", "filter_first=1"}), end_of_life::killed);
     ASSERT_EQ(harness.live({layout, "operations=0"}), end_of_life::complained);
     EXPECT_THAT(harness.story(), testing::HasSubstr("a false negative"));
+}
+
+void put(kill_harness& harness, either_store& store, std::uint32_t key) {
+    const std::uint32_t version = harness.book().new_version();
+    harness.book().begin(key, version);
+    ASSERT_TRUE(store.put(ledger::name_of(key), ledger::value_of(version)));
+    harness.book().acknowledge(key);
+}
+
+// The control of forks: the snapshot of the copy says that it is of a life of the store. With its own life it is refused.
+TEST_P(kill_control, a_fork_whose_lives_are_not_told_apart_is_denied) {
+    const rocks::layout arrangement = GetParam() ? rocks::layout::indexed : rocks::layout::clustered;
+    const std::string layout = GetParam() ? "indexed=1" : "indexed=0";
+    const store_settings settings{.arrangement = arrangement, .snapshot_on_close = false};
+    for (const bool told_apart : {true, false}) {
+        kill_harness harness;
+        ASSERT_EQ(harness.live({layout, "operations=300"}), end_of_life::lived) << harness.story();
+        harness.fork();
+        rocks::store_id of_the_store{};
+        {
+            const auto store = either_store::open(harness.folder() + "/db", settings);
+            ASSERT_TRUE(store) << store.error().message();
+            of_the_store = (*store)->place().identity_now();
+            for (std::uint32_t key = 0; key < ledger::keys; key += 10) put(harness, **store, key);
+            // Past the numbers of the copy: what comes after them is repeated from the log.
+            for (int i = 0; i < 600; ++i) put(harness, **store, 0);
+        }
+        std::filesystem::remove_all(snapshots_of(harness.folder() + "/db"));
+        {
+            const auto copy = either_store::open(harness.apart() + "/db", settings);
+            ASSERT_TRUE(copy) << copy.error().message();
+            for (int i = 0; i < 400; ++i) ASSERT_TRUE((*copy)->put(ledger::name_of(0), "apart"));
+            const auto saved =
+                save_as(**copy, told_apart ? (*copy)->place().identity_now() : of_the_store, harness.folder() + "/db");
+            ASSERT_TRUE(saved) << saved.error().message();
+        }
+        const end_of_life end = harness.live({layout, "operations=0"});
+        EXPECT_EQ(end, told_apart ? end_of_life::lived : end_of_life::complained) << harness.story();
+        if (!told_apart) {
+            EXPECT_THAT(harness.story(), testing::HasSubstr("a false negative"));
+        }
+    }
+}
+
+// A program that knows nothing of guards puts keys into a database that has one. If `covers`, it also writes the mark that
+// a guard without accounts would write: nothing came past me up to here.
+void put_as_another_program(kill_harness& harness, bool covers) {
+    const rocksdb::Options options = small_rocksdb_options(nullptr);
+    std::vector<std::string> names;
+    ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, harness.folder() + "/db", &names).ok());
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const std::string& each : names) families.emplace_back(each, rocksdb::ColumnFamilyOptions{options});
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    rocksdb::DB* raw = nullptr;
+    ASSERT_TRUE(rocksdb::DB::Open(options, harness.folder() + "/db", families, &handles, &raw).ok());
+    const std::unique_ptr<rocksdb::DB> db{raw};
+    rocksdb::ColumnFamilyHandle* notes = nullptr;
+    for (rocksdb::ColumnFamilyHandle* each : handles) {
+        if (each->GetName() == rocks::meta_family_name) notes = each;
+    }
+    ASSERT_NE(notes, nullptr);
+    for (std::uint32_t key = 0; key < ledger::keys; ++key) {
+        if (harness.book().of(key).acknowledged.load() != ledger::absent) continue;
+        const std::uint32_t version = harness.book().new_version();
+        harness.book().begin(key, version);
+        ASSERT_TRUE(db->Put({}, ledger::name_of(key), ledger::value_of(version)).ok());
+        harness.book().acknowledge(key);
+    }
+    if (covers) {
+        auto mark = rocks::mark_tables(*db);
+        ASSERT_TRUE(mark) << mark.error().message();
+        mark->sequence = db->GetLatestSequenceNumber();
+        mark->entries = 1;
+        ASSERT_TRUE(rocks::write_mark_entry(*db, *notes, *mark, true).ok());
+    }
+    for (rocksdb::ColumnFamilyHandle* each : handles) db->DestroyColumnFamilyHandle(each).PermitUncheckedError();
+}
+
+// The control of foreign writers.
+TEST(foreign_control, writes_past_the_guard_that_a_mark_covers_are_denied) {
+    for (const bool covers : {false, true}) {
+        kill_harness harness;
+        ASSERT_EQ(harness.live({"indexed=1", "operations=500"}), end_of_life::lived) << harness.story();
+        put_as_another_program(harness, covers);
+        if (HasFatalFailure()) return;
+        const end_of_life end = harness.live({"indexed=1", "operations=0"});
+        EXPECT_EQ(end, covers ? end_of_life::complained : end_of_life::lived) << harness.story();
+        if (covers) {
+            EXPECT_THAT(harness.story(), testing::HasSubstr("a false negative"));
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(of, kill_control, testing::Bool(),

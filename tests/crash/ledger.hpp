@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -45,6 +46,7 @@ class ledger {
         std::atomic<std::uint32_t> checked;  // lives that found everything in order
         std::atomic<std::uint32_t> from_snapshot, rebuilt;
         std::atomic<std::uint32_t> foreign;  // lives that found writes past the guard, or may have
+        std::atomic<std::uint32_t> tasks;    // of threads that looked after the store beside its writers
         std::array<std::atomic<std::uint64_t>, fail_point_names.size()> passed;
         char complaint[512];
         entry of[keys];
@@ -81,6 +83,14 @@ class ledger {
     void acknowledge(std::uint32_t key) const noexcept {
         of(key).acknowledged.store(of(key).begun.load());
         of(key).begun.store(nothing);
+    }
+    // The promises of another one, in place of these.
+    void take_over(const ledger& other) const noexcept {
+        page_->next_version.store(std::max(page_->next_version.load(), other->next_version.load()));
+        for (std::uint32_t key = 0; key < keys; ++key) {
+            of(key).acknowledged.store(other.of(key).acknowledged.load());
+            of(key).begun.store(other.of(key).begun.load());
+        }
     }
     void complain(const std::string& text) const noexcept {
         std::strncpy(page_->complaint, text.c_str(), sizeof page_->complaint - 1);

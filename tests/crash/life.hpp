@@ -1,12 +1,14 @@
 // life: what a child of the kill harness does between its birth and its SIGKILL. It opens the store, checks it against the
 // ledger that its predecessors left, and goes on writing: puts, erases and reads, in the indexed layout also batches, deleted
-// ranges and ingested tables, by several threads, each with keys of its own.
+// ranges and ingested tables, by several threads, each with keys of its own; some lives write past the guard too, and some have
+// a thread that repairs, completes R, looks and saves beside the writers.
 #pragma once
 
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -18,6 +20,7 @@
 #include "genista/base/fail_point.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/crash/ledger.hpp"
+#include "tests/crash/repairs_beside.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test {
@@ -34,6 +37,7 @@ struct life_plan {
     bool filter_first = false;  // the control: erases tell the filter before the store
     bool audits = true;         // that the index is exact, at birth
     bool foreign = false;       // some puts and deletions go past the guard (indexed layout)
+    bool repairs = false;       // a thread looks after the store beside the writers
 };
 
 [[noreturn]] inline void die() {
@@ -98,7 +102,7 @@ class life {
             if (fail_point_names[i] != name) continue;
             now_->ledger_->passed[i].fetch_add(1);
             if (now_->plan_.point == name && now_->passes_.fetch_add(1) + 1 == now_->plan_.pass) die();
-            return;
+            return throw_after_commit(name);
         }
         now_->complain(std::string{"a fail point that the harness does not know: "} + name);
     }
@@ -119,7 +123,7 @@ class life {
         if (denied > 0) complain("a false negative: " + std::to_string(denied) + " keys of the store are denied");
         if (strangers > 0) complain(std::to_string(strangers) + " keys that nobody put");
         for (std::uint32_t key = 0; key < ledger::keys && !failed_; ++key) check_key(key);
-        // Deletions past the guard leave records without keys until a query meets them.
+        // Deletions past the guard leave records without keys until a query meets them: all keys were asked for.
         if (plan_.audits) {
             if (const auto sound = store_->audit(); !sound) complain("audit", sound.error());
         }
@@ -152,32 +156,55 @@ class life {
     }
 
     void work() {
+        std::atomic<bool> written{false};
+        std::thread beside;
+        if (plan_.repairs) beside = std::thread{[&] { repair_until(written); }};
         std::vector<std::thread> others;
         for (unsigned i = 1; i < plan_.threads; ++i) others.emplace_back([this, i] { write_as(i); });
         write_as(0);
         for (std::thread& each : others) each.join();
+        written.store(true);
+        if (beside.joinable()) beside.join();
+    }
+
+    void repair_until(const std::atomic<bool>& written) {
+        splitmix chance{plan_.seed * 64 + 63};
+        while (!written.load() && !failed_) {
+            const auto done = look_after(*store_, chance, ledger::keys);
+            ledger_->tasks.fetch_add(1);
+            if (!done && !is_only_early(done.error())) complain("beside the writers", done.error());
+            std::this_thread::sleep_for(std::chrono::microseconds{chance.below(4000)});
+        }
     }
 
     void write_as(unsigned me) {
         splitmix chance{plan_.seed * 64 + me};
         const std::uint32_t share = ledger::keys / plan_.threads, first = share * me;
+        std::set<std::uint32_t> unseen;  // put past the guard, and not looked for since: these may be denied
         for (std::uint64_t i = 0; i < plan_.operations && !failed_; ++i) {
             const auto key = first + static_cast<std::uint32_t>(chance.below(share));
             const std::uint32_t room = first + share - key;  // keys from here that are still mine
             const auto dice = chance.below(100);
             if (plan_.foreign && chance.below(20) == 0) {
-                if (chance.below(3) == 0)
+                const auto what = chance.below(7);
+                if (what < 2) {
                     erase_past_the_guard(key);
-                else
+                } else if (what < 6) {
                     put_past_the_guard(key);
+                    unseen.insert(key);
+                } else {
+                    (void)store_->look();
+                    unseen.clear();
+                }
                 continue;
             }
-            if (dice < 50)
-                put(key);
-            else if (dice < 70)
+            if (dice < 50) {
+                put(key, plan_.repairs && chance.below(12) == 0);
+                unseen.erase(key);
+            } else if (dice < 70)
                 erase(key);
-            else if (dice < 80 && !plan_.foreign)
-                read(key);
+            else if (dice < 80)
+                read(key, unseen.contains(key));
             else if (dice < 91 || !store_->is_indexed())
                 (void)store_->get("absent-" + std::to_string(chance.below(5000)));  // the filter learns
             else if (dice < 97)
@@ -189,8 +216,8 @@ class life {
         }
     }
 
-    // Past the guard, as a program that knows of none. Alive, the key may be denied until the keeper has looked; after a
-    // kill nobody may deny it.
+    // Past the guard, as a program that knows of none. Alive, the key may be denied until the keeper or this thread has
+    // looked; after a kill it may not.
     void put_past_the_guard(std::uint32_t key) {
         const std::uint32_t version = ledger_.new_version();
         ledger_.begin(key, version);
@@ -211,10 +238,11 @@ class life {
         ledger_.acknowledge(key);
     }
 
-    void put(std::uint32_t key) {
+    void put(std::uint32_t key, bool unsettled) {
         const std::uint32_t version = ledger_.new_version();
+        const std::string name = ledger::name_of(key), value = ledger::value_of(version);
         ledger_.begin(key, version);
-        if (const auto done = store_->put(ledger::name_of(key), ledger::value_of(version)); !done) {
+        if (const auto done = unsettled ? store_->put_unsettled(name, value) : store_->put(name, value); !done) {
             complain("put", done.error());
             return;
         }
@@ -244,10 +272,12 @@ class life {
         if (const auto saved = store_->save(); !saved) complain("save", saved.error());
         die();
     }
-    void read(std::uint32_t key) {
+    void read(std::uint32_t key, bool may_be_denied) {
         const auto got = store_->get(ledger::name_of(key));
         if (!got)
             complain("get", got.error());
+        else if (!*got && may_be_denied)
+            return;
         else if (version_in(*got) != ledger_.of(key).acknowledged.load())
             complain("a read while alive: " + ledger::name_of(key) + " has version " +
                      std::to_string(version_in(*got)) + ", acknowledged was " +

@@ -184,11 +184,17 @@ class gate {
     // too, so that repairs are refused until remote_is_whole() says otherwise.
     void need_repair_everywhere(bool remote_is_whole = true) noexcept {
         // The mark first: a repair that clears the note of a range looks at it afterwards.
-        if (!remote_is_whole) remote_lacks_keys_.store(true, std::memory_order_seq_cst);
+        if (!remote_is_whole) remote_lacks_.fetch_add(1, std::memory_order_seq_cst);
         for (unsigned door = 0; door < doors::number_of_doors; ++door) doors_.jam(door);
     }
-    void remote_is_whole() noexcept { remote_lacks_keys_.store(false, std::memory_order_seq_cst); }
-    [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks_keys_.load(std::memory_order_seq_cst); }
+    // How often R was found to lack keys since it was whole; 0: it is whole.
+    [[nodiscard]] std::uint64_t remote_lacks() const noexcept { return remote_lacks_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks() != 0; }
+    // R was completed, by one thread at a time that noted remote_lacks() before it read a key. False: R was found to lack
+    // keys again meanwhile, perhaps keys that came behind the scan, and nothing changes.
+    [[nodiscard]] bool remote_is_whole(std::uint64_t noted) noexcept {
+        return remote_lacks_.compare_exchange_strong(noted, 0, std::memory_order_seq_cst);
+    }
 
     // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
     // and stays "maybe"; any other error ends the repair and is returned, else the first lack of memory.
@@ -473,7 +479,7 @@ class gate {
     std::atomic<bool> pending_reported_{false};
     std::atomic<clock::rep> adapt_reported_{never};
     unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit keep no others waiting
-    std::atomic<bool> remote_lacks_keys_{false};
+    std::atomic<std::uint64_t> remote_lacks_{0};
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;

@@ -118,6 +118,7 @@ class guarded_db final : public rocksdb::StackableDB {
     result<void> repair() noexcept;
     // Reads all keys and writes the records that the index lacks, while others work: after what the guard cannot see. Every
     // key is "maybe" until it is done. Records without keys stay until a query meets them (rebuild_index drops them all).
+    // A mismatch if a write goes past the guard meanwhile, or another thread asks for the same: every key stays "maybe".
     result<void> reindex();
     // Whether all writes came through the guard so far; if not, every key is "maybe" from now on, and repair() helps.
     [[nodiscard]] result<void> look_for_foreign_writes();

@@ -1,0 +1,44 @@
+// forks: a copy of a store lives on apart, and parts of it come back. Both have one identity and use the same sequence
+// numbers for different writes; docs/operations.md promises that a snapshot of one that is put beside the other is refused.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "stores/rocksdb/snapshot_files.hpp"
+#include "tests/crash/either_store.hpp"
+
+namespace genista::test {
+
+// A folder in place of another, with all that is in it.
+inline void copy_folder(const std::string& from, const std::string& to) {
+    std::filesystem::remove_all(to);
+    if (std::filesystem::exists(from)) std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
+}
+
+[[nodiscard]] inline std::string snapshots_of(const std::string& database) {
+    return database + "/genista";
+}
+
+enum class mixing { beside, instead };  // of the snapshots that are there
+
+// Snapshots of another moment, or of another history, come to a closed database.
+inline void bring_snapshots(const std::string& kept, const std::string& database, mixing how) {
+    const std::string to = snapshots_of(database);
+    if (how == mixing::instead) std::filesystem::remove_all(to);
+    if (!std::filesystem::exists(kept)) return;
+    std::filesystem::copy(kept, to,
+                          std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
+}
+
+// The control: a snapshot of this store that says it was taken in the life `owner`, as if there were no lives.
+inline result<void> save_as(either_store& store, const rocks::store_id& owner, const std::string& database) {
+    const rocks::keeper_place place = store.place();
+    const store_mark mark{.identity = owner, .sequence = place.db->GetLatestSequenceNumber()};
+    auto file = rocks::published_file::create(*place.db->GetFileSystem(), snapshots_of(database));
+    if (!file) return file.error();
+    if (const auto saved = store.gate().filter().save(**file, mark); !saved) return saved;
+    return (*file)->publish(rocks::snapshot_path(snapshots_of(database), mark.sequence));
+}
+
+}  // namespace genista::test
