@@ -64,10 +64,12 @@ result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
 result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     const std::lock_guard one_at_a_time{reindexing_};
     if (!gate_->remote_lacks_keys()) return {};
+    std::uint64_t lack = 0;
     {
         // The state on disk first: whatever happens now, the next opening builds the index again.
         const writers_lock::exclusive nobody_writes{writers_};
         (void)accounts_.settle();  // what was foreign until here is met below
+        lack = gate_->lack_of_remote();
         if (meta_.state != store_state::indexing) {
             meta_.state = store_state::indexing;
             if (const auto written = next_generation(); !written) return written;
@@ -88,9 +90,11 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     }
     fail_point("index.filled");
     const writers_lock::exclusive nobody_writes{writers_};
-    // A foreign write beside the scan may have come behind it: again, from the beginning.
-    if (!settle_accounts()) {
-        return error::make(error_code::mismatch, "writes went past the guard while the index was completed");
+    // A foreign write beside the scan may have come behind it, whichever thread found it: again, from the beginning. So may
+    // what reindex() was called for in between.
+    if (!settle_accounts() || gate_->lack_of_remote() != lack) {
+        return error::make(error_code::mismatch,
+                           "writes went past the guard, or reindex() was called, while the index was completed");
     }
     if (const auto noted = accounts_.note_tables(); !noted) return noted;
     meta_.state = store_state::ready;
@@ -99,7 +103,8 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
         return written;
     }
     keeper_->set_generation(meta_.generation);
-    gate_->remote_is_whole();
+    if (!gate_->remote_is_whole(lack))
+        return error::make(error_code::mismatch, "reindex() was called while the index was completed");
     if (settle_accounts()) (void)accounts_.note();
     fail_point("index.ready");
     return {};

@@ -181,14 +181,26 @@ class gate {
     }
 
     // The filter may lack any key of R: every range is "maybe" until it is repaired. `remote_is_whole` false: R lacks keys,
-    // too, so that repairs are refused until remote_is_whole() says otherwise.
+    // too, so that repairs are refused until remote_is_whole() says otherwise. Told once more while R is being completed, that
+    // has to begin again: what is missing may lie behind it.
     void need_repair_everywhere(bool remote_is_whole = true) noexcept {
         // The mark first: a repair that clears the note of a range looks at it afterwards.
-        if (!remote_is_whole) remote_lacks_keys_.store(true, std::memory_order_seq_cst);
+        if (!remote_is_whole) {
+            std::uint64_t told = lack_of_remote();
+            while (!lack_of_remote_.compare_exchange_weak(told, (told + 2) | 1, std::memory_order_seq_cst)) {
+            }
+        }
         for (unsigned door = 0; door < doors::number_of_doors; ++door) doors_.jam(door);
     }
-    void remote_is_whole() noexcept { remote_lacks_keys_.store(false, std::memory_order_seq_cst); }
-    [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks_keys_.load(std::memory_order_seq_cst); }
+    // What R lacks, by number: it changes each time that keys are found missing. Read it, complete R, and say so.
+    [[nodiscard]] std::uint64_t lack_of_remote() const noexcept {
+        return lack_of_remote_.load(std::memory_order_seq_cst);
+    }
+    // False: more was found missing since `lack` was read, and R is not whole.
+    [[nodiscard]] bool remote_is_whole(std::uint64_t lack) noexcept {
+        return lack_of_remote_.compare_exchange_strong(lack, lack & ~std::uint64_t{1}, std::memory_order_seq_cst);
+    }
+    [[nodiscard]] bool remote_lacks_keys() const noexcept { return (lack_of_remote() & 1) != 0; }
 
     // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
     // and stays "maybe"; any other error ends the repair and is returned, else the first lack of memory.
@@ -473,7 +485,8 @@ class gate {
     std::atomic<bool> pending_reported_{false};
     std::atomic<clock::rep> adapt_reported_{never};
     unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit keep no others waiting
-    std::atomic<bool> remote_lacks_keys_{false};
+    std::atomic<std::uint64_t> lack_of_remote_{
+        0};  // the lowest bit: keys are missing; the others: how often that was told
 
     std::mutex queue_mutex_;
     std::condition_variable wake_, idle_;
