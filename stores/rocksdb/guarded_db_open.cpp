@@ -157,8 +157,10 @@ result<database> open_database(const std::string& path, const guarded_db_options
     families.emplace_back(index_family_name, index_options(options));
     rocksdb::Options uncompacted = options.rocksdb;
     uncompacted.disable_auto_compactions = true;
-    return database::open(
-        path, {.options = uncompacted, .families = families, .create_if_missing = options.create_if_missing});
+    return database::open(path, {.options = uncompacted,
+                                 .families = families,
+                                 .create_if_missing = options.create_if_missing,
+                                 .arrangement = layout::indexed});
 }
 
 result<void> allow_compactions(database& db, const guarded_db_options& options) {
