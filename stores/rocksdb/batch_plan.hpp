@@ -19,6 +19,14 @@
 
 namespace genista::rocks {
 
+// A key of `default` belongs to family 0, whatever handle was used.
+inline constexpr std::uint32_t guarded_family_id = 0;
+
+// RocksDB would notice when half of a batch is in its memtable, and take no more writes.
+[[nodiscard]] inline rocksdb::Status no_merge_operator() {
+    return rocksdb::Status::NotSupported("Provide a merge_operator when opening DB");
+}
+
 class batch_plan final : public rocksdb::WriteBatch::Handler {
   public:
     struct change {
@@ -27,8 +35,9 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
         bool is_put;
     };
 
-    batch_plan(const hasher& hash, std::uint32_t index_id, std::uint32_t meta_id) noexcept
-        : hash_{hash}, index_id_{index_id}, meta_id_{meta_id} {}
+    // `merges`: the guarded family has a merge operator.
+    batch_plan(const hasher& hash, std::uint32_t index_id, std::uint32_t meta_id, bool merges = true) noexcept
+        : hash_{hash}, index_id_{index_id}, meta_id_{meta_id}, merges_{merges} {}
 
     // The batch must outlive the plan. NotSupported: something that cannot be guarded.
     rocksdb::Status read(const rocksdb::WriteBatch& batch) { return batch.Iterate(this); }
@@ -63,6 +72,7 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
         return add(family, key, true);
     }
     rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
+        if (family == guarded_family_id && !merges_) return no_merge_operator();
         return add(family, key, true);
     }
     rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
@@ -91,12 +101,10 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
 
     const hasher& hash_;
     std::uint32_t index_id_, meta_id_;
+    bool merges_;
     std::vector<change> changes_;
     std::size_t puts_ = 0;  // of changes_, once finished
     std::vector<range> ranges_;
 };
-
-// A key of `default` belongs to family 0, whatever handle was used.
-inline constexpr std::uint32_t guarded_family_id = 0;
 
 }  // namespace genista::rocks
