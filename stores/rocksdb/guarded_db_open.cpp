@@ -90,6 +90,7 @@ result<void> begin_index(database& db, settled_index& at, const guarded_db_optio
     if (!notes) return notes.error();
     at.meta.state = store_state::indexing;
     ++at.meta.generation;
+    at.meta.lives.clear();  // as in build_index
     if (const auto written = write_meta(db.base(), **notes, at.meta); !written) return written;
     if (db.family(index_family_name) == nullptr) {
         if (const auto made = db.create_family(index_options(options), index_family_name); !made) return made.error();
