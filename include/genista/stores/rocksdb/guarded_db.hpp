@@ -42,6 +42,9 @@
 // DeleteFilesInRange or RepairDB takes away and that hid an older value of its key. After these call reindex(), or open
 // with rebuild_index. Decision 0022 and docs/operations.md have the whole of it.
 //
+// SingleDelete as RocksDB wants it: of a key that was put once since its last deletion, and never merged. Of others RocksDB may
+// show an older value again, which the guard then denies; reindex() finds it.
+//
 // The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads: any number.
 // ReadOptions::deadline and io_timeout hold for the reads by which the filter learns, too: if the time is up, the mistake is
 // left for the next query that makes it (adapts_dropped).
@@ -99,8 +102,8 @@ struct guarded_db_options {
     opening_progress progress{};
     event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
     // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind it. `progress` is then
-    // called from a thread of the keeper, in ranges of 4096 while it filters. Close() may come at any time; what was not
-    // built is built at the next opening.
+    // called from a thread of the keeper, in ranges of 4096 while it filters; it must not close the database. Close() may
+    // come at any time from others; what was not built is built at the next opening.
     bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
     std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
