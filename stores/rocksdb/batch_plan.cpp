@@ -9,7 +9,7 @@
 
 namespace genista::rocks {
 
-rocksdb::Status batch_plan::transaction() {
+rocksdb::Status batch_plan::on_transaction() {
     return rocksdb::Status::NotSupported("a guarded database takes no batches with marks of transactions");
 }
 
@@ -18,18 +18,22 @@ rocksdb::Status batch_plan::check(std::uint32_t family) const {
     return rocksdb::Status::NotSupported("column families of genista are not for writing");
 }
 
-rocksdb::Status batch_plan::add(std::uint32_t family, const rocksdb::Slice& key, bool is_put) {
+rocksdb::Status batch_plan::on_change(std::uint32_t family, const rocksdb::Slice& key, bool is_put) {
     if (family == guarded_family_id) changes_.push_back({.key = key, .where = hash_(to_key(key)), .is_put = is_put});
     return check(family);
 }
 
-rocksdb::Status batch_plan::DeleteRangeCF(std::uint32_t family, const rocksdb::Slice& begin,
-                                          const rocksdb::Slice& end) {
+rocksdb::Status batch_plan::on_merge(std::uint32_t family, const rocksdb::Slice& key) {
+    if (family == guarded_family_id && !merges_) return no_merge_operator();
+    return on_change(family, key, true);
+}
+
+rocksdb::Status batch_plan::on_range(std::uint32_t family, const rocksdb::Slice& begin, const rocksdb::Slice& end) {
     if (family == guarded_family_id) ranges_.push_back({.begin = begin, .end = end, .after = changes_.size()});
     return check(family);
 }
 
-rocksdb::Status batch_plan::PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) {
+rocksdb::Status batch_plan::on_blob(std::uint32_t family, const rocksdb::Slice&) {
     if (family != guarded_family_id) return check(family);
     return rocksdb::Status::NotSupported("a guarded database takes no batches with blob references");
 }

@@ -16,10 +16,19 @@
 
 #include "genista/hash/hasher.hpp"
 #include "genista/stores/rocksdb/record_key.hpp"
+#include "stores/rocksdb/batch_reader.hpp"
 
 namespace genista::rocks {
 
-class batch_plan final : public rocksdb::WriteBatch::Handler {
+// A key of `default` belongs to family 0, whatever handle was used.
+inline constexpr std::uint32_t guarded_family_id = 0;
+
+// RocksDB would notice when half of a batch is in its memtable, and take no more writes.
+[[nodiscard]] inline rocksdb::Status no_merge_operator() {
+    return rocksdb::Status::NotSupported("Provide a merge_operator when opening DB");
+}
+
+class batch_plan final : public batch_reader {
   public:
     struct change {
         rocksdb::Slice key;  // inside the batch
@@ -27,8 +36,9 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
         bool is_put;
     };
 
-    batch_plan(const hasher& hash, std::uint32_t index_id, std::uint32_t meta_id) noexcept
-        : hash_{hash}, index_id_{index_id}, meta_id_{meta_id} {}
+    // `merges`: the guarded family has a merge operator.
+    batch_plan(const hasher& hash, std::uint32_t index_id, std::uint32_t meta_id, bool merges = true) noexcept
+        : hash_{hash}, index_id_{index_id}, meta_id_{meta_id}, merges_{merges} {}
 
     // The batch must outlive the plan. NotSupported: something that cannot be guarded.
     rocksdb::Status read(const rocksdb::WriteBatch& batch) { return batch.Iterate(this); }
@@ -56,47 +66,20 @@ class batch_plan final : public rocksdb::WriteBatch::Handler {
         return std::span<const change>{changes_}.subspan(puts_);
     }
 
-    rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return add(family, key, true);
-    }
-    rocksdb::Status PutEntityCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return add(family, key, true);
-    }
-    rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return add(family, key, true);
-    }
-    rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
-        return add(family, key, false);
-    }
-    rocksdb::Status SingleDeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
-        return add(family, key, false);
-    }
-    rocksdb::Status DeleteRangeCF(std::uint32_t family, const rocksdb::Slice& begin,
-                                  const rocksdb::Slice& end) override;
-    rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override;
-    void LogData(const rocksdb::Slice&) override {}
-    rocksdb::Status MarkNoop(bool) override { return {}; }
-    rocksdb::Status MarkBeginPrepare(bool) override { return transaction(); }
-    rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return transaction(); }
-    rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return transaction(); }
-    rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return transaction(); }
-    rocksdb::Status MarkCommitWithTimestamp(const rocksdb::Slice&, const rocksdb::Slice&) override {
-        return transaction();
-    }
-
   private:
-    rocksdb::Status add(std::uint32_t family, const rocksdb::Slice& key, bool is_put);
+    rocksdb::Status on_change(std::uint32_t family, const rocksdb::Slice& key, bool is_put) override;
+    rocksdb::Status on_merge(std::uint32_t family, const rocksdb::Slice& key) override;
+    rocksdb::Status on_blob(std::uint32_t family, const rocksdb::Slice& key) override;
+    rocksdb::Status on_range(std::uint32_t family, const rocksdb::Slice& begin, const rocksdb::Slice& end) override;
+    rocksdb::Status on_transaction() override;
     rocksdb::Status check(std::uint32_t family) const;
-    static rocksdb::Status transaction();
 
     const hasher& hash_;
     std::uint32_t index_id_, meta_id_;
+    bool merges_;
     std::vector<change> changes_;
     std::size_t puts_ = 0;  // of changes_, once finished
     std::vector<range> ranges_;
 };
-
-// A key of `default` belongs to family 0, whatever handle was used.
-inline constexpr std::uint32_t guarded_family_id = 0;
 
 }  // namespace genista::rocks

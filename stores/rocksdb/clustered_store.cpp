@@ -79,7 +79,8 @@ result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string
                                         .families = {{meta_family_name, rocksdb::ColumnFamilyOptions{}},
                                                      {values_family_name, values_options(options)}},
                                         .create_if_missing = options.create_if_missing,
-                                        .read_only = options.read_only});
+                                        .read_only = options.read_only,
+                                        .arrangement = layout::clustered});
     if (!opened) return opened.error();
     const bool had_meta = opened->family(meta_family_name) != nullptr;
     auto meta = settle_meta(*opened, path, options);

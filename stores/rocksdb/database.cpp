@@ -5,6 +5,7 @@
 #include <rocksdb/comparator.h>
 #include <rocksdb/env.h>
 #include <rocksdb/table.h>
+#include <rocksdb/utilities/options_util.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -59,6 +60,68 @@ result<void> check_path(found what, const std::string& path, bool create) noexce
     return {};
 }
 
+struct missing_operator {
+    std::string family, name;
+};
+
+// The first family of the user's that has a merge operator, by the OPTIONS file that RocksDB keeps, and is given none here.
+//     [CFOptions "cities"] ... merge_operator=name
+result<std::optional<missing_operator>> find_missing_operator(
+    rocksdb::Env& env, const std::string& path, const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
+    std::string name, text;
+    if (!rocksdb::GetLatestOptionsFileName(path, &env, &name).ok())
+        return std::optional<missing_operator>{};  // RocksDB does without
+    if (const auto read = rocksdb::ReadFileToString(&env, path + "/" + name, &text); !read.ok())
+        return to_error(read, "read the settings of " + path);
+    const auto value_of = [](std::string_view line, std::string_view before, std::string_view behind) {
+        const bool fits =
+            line.size() >= before.size() + behind.size() && line.starts_with(before) && line.ends_with(behind);
+        return fits ? line.substr(before.size(), line.size() - before.size() - behind.size()) : std::string_view{};
+    };
+    auto family = families.end();
+    for (std::string_view rest{text}; !rest.empty();) {
+        std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
+        if (line.starts_with('[')) {
+            family = std::ranges::find(families, value_of(line, "[CFOptions \"", "\"]"),
+                                       &rocksdb::ColumnFamilyDescriptor::name);
+        }
+        const std::string_view had = value_of(line, "merge_operator=", "");
+        if (family == families.end() || had.empty() || had == "nullptr") continue;
+        // No program writes operands into genista's own.
+        if (family->options.merge_operator != nullptr || family->name.starts_with(own_family_prefix)) continue;
+        return std::optional{missing_operator{family->name, std::string{had}}};
+    }
+    return std::optional<missing_operator>{};
+}
+
+// RocksDB 7.8 opens a database without the merge operator that it had, and loses what is in its log with the operands. A
+// clustered store has none in `default`, whatever operator a program had with which it was opened by mistake.
+result<void> check_merge_operators(const std::string& path, const database::opening& how,
+                                   const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
+    rocksdb::Env& env = how.options.env != nullptr ? *how.options.env : *rocksdb::Env::Default();
+    const auto missing = find_missing_operator(env, path, families);
+    if (!missing) return missing.error();
+    if (!*missing) return {};
+    database::opening only_look = how;
+    only_look.read_only = true;
+    if (const auto looked = database::open(path, only_look); looked && looked->family(meta_family_name) != nullptr) {
+        const auto meta = read_meta(looked->base(), *looked->family(meta_family_name), path);
+        if (!meta) return meta.error();
+        const bool is_guarded = meta->has_value();
+        if (is_guarded && how.arrangement) {
+            if (const auto fits = check_layout(**meta, *how.arrangement, path); !fits) return fits.error();
+        }
+        const bool is_default = (*missing)->family == rocksdb::kDefaultColumnFamilyName;
+        if (is_guarded && (*meta)->arrangement == layout::clustered && is_default) return {};
+    }
+    return error::make(
+        error_code::mismatch,
+        "%s: the column family %s has the merge operator %s, and none is given: RocksDB would lose operands",
+        path.c_str(), (*missing)->family.c_str(), (*missing)->name.c_str());
+}
+
 }  // namespace
 
 rocksdb::Options default_rocksdb_options() {
@@ -91,6 +154,10 @@ result<database> database::open(const std::string& path, opening how) try {
             families.push_back(*named);
         else
             families.emplace_back(name, rocksdb::ColumnFamilyOptions{how.options});
+    }
+
+    if (what == found::database && !how.read_only) {
+        if (const auto fits = check_merge_operators(path, how, families); !fits) return fits.error();
     }
 
     // The hash key lies in the family genista.meta. A directory that was there before keeps the mode its owner chose.

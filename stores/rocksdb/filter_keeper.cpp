@@ -164,7 +164,7 @@ void filter_keeper::repair_in_turn() {
     if (!is_new) how.most_failures = few;
     const auto repaired = repair(how);
     left_pending_ = gate_.pending_ranges();
-    backoff_ = repaired ? std::chrono::milliseconds{0} : std::clamp(backoff_ * 2, options_.watch, longest);
+    backoff_ = repaired ? std::chrono::milliseconds{0} : std::min(std::max(backoff_ * 2, options_.watch), longest);
     next_repair_ = clock::now() + backoff_;
 }
 

@@ -8,6 +8,7 @@
 #include "genista/stores/rocksdb/filter_keeper.hpp"
 #include "genista/stores/rocksdb/record_key.hpp"
 #include "genista/stores/rocksdb/status.hpp"
+#include "stores/rocksdb/batch_reader.hpp"
 #include "stores/rocksdb/log_since.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
@@ -15,46 +16,24 @@ namespace genista::rocks {
 namespace {
 
 // Tells the filter what a batch of the log did to R. Other families are none of its business.
-class log_reader final : public rocksdb::WriteBatch::Handler {
+class log_reader final : public batch_reader {
   public:
     log_reader(broom_filter& filter, ordered_records& remote, std::uint32_t family)
         : filter_{filter}, remote_{remote}, family_{family} {}
 
-    rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return family == family_ ? put(key) : rocksdb::Status::OK();
-    }
-    rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
-        return family == family_ ? remove(key) : rocksdb::Status::OK();
-    }
-    rocksdb::Status SingleDeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
-        return DeleteCF(family, key);
-    }
-    // Nobody who goes through a guard writes these into R: somebody else did, and only a rebuild can follow.
-    rocksdb::Status DeleteRangeCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
-        return family == family_ ? rocksdb::Status::NotSupported("a range was deleted in R") : rocksdb::Status::OK();
-    }
-    rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return family == family_ ? put(key) : rocksdb::Status::OK();
-    }
-    rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return family == family_ ? put(key) : rocksdb::Status::OK();
-    }
-    rocksdb::Status PutEntityCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return family == family_ ? put(key) : rocksdb::Status::OK();
-    }
-    void LogData(const rocksdb::Slice&) override {}
-    rocksdb::Status MarkBeginPrepare(bool) override { return rocksdb::Status::OK(); }
-    rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
-    rocksdb::Status MarkNoop(bool) override { return rocksdb::Status::OK(); }
-    rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
-    rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return rocksdb::Status::OK(); }
-    rocksdb::Status MarkCommitWithTimestamp(const rocksdb::Slice&, const rocksdb::Slice&) override {
-        return rocksdb::Status::OK();
-    }
-
     [[nodiscard]] std::uint64_t repeated() const noexcept { return repeated_; }
 
   private:
+    rocksdb::Status on_change(std::uint32_t family, const rocksdb::Slice& record, bool is_put) override {
+        if (family != family_) return {};
+        return is_put ? put(record) : remove(record);
+    }
+    // No write through a guard deletes a range of R: only a rebuild can follow.
+    rocksdb::Status on_range(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
+        return family == family_ ? rocksdb::Status::NotSupported("a range was deleted in R") : rocksdb::Status::OK();
+    }
+    rocksdb::Status on_transaction() override { return {}; }
+
     rocksdb::Status put(const rocksdb::Slice& record) {
         const auto decoded = decode_record(record);
         if (!decoded) return rocksdb::Status::Corruption("a record of R without a digest");
@@ -168,6 +147,13 @@ result<broom_filter> make_what_fits(broom_options options) {
         auto made = broom_filter::make(options);
         // A limit that is too low for the capacity is an invalid argument of the filter, and the store's own affair here.
         const bool may_be_size = !made && (is_lack_of_memory(made.error()) || options.memory_limit.has_value());
+        if (may_be_size && options.memory_limit && options.capacity <= 1) {
+            const error& why = made.error();
+            return error::make(error_code::invalid_argument,
+                               "memory_limit %llu, of which the guard takes %zu bytes: %.*s",
+                               static_cast<unsigned long long>(*options.memory_limit + rocks_gate::own_bytes()),
+                               rocks_gate::own_bytes(), static_cast<int>(why.message().size()), why.message().data());
+        }
         if (!may_be_size || options.capacity <= 1) return made;
         options.capacity /= 2;
     }

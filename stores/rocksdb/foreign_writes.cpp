@@ -21,42 +21,9 @@ using evidence = std::optional<std::string>;
 
 // One batch of the log: how it leaves each key of `default`, and each record of R. A batch of the guard says the same
 // about both. Records alone may be put (a re-index) and, where the data are gone, deleted.
-class guard_check final : public rocksdb::WriteBatch::Handler {
+class guard_check final : public batch_reader {
   public:
     guard_check(const hasher& hash, std::uint32_t index_id) : hash_{hash}, index_id_{index_id} {}
-
-    rocksdb::Status PutCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return see(family, key, true);
-    }
-    rocksdb::Status PutEntityCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return see(family, key, true);
-    }
-    rocksdb::Status MergeCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return see(family, key, true);
-    }
-    rocksdb::Status PutBlobIndexCF(std::uint32_t family, const rocksdb::Slice& key, const rocksdb::Slice&) override {
-        return see(family, key, true);
-    }
-    rocksdb::Status DeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
-        return see(family, key, false);
-    }
-    rocksdb::Status SingleDeleteCF(std::uint32_t family, const rocksdb::Slice& key) override {
-        return see(family, key, false);
-    }
-    rocksdb::Status DeleteRangeCF(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
-        if (family == index_id_) foreign_ = true;
-        has_range_ = has_range_ || family == guarded_family_id;
-        return {};
-    }
-    void LogData(const rocksdb::Slice&) override {}
-    rocksdb::Status MarkNoop(bool) override { return {}; }
-    rocksdb::Status MarkBeginPrepare(bool) override { return transaction(); }
-    rocksdb::Status MarkEndPrepare(const rocksdb::Slice&) override { return transaction(); }
-    rocksdb::Status MarkRollback(const rocksdb::Slice&) override { return transaction(); }
-    rocksdb::Status MarkCommit(const rocksdb::Slice&) override { return transaction(); }
-    rocksdb::Status MarkCommitWithTimestamp(const rocksdb::Slice&, const rocksdb::Slice&) override {
-        return transaction();
-    }
 
     // After each batch.
     void end_of_batch() {
@@ -83,7 +50,7 @@ class guard_check final : public rocksdb::WriteBatch::Handler {
         std::optional<bool> data, record;  // true: there, false: deleted; nothing: not touched
     };
 
-    rocksdb::Status see(std::uint32_t family, const rocksdb::Slice& key, bool there) {
+    rocksdb::Status on_change(std::uint32_t family, const rocksdb::Slice& key, bool there) override {
         if (family == guarded_family_id) keys_[key.ToString()].data = there;
         if (family != index_id_) return {};
         const auto record = decode_record(key);
@@ -93,7 +60,12 @@ class guard_check final : public rocksdb::WriteBatch::Handler {
             keys_[std::string{record->second.text()}].record = there;
         return {};
     }
-    rocksdb::Status transaction() {
+    rocksdb::Status on_range(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
+        if (family == index_id_) foreign_ = true;
+        has_range_ = has_range_ || family == guarded_family_id;
+        return {};
+    }
+    rocksdb::Status on_transaction() override {
         foreign_ = true;
         return {};
     }

@@ -110,6 +110,15 @@ rocksdb::Status guarded_db::NewDefaultReplayer(const std::vector<Family*>&, std:
 
 rocksdb::Status guarded_db::Close() {
     if (closed_.load(std::memory_order_relaxed)) return {};
+    // RocksDB would refuse when half of what follows is done.
+    std::uint64_t snapshots = 0;
+    if (db_->GetIntProperty(rocksdb::DB::Properties::kNumSnapshots, &snapshots) && snapshots > 0)
+        return Status::Aborted("Cannot close DB with unreleased snapshot.");
+    return close_now();
+}
+
+rocksdb::Status guarded_db::close_now() {
+    if (closed_.load(std::memory_order_relaxed)) return {};
     keeper_->stop();
     // A few ranges only: what an opening left to a thread, or a foreign write, is not done while the caller waits.
     const bool is_behind = gate_->pending_ranges() > most_repaired_at_close;
@@ -133,7 +142,7 @@ rocksdb::Status guarded_db::Close() {
 }
 
 guarded_db::~guarded_db() {
-    Close().PermitUncheckedError();
+    close_now().PermitUncheckedError();
 }
 
 }  // namespace genista::rocks

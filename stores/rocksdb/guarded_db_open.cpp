@@ -90,6 +90,7 @@ result<void> begin_index(database& db, settled_index& at, const guarded_db_optio
     if (!notes) return notes.error();
     at.meta.state = store_state::indexing;
     ++at.meta.generation;
+    at.meta.lives.clear();  // as in build_index
     if (const auto written = write_meta(db.base(), **notes, at.meta); !written) return written;
     if (db.family(index_family_name) == nullptr) {
         if (const auto made = db.create_family(index_options(options), index_family_name); !made) return made.error();
@@ -157,8 +158,10 @@ result<database> open_database(const std::string& path, const guarded_db_options
     families.emplace_back(index_family_name, index_options(options));
     rocksdb::Options uncompacted = options.rocksdb;
     uncompacted.disable_auto_compactions = true;
-    return database::open(
-        path, {.options = uncompacted, .families = families, .create_if_missing = options.create_if_missing});
+    return database::open(path, {.options = uncompacted,
+                                 .families = families,
+                                 .create_if_missing = options.create_if_missing,
+                                 .arrangement = layout::indexed});
 }
 
 result<void> allow_compactions(database& db, const guarded_db_options& options) {

@@ -33,6 +33,19 @@ void clear(std::string& value) noexcept {
     value.clear();
 }
 
+// Bytes that are not pinned go into the string that the caller may have given to its slice.
+void hand_over(rocksdb::PinnableSlice&& from, rocksdb::PinnableSlice& to) {
+    if (from.IsPinned()) {
+        to = std::move(from);
+    } else {
+        to.Reset();
+        to.PinSelf(from);
+    }
+}
+void hand_over(std::string&& from, std::string& to) noexcept {
+    to = std::move(from);
+}
+
 }  // namespace
 
 bool guarded_db::may_contain(const Slice& key) const noexcept {
@@ -182,7 +195,7 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
              timestamps != nullptr ? some_timestamps.data() : nullptr, some_statuses.data());
         for (std::size_t i = 0, next = 0; i < count; ++i) {
             if (is_denied[i]) continue;
-            values[i] = std::move(some_values[next]);
+            hand_over(std::move(some_values[next]), values[i]);
             if (timestamps != nullptr) timestamps[i] = std::move(some_timestamps[next]);
             statuses[i] = std::move(some_statuses[next++]);
         }

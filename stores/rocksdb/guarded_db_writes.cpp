@@ -76,7 +76,7 @@ rocksdb::Status guarded_db::Merge(const rocksdb::WriteOptions& options, Family* 
                                   const Slice& value) {
     if (is_own(family)) return not_ours();
     if (!is_guarded(family)) return pass_on(1, [&] { return db_->Merge(options, family, key, value); });
-    if (!has_merge_operator_) return Status::NotSupported("Provide a merge_operator when opening DB");
+    if (!has_merge_operator_) return no_merge_operator();
     return write_one(options, key, value.size(), true,
                      [&](rocksdb::WriteBatch& batch) { return batch.Merge(family, key, value); });
 }
@@ -131,7 +131,7 @@ rocksdb::Status guarded_db::DeleteRange(const rocksdb::WriteOptions& options, Fa
 
 rocksdb::Status guarded_db::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
     if (updates == nullptr || closed_.load(std::memory_order_relaxed)) return db_->Write(options, updates);
-    batch_plan plan{gate_->hash(), index_id_, meta_id_};
+    batch_plan plan{gate_->hash(), index_id_, meta_id_, has_merge_operator_};
     if (Status read = plan.read(*updates); !read.ok()) return read;
     if (!plan.touches_guarded()) return pass_on(updates->Count(), [&] { return db_->Write(options, updates); });
     if (Status logged = check_log(options); !logged.ok()) return logged;

@@ -183,9 +183,9 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         // more writes; then nobody knows what it will find when it is opened again.
         if (done.ok() || next_generation()) {
             keeper_->set_generation(meta_.generation);
-            // The new tables are accounted for. A crash before the next mark costs a re-index.
-            (void)accounts_.note_tables();
-            if (settle_accounts() && !gate_->remote_lacks_keys()) (void)accounts_.note(true);
+            // The new tables are accounted for, unless a foreign one is among them. A crash before the next mark costs a
+            // re-index.
+            if (settle_accounts() && !gate_->remote_lacks_keys() && accounts_.note_tables()) (void)accounts_.note(true);
         } else {
             keeper_->give_up();
         }

@@ -91,9 +91,10 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     fail_point("index.filled");
     const writers_lock::exclusive nobody_writes{writers_};
     // A foreign write beside the scan may have come behind it: again, from the beginning. Accounts say it once, perhaps to
-    // another thread (a look, a snapshot, an ingest), which has then told the guard.
+    // another thread (a look, a snapshot, an ingest), which has then told the guard. So may what reindex() was called for.
     if (!settle_accounts() || gate_->remote_lacks() != lacks) {
-        return error::make(error_code::mismatch, "writes went past the guard while the index was completed");
+        return error::make(error_code::mismatch,
+                           "writes went past the guard, or reindex() was called, while the index was completed");
     }
     if (const auto noted = accounts_.note_tables(); !noted) return noted;
     meta_.state = store_state::ready;
@@ -103,7 +104,7 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     }
     keeper_->set_generation(meta_.generation);
     if (!gate_->remote_is_whole(lacks))
-        return error::make(error_code::mismatch, "a re-index was asked for while the index was completed");
+        return error::make(error_code::mismatch, "reindex() was called while the index was completed");
     if (settle_accounts()) (void)accounts_.note();
     fail_point("index.ready");
     return {};

@@ -198,6 +198,32 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
     (void)db->generation();
 }
 
+// RocksDB does not close a database with an unreleased snapshot. It is as open as before then, and can be closed later.
+TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
+    const scratch here;
+    auto db = open_guarded(here.path());
+    EXPECT_OK(db->Put({}, "there", "v"));
+    const rocksdb::Snapshot* const then = db->GetSnapshot();
+    EXPECT_TRUE(db->Close().IsAborted());
+    EXPECT_TRUE(db->Close().IsAborted());
+    std::string value;
+    EXPECT_OK(db->Get({}, "there", &value));
+    EXPECT_OK(db->Put({}, "more", "v"));
+    EXPECT_TRUE(db->keeper().save());
+    db->ReleaseSnapshot(then);
+    EXPECT_OK(db->Close());
+    EXPECT_CLOSED(db->Put({}, "more", "v"));
+    auto again = open_guarded(here.path());  // nothing holds its lock
+    ASSERT_NE(again, nullptr);
+    EXPECT_OK(again->Get({}, "more", &value));
+    // One that dies with a snapshot is closed all the same.
+    EXPECT_NE(again->GetSnapshot(), nullptr);
+    again.reset();
+    again = open_guarded(here.path());
+    ASSERT_NE(again, nullptr);
+    EXPECT_EQ(again->origin(), rocks::filter_origin::snapshot);
+}
+
 TEST(closed, every_call_to_a_clustered_db_is_an_error) {
     const scratch here;
     auto opened = rocks::clustered_db::open(here.path(), {.store = {.key = hash_key::from_seed(3)}});

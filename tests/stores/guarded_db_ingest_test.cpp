@@ -90,6 +90,31 @@ TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
     expect_sound(*db);
 }
 
+// A file went past the guard; one through the guard came after it, and a third was refused. A process that dies now must not
+// leave a mark behind that vouches for the first.
+TEST(guarded_db_ingest, does_not_vouch_for_a_foreign_one_before_it) {
+    const scratch here;
+    const std::string image = here.path("image");
+    {
+        const auto db = open_guarded(here.path());
+        // One key each: what overlaps nothing gets no sequence number, so that the log has no gap.
+        EXPECT_OK(db->Put({}, key_number(1), "v"));
+        write_table(here.path("foreign"), numbers(2, 3));
+        write_table(here.path("ours"), numbers(3, 4));
+        write_table(here.path("refused"), numbers(1, 2));
+        EXPECT_OK(db->base().IngestExternalFile({here.path("foreign")}, {}));
+        EXPECT_OK(db->IngestExternalFile({here.path("ours")}, {}));
+        rocksdb::IngestExternalFileOptions without_numbers;
+        without_numbers.allow_global_seqno = false;
+        EXPECT_FALSE(db->IngestExternalFile({here.path("refused")}, without_numbers).ok());
+        std::filesystem::copy(here.path(), image, std::filesystem::copy_options::recursive);
+    }
+    const auto db = open_guarded(image);
+    std::string value;
+    for (std::uint64_t i = 1; i <= 3; ++i) EXPECT_OK(db->Get({}, key_number(i), &value));
+    expect_sound(*db);
+}
+
 TEST(guarded_db_ingest, tables_with_more_than_puts_are_refused) {
     const scratch here;
     const auto db = open_guarded(here.path());

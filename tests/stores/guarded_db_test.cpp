@@ -69,6 +69,28 @@ TEST(guarded_db, many_keys_at_once_are_sieved) {
     EXPECT_EQ(seen.queries, seen.local_negatives + seen.reads);
 }
 
+// A PinnableSlice may be given a string to fill, as DB::Get does it.
+TEST(guarded_db, many_values_go_where_the_caller_wants_them) {
+    const scratch here;
+    const auto db = open_guarded(here.path());
+    EXPECT_OK(db->Put({}, "ada", "1815"));
+    EXPECT_OK(db->Put({}, "grace", "1906"));
+    std::string strings[3];
+    rocksdb::PinnableSlice values[] = {rocksdb::PinnableSlice{&strings[0]}, rocksdb::PinnableSlice{&strings[1]},
+                                       rocksdb::PinnableSlice{&strings[2]}};
+    const rocksdb::Slice keys[] = {"ada", "nobody", "grace"};
+    rocksdb::Status statuses[3];
+    ASSERT_FALSE(db->may_contain("nobody"));
+    db->MultiGet({}, db->DefaultColumnFamily(), 3, keys, values, statuses);
+    EXPECT_OK(statuses[0]);
+    EXPECT_TRUE(statuses[1].IsNotFound());
+    EXPECT_OK(statuses[2]);
+    EXPECT_EQ(values[0].ToString(), "1815");
+    EXPECT_EQ(values[2].ToString(), "1906");
+    EXPECT_EQ(strings[0], "1815");
+    EXPECT_EQ(strings[2], "1906");
+}
+
 TEST(guarded_db, snapshots_and_tiers_read_by_the_filter) {
     const scratch here;
     const auto db = open_guarded(here.path());
@@ -231,6 +253,24 @@ TEST(guarded_db, a_merge_without_an_operator_is_refused_as_rocksdb_does) {
     options.rocksdb.merge_operator = nullptr;
     const auto db = open_guarded(here.path(), options);
     EXPECT_TRUE(db->Merge({}, "ada", "v").IsNotSupported());
+    expect_sound(*db);
+}
+
+// RocksDB notices it when half of the batch is done, takes no more writes then, and finds half a batch in its log afterwards.
+TEST(guarded_db, a_merge_without_an_operator_in_a_batch_is_refused_before_it_does_harm) {
+    const scratch here;
+    guarded_db_options options = test_options();
+    options.rocksdb.merge_operator = nullptr;
+    const auto db = open_guarded(here.path(), options);
+    rocksdb::WriteBatch batch;
+    ASSERT_TRUE(batch.Put("ada", "1815").ok());
+    ASSERT_TRUE(batch.Merge("ada", "!").ok());
+    EXPECT_TRUE(db->Write({}, &batch).IsNotSupported());
+    std::string value;
+    EXPECT_TRUE(db->Get({}, "ada", &value).IsNotFound());
+    EXPECT_OK(db->Put({}, "grace", "1906"));
+    EXPECT_OK(db->Get({}, "grace", &value));
+    EXPECT_TRUE(db->look_for_foreign_writes());
     expect_sound(*db);
 }
 

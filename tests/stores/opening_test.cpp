@@ -351,6 +351,40 @@ TEST(opening, settings_that_cannot_be_guarded_are_named) {
     EXPECT_NE(message_of(here.path(), families).find("guarded_db_options::rocksdb"), std::string::npos);
 }
 
+// RocksDB 7.8 opens a database without its merge operator, and loses all that is in its log with the operands: keys that were
+// put, and those of other families.
+TEST(opening, without_a_merge_operator_that_the_database_has_is_refused_and_loses_nothing) {
+    const scratch here;
+    guarded_db_options with = test_options();
+    with.families.emplace_back("cities", rocksdb::ColumnFamilyOptions{with.rocksdb});
+    with.rocksdb.create_missing_column_families = true;
+    {
+        const auto db = open_guarded(here.path(), with);
+        EXPECT_OK(db->Put({}, "ada", "18"));
+        EXPECT_OK(db->Merge({}, "ada", "15"));
+        EXPECT_OK(db->Put({}, "grace", "1906"));
+        EXPECT_OK(db->Merge({}, db->family("cities"), "paris", "f"));
+    }
+    guarded_db_options without = test_options();
+    without.rocksdb.merge_operator = nullptr;
+    EXPECT_EQ(message_of(here.path(), without),
+              here.path() +
+                  ": the column family default has the merge operator genista.test.appending, and none is given: "
+                  "RocksDB would lose operands");
+    without = test_options();
+    without.families.emplace_back("cities", rocksdb::ColumnFamilyOptions{});
+    EXPECT_NE(message_of(here.path(), without).find("the column family cities has the merge operator"),
+              std::string::npos);
+    const auto db = open_guarded(here.path(), with);
+    ASSERT_NE(db, nullptr);
+    std::string value;
+    EXPECT_OK(db->Get({}, "ada", &value));
+    EXPECT_EQ(value, "1815");
+    EXPECT_OK(db->Get({}, "grace", &value));
+    EXPECT_OK(db->Get({}, db->family("cities"), "paris", &value));
+    EXPECT_EQ(value, "f");
+}
+
 // The hash key is in the database and in every snapshot: whoever reads it can aim at the filter.
 TEST(opening, what_holds_the_hash_key_is_its_owners_alone) {
     using std::filesystem::perms;

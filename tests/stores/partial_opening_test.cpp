@@ -82,6 +82,11 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
     const auto refused = guarded_db::open(folder.path(), options);
     ASSERT_FALSE(refused);
     EXPECT_THAT(std::string{refused.error().message()}, testing::HasSubstr(std::to_string(own)));
+    // Nothing left for a filter: the message names the limit that was given, not what the guard leaves of it.
+    options.filter.memory_limit = own + 1;
+    const auto too_small = guarded_db::open(folder.path(), options);
+    ASSERT_FALSE(too_small);
+    EXPECT_THAT(std::string{too_small.error().message()}, testing::HasSubstr(std::to_string(own + 1)));
     options.filter.memory_limit.reset();
     const auto db = open_guarded(folder.path(), options);
     EXPECT_EQ(db->counters().jammed_doors, 0u);

@@ -29,6 +29,11 @@ class io_fate {
     void fail_from(std::uint64_t call) noexcept { set(call, never - 1); }
     // Appends and new files fail with "no space" until heal().
     void fill_disk() noexcept { full_.store(true); }
+    // The next call of this kind, of a file whose path holds `part`, fails as on a full disk.
+    void fail_next(std::string what, std::string part) {
+        const std::lock_guard held{mutex_};
+        next_victim_ = {std::move(what), std::move(part)};
+    }
     // Before the first call: calls of this kind, of files whose path holds `part`, never fail.
     void spare(std::string what, std::string part) { spared_.emplace_back(std::move(what), std::move(part)); }
     void heal() noexcept {
@@ -46,7 +51,7 @@ class io_fate {
 
     [[nodiscard]] rocksdb::IOStatus strike(const char* what, const std::string& path, bool needs_space = false) {
         const std::uint64_t mine = next_.fetch_add(1);
-        if (needs_space && full_.load()) {
+        if ((needs_space && full_.load()) || is_next_victim(what, path)) {
             note(what, path);
             rocksdb::IOStatus full = rocksdb::IOStatus::NoSpace("planned");
             full.SetRetryable(true);  // as RocksDB's own file system says of ENOSPC
@@ -65,6 +70,12 @@ class io_fate {
         const std::lock_guard held{mutex_};
         if (failed_.fetch_add(1) == 0) first_victim_ = std::string{what} + " " + path;
     }
+    [[nodiscard]] bool is_next_victim(const std::string& what, const std::string& path) {
+        const std::lock_guard held{mutex_};
+        const bool is = next_victim_.first == what && path.find(next_victim_.second) != std::string::npos;
+        if (is) next_victim_ = {};
+        return is;
+    }
     void set(std::uint64_t first, std::uint64_t last) noexcept {
         last_.store(last);
         first_.store(first);
@@ -73,6 +84,7 @@ class io_fate {
     std::atomic<bool> full_{false};
     mutable std::mutex mutex_;
     std::string first_victim_;
+    std::pair<std::string, std::string> next_victim_;
     std::vector<std::pair<std::string, std::string>> spared_;
 };
 

@@ -181,7 +181,8 @@ class gate {
     }
 
     // The filter may lack any key of R: every range is "maybe" until it is repaired. `remote_is_whole` false: R lacks keys,
-    // too, so that repairs are refused until remote_is_whole() says otherwise.
+    // too, so that repairs are refused until remote_is_whole() says otherwise. Told once more while R is being completed, that
+    // has to begin again: what is missing may lie behind it.
     void need_repair_everywhere(bool remote_is_whole = true) noexcept {
         // The mark first: a repair that clears the note of a range looks at it afterwards.
         if (!remote_is_whole) remote_lacks_.fetch_add(1, std::memory_order_seq_cst);

@@ -10,6 +10,7 @@
 #include <rocksdb/options.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,9 +33,11 @@ class database {
         std::vector<rocksdb::ColumnFamilyDescriptor> families;
         bool create_if_missing = true;
         bool read_only = false;
+        std::optional<layout> arrangement = std::nullopt;  // the one that is wanted, for a better message
     };
 
-    // Opens what is there, or makes an empty one with the family `default` alone.
+    // Opens what is there, or makes an empty one with the family `default` alone. For writing, families that have a merge
+    // operator must be given one.
     [[nodiscard]] static result<database> open(const std::string& path, opening how);
 
     database() = default;

@@ -27,7 +27,9 @@
 //                  with a WAL termination point; batches with marks of transactions or blob references; ingest_behind,
 //                  and files with deletions, merges or no keys; DeleteFile and NewDefaultReplayer: they change data
 //                  past everybody; families whose names begin with "genista.": to create, import, drop, write, ingest
-//                  into, SetOptions. At opening: what check_guardable (database.hpp) names.
+//                  into, SetOptions; a Merge, also in a batch, without a merge operator. At opening: what
+//                  check_guardable (database.hpp) names, and a database whose OPTIONS file names a merge operator where
+//                  none is given: RocksDB would lose all that is in its log.
 //   passed on      everything else: iterators and snapshots, properties and statistics, flushes and compactions, log
 //                  and live files, checksums, traces, options, other families, GetUpdatesSince (it shows the index's
 //                  records too).
@@ -40,12 +42,16 @@
 // DeleteFilesInRange or RepairDB takes away and that hid an older value of its key. After these call reindex(), or open
 // with rebuild_index. Decision 0022 and docs/operations.md have the whole of it.
 //
+// SingleDelete as RocksDB wants it: of a key that was put once since its last deletion, and never merged. Of others RocksDB may
+// show an older value again, which the guard then denies; reindex() finds it.
+//
 // The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads: any number.
 // ReadOptions::deadline and io_timeout hold for the reads by which the filter learns, too: if the time is up, the mistake is
 // left for the next query that makes it (adapts_dropped).
 //
-// REQUIRES of Close(): no other call is under way, and no handle, iterator or snapshot of this database is used afterwards.
-// Calls after Close() are errors (ShutdownInProgress, or what says "no" where there is no Status); may_contain() and
+// REQUIRES of Close() and of the destructor: no other call is under way; iterators have been deleted, and handles that
+// CreateColumnFamily gave have been destroyed (else RocksDB may end the process, as it does without a guard). With an
+// unreleased snapshot Close() is Aborted, and the database as open as before. Calls after Close() are errors (ShutdownInProgress, or what says "no" where there is no Status); may_contain() and
 // counters() go on answering from memory.
 #pragma once
 
@@ -83,8 +89,9 @@ using opening_progress = std::function<void(opening_stage stage, std::uint64_t d
 
 struct guarded_db_options {
     rocksdb::Options rocksdb = default_rocksdb_options();  // the database and the family `default`
-    std::vector<rocksdb::ColumnFamilyDescriptor>
-        families{};  // other families; those not named here are opened like `default`
+    // Other families. Those not named here are opened like `default`, its merge operator included: name those that have
+    // one of their own.
+    std::vector<rocksdb::ColumnFamilyDescriptor> families{};
     std::optional<rocksdb::ColumnFamilyOptions> index = std::nullopt;  // of genista.index; none: made from `rocksdb`
     bool create_if_missing = true;
     bool index_existing = true;  // else a database without an index is refused
@@ -95,8 +102,8 @@ struct guarded_db_options {
     opening_progress progress{};
     event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
     // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind it. `progress` is then
-    // called from a thread of the keeper, in ranges of 4096 while it filters. Close() may come at any time; what was not
-    // built is built at the next opening.
+    // called from a thread of the keeper, in ranges of 4096 while it filters; it must not close the database. Close() may
+    // come at any time from others; what was not built is built at the next opening.
     bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
     std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
@@ -289,6 +296,7 @@ class guarded_db final : public rocksdb::StackableDB {
     Status clear_records(std::vector<std::string>& keys);
     Status write_own(rocksdb::WriteBatch& batch);
     Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);
+    Status close_now();  // snapshots or not
 
     database handles_;  // of the families only
     std::uint32_t index_id_, meta_id_;

@@ -45,7 +45,8 @@ enum class store_state : unsigned char { ready, indexing };
 
 // One opening for writing. Copies of a database have one identity and use the same sequence numbers for different writes;
 // the ids of their lives are random, so that a filter saved by one copy is not taken for the other's. A life ends where
-// the next one begins: a snapshot of a life that shows a later write is of another history.
+// the next one begins: a snapshot of a life that shows a later write is of another history. An opening that builds the
+// index again forgets all lives before it.
 struct store_life {
     std::uint64_t id = 0;
     std::uint64_t first = 0;  // the sequence number before the first write of this life

@@ -1,0 +1,90 @@
+// A batch that was appended to the log and could not be synced has failed, but its bytes stay there. When RocksDB goes on
+// (a full disk has room again), it begins a new log with the same sequence numbers. A filter that catches up, and the look
+// for foreign writes, must not take the batch that failed for those that came after it: their keys would be denied.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "tests/crash/either_store.hpp"
+#include "tests/stores/scratch.hpp"
+#include "tests/support/failing_files.hpp"
+
+namespace genista::test::unsynced_batch_test {
+namespace {
+
+struct story {
+    rocks::layout arrangement;
+    bool first_in_its_log;
+    int batch;  // keys of the batch that fails
+    int after;  // keys that are put when RocksDB goes on, one by one
+    bool past_the_guard;
+};
+
+class unsynced_batch : public testing::TestWithParam<story> {};
+
+void resume(either_store& store) {
+    for (int tries = 0; tries < 1000 && !store.resume(); ++tries)
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});  // RocksDB may be at it itself
+}
+
+result<void> fail_a_batch(either_store& store, int keys) {
+    if (keys == 1) return store.put("failed-0", "value");
+    std::vector<change> all;
+    for (int i = 0; i < keys; ++i) all.emplace_back("failed-" + std::to_string(i), "value");
+    return store.write(all);
+}
+
+TEST_P(unsynced_batch, is_not_mistaken_for_those_that_came_after) {
+    const story told = GetParam();
+    const scratch place;
+    const std::string image = place.path("image");
+    io_fate fate;
+    failing_env env{fate, std::make_shared<unsynced_files>()};
+    const store_settings settings{
+        .arrangement = told.arrangement, .snapshot_on_close = false, .sync = true, .env = &env};
+    {
+        auto store = either_store::open(place.path(), settings);
+        ASSERT_TRUE(store) << store.error().message();
+        for (int i = 0; i < 20; ++i) ASSERT_TRUE((*store)->put("before-" + std::to_string(i), "value"));
+        ASSERT_TRUE((*store)->save());
+        ASSERT_TRUE((*store)->put("last", "value"));
+        if (told.first_in_its_log) {
+            ASSERT_TRUE((*store)->base().Flush({}).ok());
+        }
+        fate.fail_next("Sync", ".log");
+        EXPECT_FALSE(fail_a_batch(**store, told.batch));
+        EXPECT_EQ(fate.failed(), 1u);
+        resume(**store);
+        for (int i = 0; i < told.after; ++i) {
+            const std::string key = "after-" + std::to_string(i);
+            const bool done = told.past_the_guard ? (*store)->base().Put({}, key, "value").ok()
+                                                  : (*store)->put(key, "value").has_value();
+            ASSERT_TRUE(done);
+        }
+        std::filesystem::copy(place.path(), image, std::filesystem::copy_options::recursive);
+    }
+    auto store = either_store::open(image, settings);
+    ASSERT_TRUE(store) << store.error().message();
+    for (int i = 0; i < 20; ++i) EXPECT_TRUE(*(*store)->get("before-" + std::to_string(i))) << i;
+    for (int i = 0; i < told.after; ++i) EXPECT_TRUE(*(*store)->get("after-" + std::to_string(i))) << i;
+    EXPECT_FALSE(*(*store)->get("failed-0"));
+    const auto sound = (*store)->audit();
+    EXPECT_TRUE(sound) << sound.error().message();
+}
+
+constexpr auto clustered = rocks::layout::clustered, indexed = rocks::layout::indexed;
+INSTANTIATE_TEST_SUITE_P(of, unsynced_batch,
+                         testing::Values(story{clustered, false, 1, 1, false}, story{clustered, true, 1, 1, false},
+                                         story{indexed, false, 1, 1, false}, story{indexed, true, 1, 1, false},
+                                         story{indexed, false, 50, 20, false}, story{indexed, true, 50, 20, false},
+                                         story{indexed, false, 1, 2, true}, story{indexed, true, 50, 20, true}),
+                         [](const auto& each) {
+                             return std::string{rocks::to_string(each.param.arrangement)} +
+                                    (each.param.first_in_its_log ? "_first" : "_last") + "_of_" +
+                                    std::to_string(each.param.batch) + "_before_" + std::to_string(each.param.after) +
+                                    (each.param.past_the_guard ? "_foreign" : "");
+                         });
+
+}  // namespace
+}  // namespace genista::test::unsynced_batch_test
