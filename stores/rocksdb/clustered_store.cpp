@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "genista/stores/rocksdb/write_accounts.hpp"
+
 namespace genista::rocks {
 namespace {
 

@@ -128,6 +128,7 @@ rocksdb::Status guarded_db::close_now() {
     const auto saved = saves ? keeper_->save() : result<void>{};
     keeper_->close();
     gate_->drain();  // its thread reads the index no more
+    ingests_->on_foreign_file({});
     {
         const std::lock_guard held{handles_mutex_};
         handles_.destroy_handles(*db_);

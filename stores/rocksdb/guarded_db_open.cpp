@@ -272,11 +272,13 @@ guarded_db::guarded_db(parts made)
       progress_{made.options.build_behind ? made.options.progress : opening_progress{}},
       meta_{std::move(made.meta)},
       generation_{meta_.generation},
-      accounts_{*db_, handles_.family(meta_family_name), meta_.mark, made.ingests},
+      ingests_{std::move(made.ingests)},
+      accounts_{*db_, handles_.family(meta_family_name), meta_.mark, ingests_},
       records_{*db_, *handles_.family(index_family_name)},
       watch_{std::move(made.watch)},
       gate_{std::make_unique<rocks_gate>(std::move(made.found.filter), records_, made.options.guard,
                                          [this](const digest& d, key_view key) { remove_orphan(d, key); })} {
+    ingests_->on_foreign_file([this] { accounts_.forget_mark(); });
     if (!reindexed_because_.empty()) gate_->on_foreign_writes(reindexed_because_);
     if (!made.index_is_whole)
         gate_->need_repair_everywhere(false);

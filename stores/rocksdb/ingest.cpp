@@ -161,7 +161,9 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         using known_key = std::pair<digest, std::string>;
         rocks_gate::entering in{*gate_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
         for (const auto& [where, key] : keys) clock_.tick(where);
+        ingests_->expect(arguments[guarded].external_files.size());
         done = db_->IngestExternalFiles(arguments);
+        ingests_->expect(0);
         if (done.ok()) accounts_.ingested(arguments[guarded].external_files.size());
         fail_point("ingest.done");
         for (const auto& [where, key] : keys) {

@@ -205,8 +205,8 @@ result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, co
     return no_memory();
 }
 
-rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const write_mark& mark,
-                                 bool durably) {
+rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                                 const std::optional<write_mark>& mark, bool durably) {
     rocksdb::WriteOptions how;
     how.sync = durably;
     return db.Put(how, &family, "mark", mark_to_bytes(mark));

@@ -6,9 +6,26 @@
 namespace genista::rocks {
 
 void ingest_listener::OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) {
+    std::function<void()> tell;
+    {
+        const std::lock_guard held{mutex_};
+        if (info.global_seqno != 0) numbers_.insert(info.global_seqno);
+        if (info.cf_name != rocksdb::kDefaultColumnFamilyName) return;
+        ++files_;
+        if (expected_ > 0)
+            --expected_;
+        else
+            tell = on_foreign_file_;
+    }
+    if (tell) tell();
+}
+void ingest_listener::expect(std::uint64_t files) {
     const std::lock_guard held{mutex_};
-    if (info.cf_name == rocksdb::kDefaultColumnFamilyName) ++files_;
-    if (info.global_seqno != 0) numbers_.insert(info.global_seqno);
+    expected_ = files;
+}
+void ingest_listener::on_foreign_file(std::function<void()> call) {
+    const std::lock_guard held{mutex_};
+    on_foreign_file_ = std::move(call);
 }
 std::uint64_t ingest_listener::files() const {
     const std::lock_guard held{mutex_};
@@ -36,9 +53,21 @@ bool write_accounts::settle() {
     const std::uint64_t of_files = ingests_ != nullptr ? ingests_->take_numbers() : 0;
     const bool all_ours = now - sequence_ == through_.load(std::memory_order_relaxed) + of_files && files == own_files_;
     sequence_ = now;
+    foreign_file_ = foreign_file_ || files != own_files_;
     own_files_ = files;
     through_.store(0, std::memory_order_relaxed);
     return all_ours;
+}
+
+std::optional<write_mark> write_accounts::mark() const {
+    const bool unsettled = ingests_ != nullptr && ingests_->files() != own_files_;
+    return foreign_file_ || unsettled ? std::nullopt : mark_;
+}
+
+void write_accounts::forget_mark() {
+    if (notes_ == nullptr) return;
+    // An error leaves the mark: then RocksDB takes no writes, and compacts nothing.
+    counted(1, [&] { return write_mark_entry(*db_, *notes_, std::nullopt, true); }).PermitUncheckedError();
 }
 
 bool write_accounts::has_writes_after(std::uint64_t sequence) const {
@@ -47,7 +76,7 @@ bool write_accounts::has_writes_after(std::uint64_t sequence) const {
 }
 
 result<void> write_accounts::note(bool durably) {
-    if (notes_ == nullptr || !mark_) return {};
+    if (notes_ == nullptr || !mark_ || foreign_file_) return {};
     if (mark_->sequence + mark_->entries == sequence_ && !tables_moved_) return {};
     write_mark next = *mark_;
     next.sequence = sequence_;
@@ -62,6 +91,7 @@ result<void> write_accounts::note(bool durably) {
 result<void> write_accounts::note_tables() {
     auto moved = mark_tables(*db_);
     if (!moved) return moved.error();
+    foreign_file_ = false;
     if (!mark_) return {};
     mark_->file = moved->file;
     mark_->session = std::move(moved->session);

@@ -54,8 +54,8 @@ TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
         {"look", [](guarded_db& db) { EXPECT_FALSE(db.look_for_foreign_writes()); }},
         {"save", [](guarded_db& db) { EXPECT_FALSE(db.keeper().save()); }},
     };
-    for (const auto& [name, looks_meanwhile] : looks) {
-        SCOPED_TRACE(name);
+    for (const auto& each : looks) {
+        SCOPED_TRACE(each.first);
         const scratch here;
         {
             const auto db = open_guarded(here.path());
@@ -63,7 +63,7 @@ TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
             {
                 const beside_the_scan meanwhile{[&] {
                     EXPECT_OK(db->base().Put({}, "a", "foreign"));
-                    looks_meanwhile(*db);
+                    each.second(*db);
                 }};
                 EXPECT_FALSE(db->reindex()) << "the index lacks a key";
             }

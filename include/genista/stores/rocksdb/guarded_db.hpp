@@ -315,6 +315,7 @@ class guarded_db final : public rocksdb::StackableDB {
     std::atomic<std::uint64_t> range_deletes_{0};
     put_clock clock_;
     writers_lock writers_;
+    std::shared_ptr<ingest_listener> ingests_;
     write_accounts accounts_;
     std::mutex reindexing_;
     ordered_records records_;

@@ -86,9 +86,9 @@ struct store_meta {
 // Durable when it returns. One batch of so many entries, each with a sequence number of its own.
 inline constexpr std::uint64_t meta_entries = 8;
 [[nodiscard]] result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta);
-// The mark alone: one entry.
+// The mark alone: one entry. None: the next opening builds the index again.
 [[nodiscard]] rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
-                                               const write_mark& mark, bool durably);
+                                               const std::optional<write_mark>& mark, bool durably);
 
 // Tables of this moment and this session's name; no sequence number yet.
 [[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);

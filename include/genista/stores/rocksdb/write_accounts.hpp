@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -31,6 +32,11 @@ class ingest_listener final : public rocksdb::EventListener {
   public:
     void OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) override;
 
+    // So many files for `default` come through the guard; 0: no more.
+    void expect(std::uint64_t files);
+    // Called by the thread that put a file into `default` past the guard.
+    void on_foreign_file(std::function<void()> call);
+
     // Files put into the family `default` so far.
     [[nodiscard]] std::uint64_t files() const;
     // How many sequence numbers files were given since the last call. Families that are served together share them.
@@ -39,6 +45,8 @@ class ingest_listener final : public rocksdb::EventListener {
   private:
     mutable std::mutex mutex_;
     std::uint64_t files_ = 0;
+    std::uint64_t expected_ = 0;
+    std::function<void()> on_foreign_file_;
     std::set<rocksdb::SequenceNumber> numbers_;
 };
 
@@ -77,7 +85,10 @@ class write_accounts {
     [[nodiscard]] result<void> note(bool durably = false);
     // After files were taken in: they are accounted for. The next note() keeps it.
     [[nodiscard]] result<void> note_tables();
-    [[nodiscard]] const std::optional<write_mark>& mark() const noexcept { return mark_; }
+    // None while a foreign file is in the tables: RocksDB may compact it into a table of its own, which shows nothing.
+    [[nodiscard]] std::optional<write_mark> mark() const;
+    // A file went past the guard: the mark on disk does not vouch for the tables any more. By any thread.
+    void forget_mark();
 
   private:
     [[nodiscard]] bool has_writes_after(std::uint64_t sequence) const;  // in the log
@@ -86,6 +97,7 @@ class write_accounts {
     rocksdb::ColumnFamilyHandle* notes_;
     std::optional<write_mark> mark_;
     bool tables_moved_ = false;
+    bool foreign_file_ = false;  // until note_tables()
     std::shared_ptr<ingest_listener> ingests_;
     std::uint64_t own_files_ = 0;
     std::uint64_t sequence_;  // of the last settle()
