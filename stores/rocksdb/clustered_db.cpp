@@ -19,6 +19,8 @@ keeper_place place_of(clustered_store& store, bool read_only, const std::shared_
             .read_only = read_only,
             .lives = store.lives(),
             .accounts = accounts,
+            .notes = store.notes(),
+            .recorded = store.snapshots(),
             .watch = watch};
 }
 

@@ -15,16 +15,6 @@ namespace {
 
 constexpr std::size_t snapshots_kept = 2;
 
-// By a write that writes nothing, and has no sequence number. RocksDB refuses it while its log is broken; of FlushWAL(true) it
-// thinks, in 7.8, that nobody would ask then, and asserts it.
-rocksdb::Status sync_log(rocksdb::DB& db) {
-    rocksdb::WriteBatch nothing;
-    rocksdb::WriteOptions durably;
-    durably.sync = true;
-    rocksdb::Status noted = nothing.PutLogData("genista: a snapshot of the filter");
-    return noted.ok() ? db.Write(durably, &nothing) : noted;
-}
-
 }  // namespace
 
 filter_keeper::filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers,
@@ -95,13 +85,44 @@ result<bool> filter_keeper::save_if_needed() try {
     if (mark == last_ && learnt == last_learnt_) return false;
     if (const auto done = write(mark); !done) return done.error();
     last_ = mark;
+    // The record of this snapshot is no reason for the next one.
+    if (place_.notes != nullptr && place_.last_write() == mark.sequence)
+        last_->sequence = place_.db->GetLatestSequenceNumber();
     last_learnt_ = learnt;
     return true;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "no memory for a snapshot of the filter");
 }
 
-result<void> filter_keeper::write(const store_mark& mark) {
+// By a write. Without a record it writes nothing, and has no sequence number. RocksDB refuses a write while its log is broken;
+// of FlushWAL(true) it thinks, in 7.8, that nobody would ask then, and asserts it.
+rocksdb::Status filter_keeper::sync_log(const snapshot_record& taken) {
+    if (place_.notes == nullptr) {
+        rocksdb::WriteBatch nothing;
+        rocksdb::WriteOptions durably;
+        durably.sync = true;
+        rocksdb::Status noted = nothing.PutLogData("genista: a snapshot of the filter");
+        return noted.ok() ? place_.db->Write(durably, &nothing) : noted;
+    }
+    snapshot_records records = place_.recorded.value_or(snapshot_records{});
+    if (records.size() == snapshot_records_kept) records.erase(records.begin());
+    records.push_back(taken);
+    // As a writer, so that no look meets a write that is half counted.
+    const writers_lock::shared inside{writers_};
+    const auto write = [&] { return write_snapshot_records(*place_.db, *place_.notes, records); };
+    rocksdb::Status written = place_.accounts != nullptr ? place_.accounts->counted(1, write) : write();
+    if (written.ok()) place_.recorded = std::move(records);
+    return written;
+}
+
+result<void> filter_keeper::write(store_mark mark) {
+    std::uint64_t id = 0;
+    if (place_.notes != nullptr) {
+        const auto drawn = random_id();
+        if (!drawn) return drawn.error();
+        id = *drawn;
+        mark.identity = place_.identity_now(id);
+    }
     rocksdb::FileSystem& files = *place_.db->GetFileSystem();
     auto file = published_file::create(files, place_.folder());
     if (!file) return file.error();
@@ -111,9 +132,13 @@ result<void> filter_keeper::write(const store_mark& mark) {
     // older day, a log that was damaged).
     const std::uint64_t shown = place_.db->GetLatestSequenceNumber();
     // After the save: it may show deletes that the log has only in memory.
-    if (const auto synced = sync_log(*place_.db); !synced.ok()) return to_error(synced, "sync the store's log");
+    if (const auto synced = sync_log({id, shown}); !synced.ok()) return to_error(synced, "sync the store's log");
     fail_point("keeper.log_synced");
-    if (const auto done = (*file)->publish(snapshot_path(place_.folder(), shown)); !done) return done;
+    if (const auto done = (*file)->publish(snapshot_path(place_.folder(), shown)); !done) {
+        // Else failures would push the records of good snapshots out.
+        if (place_.notes != nullptr) place_.recorded->pop_back();
+        return done;
+    }
     prune_snapshots(files, place_.folder(), snapshots_kept);
     fail_point("keeper.pruned");
     return {};

@@ -72,9 +72,14 @@ result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequen
 std::optional<std::uint64_t> end_of_life(const keeper_place& place, const store_id& identity) {
     const std::uint64_t newest = place.db->GetLatestSequenceNumber();
     const auto& lives = place.lives;
-    if (identity == place.identity_in(0) && lives.size() < lives_kept) return lives.empty() ? newest : lives[0].first;
+    if (!place.recorded && identity == place.identity_in(0) && lives.size() < lives_kept)
+        return lives.empty() ? newest : lives[0].first;
+    static const snapshot_records without_id{{}};
     for (std::size_t i = 0; i < lives.size(); ++i) {
-        if (identity == place.identity_in(lives[i].id)) return i + 1 < lives.size() ? lives[i + 1].first : newest;
+        for (const snapshot_record& each : place.recorded ? *place.recorded : without_id) {
+            if (identity == place.identity_in(lives[i].id, each.id))
+                return i + 1 < lives.size() ? lives[i + 1].first : newest;
+        }
     }
     return std::nullopt;
 }

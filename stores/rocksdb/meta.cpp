@@ -32,11 +32,17 @@ std::uint64_t number_at(const char* bytes) noexcept {
     return sum;
 }
 
-constexpr std::size_t life_bytes = 16;
+constexpr std::size_t pair_bytes = 16;
 
 std::string lives_to_bytes(const std::vector<store_life>& lives) {
     std::string bytes;
     for (const store_life& each : lives) bytes.append(to_bytes(each.id)).append(to_bytes(each.first));
+    return bytes;
+}
+
+std::string snapshots_to_bytes(const snapshot_records& records) {
+    std::string bytes;
+    for (const snapshot_record& each : records) bytes.append(to_bytes(each.id)).append(to_bytes(each.shown));
     return bytes;
 }
 
@@ -104,10 +110,13 @@ class reader {
     // Databases of older versions have none.
     std::vector<store_life> lives(const char* name) {
         std::vector<store_life> found;
-        if (!find(name)) return found;
-        if (value_.size() % life_bytes != 0) fail(damaged("has a wrong length"));
-        for (std::size_t at = 0; !trouble_ && at < value_.size(); at += life_bytes)
-            found.push_back({.id = number_at(value_.data() + at), .first = number_at(value_.data() + at + 8)});
+        if (find(name)) each_pair([&](std::uint64_t id, std::uint64_t first) { found.push_back({id, first}); });
+        return found;
+    }
+    std::optional<snapshot_records> snapshots(const char* name) {
+        if (!find(name)) return std::nullopt;
+        snapshot_records found;
+        each_pair([&](std::uint64_t id, std::uint64_t shown) { found.push_back({id, shown}); });
         return found;
     }
     void fail(const error& what) {
@@ -120,6 +129,13 @@ class reader {
     [[nodiscard]] const std::optional<error>& trouble() const noexcept { return trouble_; }
 
   private:
+    template <class Take>
+    void each_pair(const Take& take) {
+        if (value_.size() % pair_bytes != 0) fail(damaged("has a wrong length"));
+        for (std::size_t at = 0; !trouble_ && at < value_.size(); at += pair_bytes)
+            take(number_at(value_.data() + at), number_at(value_.data() + at + 8));
+    }
+
     rocksdb::DB& db_;
     rocksdb::ColumnFamilyHandle& family_;
     std::string_view path_;
@@ -176,6 +192,7 @@ result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFami
     found.generation = in.number<std::uint64_t>("generation");
     found.lives = in.lives("lives");
     found.mark = in.mark("mark");
+    found.snapshots = in.snapshots("snapshots");
     if (in.trouble()) return *in.trouble();
     return std::optional{found};
 } catch (const std::bad_alloc&) {
@@ -212,6 +229,21 @@ rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& f
     return db.Put(how, &family, "mark", mark_to_bytes(mark));
 }
 
+rocksdb::Status write_snapshot_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                                       const snapshot_records& records) {
+    rocksdb::WriteOptions durably;
+    durably.sync = true;
+    return db.Put(durably, &family, "snapshots", snapshots_to_bytes(records));
+}
+
+result<std::uint64_t> random_id() noexcept {
+    const auto drawn = hash_key::random();
+    if (!drawn) return drawn.error();
+    std::uint64_t id = 0;
+    std::memcpy(&id, drawn->bytes.data(), sizeof id);
+    return id;
+}
+
 namespace {
 
 // The newest table there is. Those of later moments have higher numbers.
@@ -233,10 +265,9 @@ result<write_mark> mark_tables(rocksdb::DB& db) {
 }
 
 result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta) try {
-    const auto drawn = hash_key::random();
-    if (!drawn) return drawn.error();
-    store_life begun{.first = db.GetLatestSequenceNumber()};
-    std::memcpy(&begun.id, drawn->bytes.data(), sizeof begun.id);
+    const auto id = random_id();
+    if (!id) return id.error();
+    const store_life begun{.id = *id, .first = db.GetLatestSequenceNumber()};
     meta.lives.push_back(begun);
     auto mark = mark_tables(db);
     if (!mark) return mark.error();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "genista/stores/rocksdb/record_key.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/stores/scratch.hpp"
 
@@ -42,17 +43,23 @@ class forked_history : public testing::TestWithParam<rocks::layout> {
         fs::copy(place_.path(from) + "/genista", place_.path(to) + "/genista", fs::copy_options::recursive);
     }
 
-    // By a program that knows of no guard.
-    void write_plainly(const std::string& name, const std::string& prefix) {
+    // By a program that knows of no guard, and in the clustered layout how a record is written.
+    void write_plainly(const std::string& name, const std::string& prefix, const hasher& hash, int count = 300) {
         const rocksdb::Options options = small_rocksdb_options(nullptr);
+        std::vector<std::string> names;
+        ASSERT_TRUE(rocksdb::DB::ListColumnFamilies(options, place_.path(name), &names).ok());
         std::vector<rocksdb::ColumnFamilyDescriptor> families;
-        for (const char* family : {"default", rocks::index_family_name, rocks::meta_family_name})
-            families.emplace_back(family, options);
+        for (const std::string& family : names) families.emplace_back(family, options);
         std::vector<rocksdb::ColumnFamilyHandle*> handles;
         rocksdb::DB* opened = nullptr;
         ASSERT_TRUE(rocksdb::DB::Open(options, place_.path(name), families, &handles, &opened).ok());
         const std::unique_ptr<rocksdb::DB> plain{opened};
-        for (int i = 0; i < 300; ++i) ASSERT_TRUE(plain->Put({}, prefix + std::to_string(i), "value").ok());
+        for (int i = 0; i < count; ++i) {
+            const std::string key = prefix + std::to_string(i);
+            const rocks::record_key record{hash(key), key};
+            const bool is_record = GetParam() == rocks::layout::clustered;
+            ASSERT_TRUE(plain->Put({}, is_record ? record.slice() : rocksdb::Slice{key}, "value").ok());
+        }
         for (auto* each : handles) ASSERT_TRUE(plain->DestroyColumnFamilyHandle(each).ok());
         ASSERT_TRUE(plain->Close().ok());
     }
@@ -104,14 +111,14 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
 
 // A program that knows of no lives makes the copy longer, so that the life of the snapshot seems to go on there. Original and
 // copy have counted one generation more each, for different reasons, and the snapshot names the moment in which the copy has
-// been re-indexed. (The clustered layout does not promise it: clustered_db.hpp.)
-TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_foreign_writes) {
+// been re-indexed.
+TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_a_re_index) {
     if (GetParam() != rocks::layout::indexed) return;
     {
         const auto original = open("db");
         put_some(*original, "common-");
         copy("db", "copy");
-        write_plainly("copy", "foreign-");
+        write_plainly("copy", "foreign-", original->hash());
         copy("copy", "trial");
         const std::uint64_t indexed_at = open("trial")->place().lives.back().first;
         ASSERT_TRUE(original->ingest(place_.path("table"), {{"table", "value"}}));
@@ -123,6 +130,47 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_for
     const auto store = open("copy");
     EXPECT_EQ(store->origin(), rocks::filter_origin::rebuilt);
     for (const char* prefix : {"common-", "foreign-"}) expect_all(*store, prefix);
+}
+
+// As many writes as the original's, so that its snapshot is not newer than the copy. In the clustered layout a plain program's
+// records look like all others: the copy knows by its own notes that the snapshot is none of its own.
+TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_foreign_writes) {
+    for (const bool saved_before : {false, true}) {
+        {
+            const auto original = open("db");
+            put_some(*original, "common-");
+            if (saved_before) {
+                ASSERT_TRUE(original->save());
+            }
+            copy("db", "copy");
+            write_plainly("copy", "foreign-", original->hash(), 700);
+            put_some(*original, "original-");
+            ASSERT_TRUE(original->save());
+        }
+        copy_snapshots("db", "copy");
+        const auto store = open("copy");
+        expect_all(*store, "common-");
+        expect_all(*store, "foreign-", 700);
+        fs::remove_all(place_.path("db"));
+    }
+}
+
+// The store's own record of a snapshot is one more write: neither the next snapshot nor the next opening takes it for news.
+TEST_P(forked_history, a_snapshot_is_no_reason_for_another_one) {
+    std::uint64_t sequence = 0;
+    {
+        const auto store = open("db");
+        put_some(*store, "key-");
+        ASSERT_TRUE(store->save());
+        const std::uint64_t taken = store->keeper().snapshots();
+        sequence = store->base().GetLatestSequenceNumber();
+        ASSERT_TRUE(store->save());
+        EXPECT_EQ(store->keeper().snapshots(), taken);
+        EXPECT_EQ(store->base().GetLatestSequenceNumber(), sequence);
+    }
+    const auto store = open("db");
+    EXPECT_EQ(store->origin(), rocks::filter_origin::snapshot);
+    expect_all(*store, "key-");
 }
 
 TEST_P(forked_history, a_snapshot_from_before_the_fork_serves_both) {

@@ -12,9 +12,7 @@
 // Writes past it: records that another clustered_store has written are found in the log at the next opening; those of this
 // process (store().db()) within a second, and then every key is "maybe" until the filter is repaired. Files taken into the
 // database by others are not found. Plain keys that another program puts there are no keys of this store: they are not
-// found by get(), and reads of a range that meets a key of fewer than 16 bytes fail. Not promised: a copy of a running store,
-// into which a program without Genista wrote records, beside snapshots that the original took after the copy. Leave the
-// folder genista/ out of such a copy.
+// found by get(), and reads of a range that meets a key of fewer than 16 bytes fail.
 #pragma once
 
 #include <atomic>

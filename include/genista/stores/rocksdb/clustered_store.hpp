@@ -66,6 +66,9 @@ class clustered_store {
     [[nodiscard]] const store_id& identity() const noexcept { return identity_; }
     [[nodiscard]] std::uint64_t generation() const noexcept { return meta_.generation; }
     [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return meta_.lives; }
+    // genista.meta, and the snapshots that it knew of at opening.
+    [[nodiscard]] rocksdb::ColumnFamilyHandle* notes() const { return database_.family(meta_family_name); }
+    [[nodiscard]] const std::optional<snapshot_records>& snapshots() const noexcept { return meta_.snapshots; }
     [[nodiscard]] std::uint64_t sequence() const { return database_.base().GetLatestSequenceNumber(); }
     [[nodiscard]] bool is_new() const noexcept { return is_new_; }
     [[nodiscard]] std::uint64_t estimated_keys() const;  // RocksDB's guess

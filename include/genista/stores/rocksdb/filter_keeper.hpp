@@ -14,8 +14,9 @@
 // grow past its sequence number later, with another history.
 //
 // A copy of the files has the identity of the original and uses its sequence numbers for other writes. So a snapshot carries
-// the id of the life that wrote it (store_life in meta.hpp), and one of a life that the store does not know is refused. A
-// process that is itself copied while it runs (a clone of a virtual machine with its memory) has one life twice: do not put
+// the id of the life that wrote it (store_life in meta.hpp), and one of a life that the store does not know is refused. In
+// the clustered layout, where nothing tells foreign records from others, it also carries an id of its own, which the store
+// writes down in place of the sync (snapshot_record). A process that is itself copied while it runs (a clone of a virtual machine with its memory) has one life twice: do not put
 // the snapshots of one clone beside the data of the other.
 //
 // The keeper's thread also looks, every second, whether all writes came through the guard (write_accounts.hpp), and repairs
@@ -78,24 +79,30 @@ struct keeper_place {
     bool read_only = false;              // snapshots are another process's: none is written, and none removed
     std::vector<store_life> lives{};     // meta.hpp; the last one is the present one, unless the store is only read
     write_accounts* accounts = nullptr;  // none: foreign writes are not looked for
+    rocksdb::ColumnFamilyHandle* notes = nullptr;             // genista.meta, if snapshots are written down there
+    std::optional<snapshot_records> recorded = std::nullopt;  // none: no snapshot of this store has an id
     std::shared_ptr<store_watch> watch = std::make_shared<store_watch>();  // never null
 
-    // What a snapshot carries: one of an older generation or of an unknown life is another store's.
-    [[nodiscard]] store_id identity_in(std::uint64_t life) const noexcept {
+    // What a snapshot carries: one of an older generation, of an unknown life or with an unknown id is another store's. An
+    // id of 0 is none.
+    [[nodiscard]] store_id identity_in(std::uint64_t life, std::uint64_t snapshot = 0) const noexcept {
         store_id mixed = identity;
         for (std::size_t i = 0; i < 8; ++i) {
-            mixed[i] ^= static_cast<std::byte>(life >> (8 * i) & 0xff);
+            mixed[i] ^= static_cast<std::byte>((life ^ snapshot) >> (8 * i) & 0xff);
             mixed[8 + i] ^= static_cast<std::byte>(generation >> (8 * i) & 0xff);
         }
         return mixed;
     }
-    [[nodiscard]] store_id identity_now() const noexcept { return identity_in(lives.empty() ? 0 : lives.back().id); }
-    // The last write that R can have seen. Where the note of the newest life is all that was written in it, that is the
-    // write before the note, so that a snapshot of that moment needs no log.
+    [[nodiscard]] store_id identity_now(std::uint64_t snapshot = 0) const noexcept {
+        return identity_in(lives.empty() ? 0 : lives.back().id, snapshot);
+    }
+    // The last write that R can have seen: not the note of the newest life, if nothing came after it, and not the record of
+    // the last snapshot before that. So a snapshot of that moment needs no log.
     [[nodiscard]] std::uint64_t last_write() const {
-        const std::uint64_t newest = db->GetLatestSequenceNumber();
-        const bool only_noted = !lives.empty() && newest == lives.back().first + meta_entries;
-        return only_noted ? lives.back().first : newest;
+        std::uint64_t newest = db->GetLatestSequenceNumber();
+        if (!lives.empty() && newest == lives.back().first + meta_entries) newest = lives.back().first;
+        const bool is_record = recorded && !recorded->empty() && newest == recorded->back().shown + 1;
+        return is_record ? recorded->back().shown : newest;
     }
     [[nodiscard]] std::string folder() const { return db->GetName() + "/genista"; }
 };
@@ -160,7 +167,9 @@ class filter_keeper {
     [[nodiscard]] result<void> settle_accounts();  // while nobody writes
     // Whether a snapshot was taken: none is needed if the last one holds all there is.
     result<bool> save_if_needed();
-    result<void> write(const store_mark& mark);
+    result<void> write(store_mark mark);
+    // All writes so far become durable, and the snapshot with this id is known to the store.
+    [[nodiscard]] rocksdb::Status sync_log(const snapshot_record& taken);
 
     keeper_place place_;
     rocks_gate& gate_;

@@ -9,6 +9,8 @@
 //     generation   u64      grows when R changes past the log (ingested files, a new index): older filters are stale
 //     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see store_life
 //     mark         sequence u64, entries u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
+//     snapshots    (id u64, shown u64)...  of the filter, newest last, in the clustered layout; see snapshot_record. Written
+//                           by itself, after each snapshot
 //
 // Numbers are little-endian.
 #pragma once
@@ -64,6 +66,16 @@ struct write_mark {
     friend bool operator==(const write_mark&, const write_mark&) = default;
 };
 
+// A snapshot that the store has taken, written down before its file is published. A copy of the store that left the
+// original before that does not have it, and refuses the file, whatever was written to the copy since, and by whom.
+struct snapshot_record {
+    std::uint64_t id = 0;     // random; the file carries it
+    std::uint64_t shown = 0;  // the file shows no write after this one
+    friend bool operator==(const snapshot_record&, const snapshot_record&) = default;
+};
+using snapshot_records = std::vector<snapshot_record>;
+inline constexpr std::size_t snapshot_records_kept = 16;
+
 struct store_meta {
     std::uint32_t format = first_format;
     layout arrangement = layout::clustered;
@@ -72,7 +84,8 @@ struct store_meta {
     store_state state = store_state::ready;
     std::uint64_t generation = 0;
     std::vector<store_life> lives{};
-    std::optional<write_mark> mark = std::nullopt;  // none: databases of older versions
+    std::optional<write_mark> mark = std::nullopt;             // none: databases of older versions
+    std::optional<snapshot_records> snapshots = std::nullopt;  // none: no snapshot was written down yet
 
     // With a key from the operating system's generator, unless one is given (tests, experiments that must repeat).
     [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
@@ -89,6 +102,12 @@ inline constexpr std::uint64_t meta_entries = 8;
 // The mark alone: one entry. None: the next opening builds the index again.
 [[nodiscard]] rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                const std::optional<write_mark>& mark, bool durably);
+
+// The snapshots alone: one entry. Durable when it returns, with all writes before it.
+[[nodiscard]] rocksdb::Status write_snapshot_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
+                                                     const snapshot_records& records);
+// For a life or a snapshot.
+[[nodiscard]] result<std::uint64_t> random_id() noexcept;
 
 // Tables of this moment and this session's name; no sequence number yet.
 [[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);
