@@ -246,7 +246,8 @@ class either_store {
                 .records = &records().family(),
                 .identity = clustered_ ? clustered_->identity() : indexed_->identity(),
                 .generation = clustered_ ? clustered_->generation() : indexed_->generation(),
-                .lives = clustered_ ? clustered_->lives() : indexed_->lives()};
+                .lives = clustered_ ? clustered_->lives() : indexed_->lives(),
+                .recorded = clustered_ ? clustered_->store().snapshots() : std::nullopt};
     }
     [[nodiscard]] const hasher& hash() { return gate().hash(); }
     [[nodiscard]] rocksdb::DB& base() { return clustered_ ? clustered_->base() : indexed_->base(); }
