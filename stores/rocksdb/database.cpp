@@ -166,6 +166,8 @@ result<database> database::open(const std::string& path, opening how) try {
     database made;
     made.is_new_ = what != found::database;
     how.options.create_if_missing = how.create_if_missing;
+    // RocksDB 7.8 ends the process if a reader does not track logs and the writer did. Where none are tracked it checks none.
+    if (how.read_only) how.options.track_and_verify_wals_in_manifest = true;
     rocksdb::DB* db = nullptr;
     const auto opened = how.read_only ? rocksdb::DB::OpenForReadOnly(how.options, path, families, &made.handles_, &db)
                                       : rocksdb::DB::Open(how.options, path, families, &made.handles_, &db);

@@ -128,6 +128,27 @@ TEST(clustered_db, what_was_learnt_is_saved_though_nothing_was_written) {
 }
 
 // Another process may be writing: what the reader cannot use may be good for the writer.
+// RocksDB 7.8 ended the process.
+TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
+    const scratch here;
+    clustered_db_options writing = test_options();
+    writing.store.rocksdb.track_and_verify_wals_in_manifest = true;
+    writing.store.rocksdb.disable_auto_compactions = true;  // they would take files away from the reader
+    auto writer = clustered_db::open(here.path(), writing);
+    ASSERT_TRUE(writer) << writer.error().message();
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_TRUE((*writer)->put("key-" + std::to_string(i), "v"));
+        if (i % 30 != 0) continue;
+        ASSERT_TRUE((*writer)->store().sync());
+        ASSERT_TRUE((*writer)->store().flush());
+    }
+    clustered_db_options reading = test_options();
+    reading.store.read_only = true;
+    const auto reader = clustered_db::open(here.path(), reading);
+    ASSERT_TRUE(reader) << reader.error().message();
+    for (int i = 0; i < 100; ++i) EXPECT_TRUE((*reader)->get("key-" + std::to_string(i))->has_value()) << i;
+}
+
 TEST(clustered_db, a_reader_removes_no_snapshot_and_writes_none) {
     const scratch here;
     {
