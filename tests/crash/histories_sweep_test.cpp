@@ -122,6 +122,16 @@ class history {
         options.guard.adapt = one_in(3) ? adapting::in_background : adapting::on_read;
     }
 
+    // RocksDB's threads hold still, and no file goes.
+    template <class Call>
+    void while_files_stay(const Call& call) {
+        expect_ok(base().PauseBackgroundWork(), "pausing");
+        expect_ok(base().DisableFileDeletions(), "keeping files");
+        call();
+        expect_ok(base().EnableFileDeletions(true), "letting files go");
+        expect_ok(base().ContinueBackgroundWork(), "going on");
+    }
+
     // ---- of a layout ----
     virtual bool open() = 0;
     virtual void operate_once() = 0;
@@ -150,19 +160,17 @@ class history {
         if (went_past_) (void)keeper().look();
     }
 
-    // What a kill at this moment would leave. RocksDB's threads hold still, so that no file goes while it is copied.
+    // What a kill at this moment would leave.
     void kill_here() {
-        expect_ok(base().PauseBackgroundWork(), "pausing");
-        expect_ok(base().DisableFileDeletions(), "keeping files");
-        is_killed_ = true;
-        try {
-            copy_folder(database(), place_.path("killed"));
-            ++seen_.kills;
-        } catch (const fs::filesystem_error&) {  // a snapshot of the keeper's thread went
-            is_killed_ = false;
-        }
-        expect_ok(base().EnableFileDeletions(true), "letting files go");
-        expect_ok(base().ContinueBackgroundWork(), "going on");
+        while_files_stay([&] {
+            is_killed_ = true;
+            try {
+                copy_folder(database(), place_.path("killed"));
+                ++seen_.kills;
+            } catch (const fs::filesystem_error&) {  // a snapshot of the keeper's thread went
+                is_killed_ = false;
+            }
+        });
     }
 
     // Between two lives.
@@ -481,10 +489,12 @@ class clustered_history final : public history {
         if (!one_in(3)) return;
         rocks::clustered_db_options options = draw_options();
         options.store.read_only = true;
-        const auto reader = rocks::clustered_db::open(database(), options);
-        if (!reader) return;  // the writer has just moved a file
-        expect_all_found_in(**reader, "by a reader");
-        (void)(*reader)->close();
+        while_files_stay([&] {
+            const auto reader = rocks::clustered_db::open(database(), options);
+            if (!reader) return complain(std::string{reader.error().message()}, "opening for reading");
+            expect_all_found_in(**reader, "by a reader");
+            (void)(*reader)->close();
+        });
     }
 
     void write_plainly(rocksdb::DB& plain) override {

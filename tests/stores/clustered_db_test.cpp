@@ -133,7 +133,6 @@ TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
     const scratch here;
     clustered_db_options writing = test_options();
     writing.store.rocksdb.track_and_verify_wals_in_manifest = true;
-    writing.store.rocksdb.disable_auto_compactions = true;  // they would take files away from the reader
     auto writer = clustered_db::open(here.path(), writing);
     ASSERT_TRUE(writer) << writer.error().message();
     for (int i = 0; i < 100; ++i) {
@@ -144,7 +143,12 @@ TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
     }
     clustered_db_options reading = test_options();
     reading.store.read_only = true;
+    // Compactions would take files away from the reader.
+    ASSERT_TRUE((*writer)->base().PauseBackgroundWork().ok());
+    ASSERT_TRUE((*writer)->base().DisableFileDeletions().ok());
     const auto reader = clustered_db::open(here.path(), reading);
+    ASSERT_TRUE((*writer)->base().EnableFileDeletions(true).ok());
+    ASSERT_TRUE((*writer)->base().ContinueBackgroundWork().ok());
     ASSERT_TRUE(reader) << reader.error().message();
     for (int i = 0; i < 100; ++i) EXPECT_TRUE((*reader)->get("key-" + std::to_string(i))->has_value()) << i;
 }
