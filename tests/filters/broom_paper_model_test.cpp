@@ -101,7 +101,7 @@ TEST(broom_paper_model, every_step_agrees_with_the_truth) {
             EXPECT_EQ(w.failures, 0u);
             fixed += w.fixed;
             phases += w.filter.details().phases;
-            rehashed += w.filter.details().rehashed;
+            rehashed += w.all_rehashed();
         }
     }
     EXPECT_GT(fixed, 3'000u);
@@ -155,8 +155,8 @@ TEST(broom_paper_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_sta
                 ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, 0) << ", after the faults " << share;
             }
             failures += w.failures;
-            rebuilds += w.filter.details().rebuilds;
-            rehashed += w.filter.details().rehashed;
+            rebuilds += w.all_rebuilds();
+            rehashed += w.all_rehashed();
         }
     }
     EXPECT_GT(failures, 2'000u);
