@@ -128,6 +128,8 @@ result<void> clustered_db::erase(key_view key) {
 
 result<void> clustered_db::audit() {
     if (is_closed()) return closed();
+    // What reads have taught in the background changes bins and counts: an audit wants a filter that holds still.
+    guarded_.inner_gate().drain();
     const writers_lock::exclusive nobody_writes{writers_};
     return guarded_.filter().audit(store_->remote());
 }

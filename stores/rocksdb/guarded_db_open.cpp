@@ -336,6 +336,8 @@ result<digest_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
 
 result<void> guarded_db::audit() {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no audit: the database is closed");
+    // What reads have taught in the background changes bins and counts: an audit wants a filter that holds still.
+    gate_->drain();
     const std::unique_lock no_range_delete{clearing_};
     const writers_lock::exclusive nobody_writes{writers_};
     const auto data = sum_of_default(*db_, gate_->hash());

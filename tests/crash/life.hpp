@@ -125,8 +125,6 @@ class life {
         for (std::uint32_t key = 0; key < ledger::keys && !failed_; ++key) check_key(key);
         // Deletions past the guard leave records without keys until a query meets them: all keys were asked for.
         if (plan_.audits) {
-            store_->gate()
-                .drain();  // what the reads above taught in the background: an audit wants a filter that holds still
             if (const auto sound = store_->audit(); !sound) complain("audit", sound.error());
         }
         if (failed_) return;
