@@ -1,51 +1,16 @@
-// result, error, buffer and the choice of instruction sets.
+// buffer and the choice of instruction sets.
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>
 #include <string>
 
-#include "genista/base/buffer.hpp"
-#include "genista/base/cpu.hpp"
-#include "genista/base/result.hpp"
-#include "support/every_isa.hpp"
+#include "base/cpu.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::base_test {
 namespace {
-
-TEST(result, holds_a_value_that_can_only_be_moved) {
-    result<std::unique_ptr<int>> made = std::make_unique<int>(7);
-    ASSERT_TRUE(made.has_value());
-    EXPECT_EQ(**made, 7);
-    const std::unique_ptr<int> taken = *std::move(made);
-    EXPECT_EQ(*taken, 7);
-}
-
-TEST(result, holds_an_error_with_its_code_and_message) {
-    const result<int> failed = error::make(error_code::invalid_argument, "capacity %d is not in %d..%d", 0, 1, 9);
-    ASSERT_FALSE(failed.has_value());
-    EXPECT_EQ(failed.error().code(), error_code::invalid_argument);
-    EXPECT_EQ(failed.error().message(), "capacity 0 is not in 1..9");
-}
-
-TEST(result, of_nothing_is_success_or_an_error) {
-    EXPECT_TRUE(result<void>{}.has_value());
-    EXPECT_FALSE(result<void>{error::make(error_code::io, "no")}.has_value());
-}
-
-TEST(error, long_messages_are_cut_and_stay_strings) {
-    const std::string endless(10'000, 'x');
-    const error cut = error::make(error_code::io, "%s", endless.c_str());
-    EXPECT_LT(cut.message().size(), 300u);
-    EXPECT_EQ(cut.message(), endless.substr(0, cut.message().size()));
-}
-
-TEST(error, every_code_has_a_name) {
-    for (const error_code code : {error_code::invalid_argument, error_code::out_of_memory, error_code::corrupt,
-                                  error_code::unsupported, error_code::mismatch, error_code::io, error_code::timeout}) {
-        EXPECT_NE(to_string(code), "unknown error");
-    }
-}
 
 TEST(buffer, is_zeroed_aligned_and_accounted_at_every_size) {
     for (const std::uint64_t size :

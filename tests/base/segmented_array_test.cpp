@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::segmented_array_test {
 namespace {

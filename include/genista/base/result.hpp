@@ -1,13 +1,18 @@
-// What can go wrong in the world, as a value: result<T> is a T or an error that names the value and what is allowed.
+// What can go wrong outside the program, as a value: result<T> is a T or an error that names the value and what is allowed.
 //
-// Three kinds of trouble, three tools (CONTRIBUTING.md): bugs are asserted, ordinary outcomes are enums, and what the
-// world does to us (bad parameters, damaged bytes, a store that fails, no memory) is an `error` in a `result<T>`.
-// An error carries its text inside itself, so that reporting "out of memory" never allocates.
+// Three kinds of trouble, three tools (CONTRIBUTING.md): bugs are asserted, ordinary outcomes are enums, and everything else
+// (bad parameters, damaged bytes, a store that fails, no memory) is an `error` in a `result<T>`.
+//
+//     auto made = genista::broom_filter::make({.capacity = 1'000'000});
+//     if (!made) return report(made.error().message());
+//     genista::broom_filter filter = *std::move(made);
+//
+// An error is one pointer to a text that is shared by its copies: result<bool> has 16 bytes. Making an error never fails. Where
+// there is no memory for its text, a few places are kept back for such texts; when they are used up, the text is that of the code.
 #pragma once
 
 #include <cassert>
-#include <cstdarg>
-#include <cstdio>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -47,24 +52,32 @@ enum class error_code : unsigned char {
 
 class error {
   public:
-    // printf-style, cut at the buffer's end.
-    [[gnu::format(printf, 2, 3)]] static error make(error_code code, const char* format, ...) noexcept {
-        error made{code};
-        va_list arguments;
-        va_start(arguments, format);
-        std::vsnprintf(made.text_, sizeof made.text_, format, arguments);
-        va_end(arguments);
-        return made;
-    }
+    // printf-style; a text longer than most_text bytes is cut there.
+    [[gnu::format(printf, 2, 3)]] static error make(error_code code, const char* format, ...) noexcept;
 
-    [[nodiscard]] error_code code() const noexcept { return code_; }
-    [[nodiscard]] std::string_view message() const noexcept { return text_; }
+    error(const error& other) noexcept;
+    error& operator=(const error& other) noexcept;
+    ~error();
+
+    [[nodiscard]] error_code code() const noexcept;
+    // Valid as long as this error or a copy of it is.
+    [[nodiscard]] std::string_view message() const noexcept;
+
+    [[nodiscard]] bool is_invalid_argument() const noexcept { return code() == error_code::invalid_argument; }
+    [[nodiscard]] bool is_out_of_memory() const noexcept { return code() == error_code::out_of_memory; }
+    [[nodiscard]] bool is_corrupt() const noexcept { return code() == error_code::corrupt; }
+    [[nodiscard]] bool is_unsupported() const noexcept { return code() == error_code::unsupported; }
+    [[nodiscard]] bool is_mismatch() const noexcept { return code() == error_code::mismatch; }
+    [[nodiscard]] bool is_io() const noexcept { return code() == error_code::io; }
+    [[nodiscard]] bool is_timeout() const noexcept { return code() == error_code::timeout; }
+
+    static constexpr std::size_t most_text = 238;
 
   private:
-    explicit error(error_code code) noexcept : code_{code} { text_[0] = '\0'; }
+    struct shared_text;  // src/base/result.cpp
+    explicit error(shared_text* text) noexcept : text_{text} {}
 
-    error_code code_;
-    char text_[239];
+    shared_text* text_;  // never null
 };
 
 // A T or an error. `if (!r) return r.error();` then `*r`.
@@ -83,6 +96,17 @@ class [[nodiscard]] result {
     [[nodiscard]] T* operator->() noexcept { return pointer(); }
     [[nodiscard]] const T* operator->() const noexcept { return pointer(); }
 
+    // The value, or `otherwise` where there is none.
+    template <class U>
+    [[nodiscard]] T value_or(U&& otherwise) const& {
+        return has_value() ? **this : static_cast<T>(std::forward<U>(otherwise));
+    }
+    template <class U>
+    [[nodiscard]] T value_or(U&& otherwise) && {
+        return has_value() ? *std::move(*this) : static_cast<T>(std::forward<U>(otherwise));
+    }
+
+    // REQUIRES: !has_value().
     [[nodiscard]] const class error& error() const noexcept {
         assert(!has_value());
         return *std::get_if<1>(&held_);
