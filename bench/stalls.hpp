@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "genista/guard/latency_histogram.hpp"
+#include "genista/detail/guard/latency_histogram.hpp"
 
 namespace genista::bench {
 

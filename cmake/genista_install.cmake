@@ -4,7 +4,12 @@ install(TARGETS genista EXPORT genista_targets ARCHIVE DESTINATION ${CMAKE_INSTA
 if(TARGET genista_rocksdb)
     install(TARGETS genista_rocksdb EXPORT genista_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(DIRECTORY include/genista DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# The headers over RocksDB come with the library over RocksDB.
+set(genista_left_out)
+if(NOT TARGET genista_rocksdb)
+    set(genista_left_out PATTERN stores EXCLUDE)
+endif()
+install(DIRECTORY include/genista DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} ${genista_left_out})
 install(EXPORT genista_targets NAMESPACE genista:: FILE genista-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/genista)
 configure_package_config_file(cmake/genista-config.cmake.in ${PROJECT_BINARY_DIR}/genista-config.cmake

@@ -1,5 +1,5 @@
 # The compiler options of the house, in one place: warnings, sanitizers. No -march anywhere: release binaries run on any
-# x86-64, and kernels for larger instruction sets are chosen at run time (include/genista/base/cpu.hpp).
+# x86-64, and kernels for larger instruction sets are chosen at run time (src/base/cpu.hpp).
 # Instrumented or lightly optimised, g++ 12 takes libstdc++'s own moves for uses of what was never set, and its own copies of
 # short strings for overruns.
 set(genista_false_alarms)

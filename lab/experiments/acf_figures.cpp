@@ -17,16 +17,16 @@
 #include <mutex>
 
 #include "genista/filters/broom.hpp"
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
-#include "genista/filters/swapping.hpp"
 #include "lab/experiments/acf_figures.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/twins/plain_cuckooing.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/trace_replay.hpp"
+#include "papers/cuckoo.hpp"
+#include "papers/cyclic.hpp"
+#include "papers/swapping.hpp"
 
 namespace genista::lab {
 namespace {

@@ -9,10 +9,10 @@
 
 #include <mutex>
 
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/parallel.hpp"
+#include "papers/cuckoo.hpp"
 
 namespace genista::lab {
 namespace {

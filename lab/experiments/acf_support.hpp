@@ -28,7 +28,7 @@
 #include <optional>
 #include <vector>
 
-#include "genista/filters/cuckoo/family.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"

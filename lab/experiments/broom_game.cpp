@@ -34,13 +34,13 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "genista/filters/broom_paper.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/statistics/binomial.hpp"
+#include "papers/broom_paper.hpp"
 
 namespace genista::lab {
 namespace {

@@ -19,7 +19,6 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/broom_paper.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/games/broom_arena.hpp"
@@ -27,6 +26,7 @@
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
+#include "papers/broom_paper.hpp"
 
 namespace genista::lab {
 namespace {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 #include "lab/experiments/broom_paper.hpp"
 #include "lab/workloads/paper_workload.hpp"
 

@@ -17,13 +17,13 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
-#include "genista/filters/whitelist.hpp"
 #include "lab/controls/space_control.hpp"
 #include "lab/experiments/broom_paper.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/our_workload.hpp"
 #include "lab/workloads/space_run.hpp"
+#include "papers/whitelist.hpp"
 
 namespace genista::lab {
 namespace {

@@ -1,4 +1,4 @@
-// broom-words: does include/genista/bits/bit_strings.hpp keep [broom18 App. A, Lemma 29]?
+// broom-words: does papers/bit_strings/bit_strings.hpp keep [broom18 App. A, Lemma 29]?
 //
 // Two measurements. (1) Agreement: the word kernels against the dull twin, on every sequence of small strings with every
 // argument, and by chance on strings that fill one to four words. (2) Steps: for each operation the largest number of word

@@ -9,12 +9,12 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/filters/with_oracle.hpp"
-#include "genista/oracles/perturbed_oracle.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiments/daisy_broom.hpp"
 #include "lab/games/daisy_broom_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/odds_world.hpp"
+#include "papers/perturbed_oracle.hpp"
 
 namespace genista::lab {
 namespace {

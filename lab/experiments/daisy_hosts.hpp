@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/oracles/score_training.hpp"
+#include "genista/detail/oracles/score_training.hpp"
 #include "lab/experiment.hpp"
 
 namespace genista::lab {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/oracles/daisy_class.hpp"
+#include "genista/detail/oracles/daisy_class.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/experiment_run.hpp"
 

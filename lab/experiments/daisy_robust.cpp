@@ -47,15 +47,15 @@
 #include <string>
 #include <vector>
 
+#include "genista/detail/oracles/score_training.hpp"
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
-#include "genista/oracles/perturbed_oracle.hpp"
-#include "genista/oracles/score_training.hpp"
 #include "genista/oracles/sketch_oracle.hpp"
 #include "lab/experiments/daisy_robust.hpp"
 #include "lab/experiments/experiments.hpp"
+#include "papers/perturbed_oracle.hpp"
 
 namespace genista::lab {
 namespace {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "genista/filters/weighted_bloom.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/daisy_input.hpp"
@@ -26,6 +25,7 @@
 #include "lab/workloads/number_set.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
+#include "papers/weighted_bloom.hpp"
 
 namespace genista::lab {
 namespace {

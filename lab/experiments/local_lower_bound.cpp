@@ -43,8 +43,6 @@
 #include <utility>
 
 #include "genista/filters/broom.hpp"
-#include "genista/filters/broom_paper.hpp"
-#include "genista/filters/whitelist.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
@@ -52,6 +50,8 @@
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/random.hpp"
+#include "papers/broom_paper.hpp"
+#include "papers/whitelist.hpp"
 
 namespace genista::lab {
 

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/bits/words.hpp"
+#include "bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/experiments/ppr_limits.hpp"

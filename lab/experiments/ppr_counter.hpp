@@ -17,7 +17,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "genista/bits/redundant_counter.hpp"
+#include "bits/redundant_counter.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/random.hpp"
 

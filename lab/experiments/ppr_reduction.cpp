@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "genista/hash/families.hpp"
-#include "genista/hash/reduction.hpp"
+#include "genista/detail/hash/families.hpp"
+#include "hash/reduction.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 

@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
-#include "genista/filters/whitelist.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiments/experiments.hpp"
 #include "lab/games/learning_arena.hpp"
@@ -34,6 +33,7 @@
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
+#include "papers/whitelist.hpp"
 
 namespace genista::lab {
 namespace {

@@ -7,15 +7,10 @@
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/filters/blocked_bloom.hpp"
 #include "genista/filters/bloom.hpp"
-#include "genista/filters/broom_paper.hpp"
 #include "genista/filters/cascade.hpp"
 #include "genista/filters/cleary.hpp"
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
-#include "genista/filters/swapping.hpp"
-#include "genista/filters/whitelist.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/cuckoo_arena.hpp"
@@ -23,6 +18,11 @@
 #include "lab/games/index_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remembering_bloom.hpp"
+#include "papers/broom_paper.hpp"
+#include "papers/cuckoo.hpp"
+#include "papers/cyclic.hpp"
+#include "papers/swapping.hpp"
+#include "papers/whitelist.hpp"
 
 namespace genista::lab {
 namespace {

@@ -1,7 +1,7 @@
 // cuckoo_arena: a filter of the cuckoo family with its R in memory.
 #pragma once
 
-#include "genista/filters/cuckoo/family.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 #include "lab/games/learning_arena.hpp"
 #include "lab/games/remotes.hpp"
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "genista/remote/counting_map.hpp"
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/workloads/flat_slots.hpp"
+#include "support/remote/counting_map.hpp"
 
 namespace genista::lab {
 

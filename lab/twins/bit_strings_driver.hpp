@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/bits/bit_strings_parallel.hpp"
 #include "lab/twins/plain_bit_strings.hpp"
+#include "papers/bit_strings/bit_strings_parallel.hpp"
 
 namespace genista::lab {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/bits/bit_strings.hpp"
+#include "papers/bit_strings/bit_strings.hpp"
 
 namespace genista::lab {
 

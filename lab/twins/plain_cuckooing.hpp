@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 #include "lab/workloads/random.hpp"
 
 namespace genista::lab {

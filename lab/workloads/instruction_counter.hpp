@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "genista/base/result.hpp"
-#include "genista/hash/digest.hpp"
 #include "genista/hash/key.hpp"
 #include "genista/remote/remote.hpp"
 

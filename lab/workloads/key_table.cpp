@@ -1,7 +1,7 @@
 // Open addressing over numbers. See key_table.hpp.
 #include "lab/workloads/key_table.hpp"
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::lab {
 namespace {

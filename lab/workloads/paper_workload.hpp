@@ -1,8 +1,8 @@
 // paper_workload: the operations that experiments are made of (broom_workload.hpp), for the broom filter of the text.
 #pragma once
 
-#include "genista/filters/broom_paper.hpp"
 #include "lab/workloads/broom_workload.hpp"
+#include "papers/broom_paper.hpp"
 
 namespace genista::lab {
 

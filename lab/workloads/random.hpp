@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::lab {
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
 #include "lab/workloads/broom_workload.hpp"
 
 namespace genista::lab {

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "genista/filters/cuckoo/family.hpp"
-#include "genista/remote/counting_map.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/flat_slots.hpp"
 #include "lab/workloads/trace.hpp"
+#include "support/remote/counting_map.hpp"
 
 namespace genista::lab {
 

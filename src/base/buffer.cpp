@@ -1,5 +1,5 @@
 // Where the bytes of a buffer come from: the C++ allocator, or mmap, with huge pages advised from 2 MiB on.
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
 
 #include <sys/mman.h>
 

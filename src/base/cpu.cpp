@@ -1,5 +1,5 @@
 // Which instruction sets this processor has, asked once.
-#include "genista/base/cpu.hpp"
+#include "base/cpu.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -1,4 +1,4 @@
-#include "genista/bits/packed_array.hpp"
+#include "bits/packed_array.hpp"
 
 namespace genista::bits {
 

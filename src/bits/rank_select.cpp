@@ -1,5 +1,5 @@
 // Building the directory of rank_select, and the select that walks it.
-#include "genista/bits/rank_select.hpp"
+#include "bits/rank_select.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <vector>
 
+#include "bits/words.hpp"
 #include "filters/bloomier_kernels.hpp"
 #include "filters/common.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
-#include "genista/bits/words.hpp"
 
 namespace genista {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/team.hpp"
+#include "bits/words.hpp"
 #include "filters/common.hpp"
 #include "filters/walls.hpp"
-#include "genista/bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
 #include "hash/digests_in_order.hpp"
 

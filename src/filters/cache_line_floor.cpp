@@ -1,5 +1,5 @@
 // The cold half of cache_line_floor, and its kernels for every instruction set.
-#include "genista/filters/cache_line_floor.hpp"
+#include "filters/cache_line_floor.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -11,8 +11,8 @@
 #include <cstring>
 #include <limits>
 
-#include "genista/base/uint128.hpp"
-#include "genista/bits/words.hpp"
+#include "bits/words.hpp"
+#include "genista/detail/base/uint128.hpp"
 #include "genista/filters/cleary.hpp"
 
 namespace genista::cleary {

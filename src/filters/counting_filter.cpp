@@ -1,5 +1,5 @@
 // counting_filter: what there is behind its header, for the optimal and the spectral filter.
-#include "genista/filters/counting_filter.hpp"
+#include "genista/detail/filters/counting_filter.hpp"
 
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@
 #include "filters/walls.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
-#include "genista/hash/reduction.hpp"
+#include "hash/reduction.hpp"
 
 namespace genista {
 namespace {

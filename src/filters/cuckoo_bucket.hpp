@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 

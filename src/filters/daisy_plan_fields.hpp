@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "genista/format/fields.hpp"
+#include "genista/detail/format/fields.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {

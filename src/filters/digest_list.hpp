@@ -16,7 +16,7 @@
 
 #include "filters/quotient_table.hpp"
 #include "genista/base/result.hpp"
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 

@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
-#include "genista/base/uint128.hpp"
-#include "genista/bits/words.hpp"
+#include "bits/words.hpp"
+#include "genista/detail/base/uint128.hpp"
 
 namespace genista {
 namespace {

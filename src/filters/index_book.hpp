@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/index_source.hpp"
+#include "genista/detail/filters/index_source.hpp"
 
 namespace genista {
 

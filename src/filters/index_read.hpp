@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/filters/index_source.hpp"
+#include "genista/detail/filters/index_source.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista {

@@ -12,7 +12,7 @@
 #include "filters/succinct/hashed.hpp"
 #include "filters/succinct/snapshot.hpp"
 #include "filters/walls.hpp"
-#include "genista/hash/reduction.hpp"
+#include "hash/reduction.hpp"
 
 namespace genista {
 namespace {

@@ -2,7 +2,7 @@
 // hence a macro: GENISTA_PICK(octet_kernels) is the address of portable::, avx2:: or avx512::octet_kernels.
 #pragma once
 
-#include "genista/base/cpu.hpp"
+#include "base/cpu.hpp"
 
 #if defined(__x86_64__)
 #define GENISTA_PICK(table)                                             \

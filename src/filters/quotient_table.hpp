@@ -27,9 +27,9 @@
 #include <optional>
 #include <span>
 
-#include "genista/base/buffer.hpp"
+#include "bits/words.hpp"
 #include "genista/base/result.hpp"
-#include "genista/bits/words.hpp"
+#include "genista/detail/base/buffer.hpp"
 
 namespace genista {
 

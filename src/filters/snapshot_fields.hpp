@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "format/hash_fields.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/format/snapshot.hpp"
 
 namespace genista {
 

@@ -7,7 +7,7 @@
 
 #include "base/without_throwing.hpp"
 #include "genista/base/result.hpp"
-#include "genista/hash/hash_key.hpp"
+#include "genista/hash/hasher.hpp"
 
 namespace genista {
 

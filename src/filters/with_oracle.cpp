@@ -2,7 +2,7 @@
 #include "genista/filters/with_oracle.hpp"
 
 #include "format/hash_fields.hpp"
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-#include "genista/format/fields.hpp"
+#include "genista/detail/format/fields.hpp"
 
 namespace genista::detail {
 

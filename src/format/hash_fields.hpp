@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista::detail {
 

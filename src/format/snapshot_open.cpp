@@ -11,7 +11,7 @@
 #include "base/all_zero.hpp"
 #include "format/checksum.hpp"
 #include "format/snapshot_layout.hpp"
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista {
 namespace {

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "format/checksum.hpp"
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista::detail {
 

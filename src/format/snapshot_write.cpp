@@ -7,7 +7,7 @@
 #include "format/checksum.hpp"
 #include "format/snapshot_layout.hpp"
 #include "format/snapshot_stream.hpp"
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista {
 namespace {

@@ -1,5 +1,5 @@
 // Sums over buckets. See latency_histogram.hpp.
-#include "genista/guard/latency_histogram.hpp"
+#include "genista/detail/guard/latency_histogram.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include "genista/version.hpp"
+
 namespace genista {
 namespace {
 
@@ -167,7 +169,7 @@ std::string metrics_page::text() const {
         "# TYPE genista_build_info gauge\n"
         "genista_build_info{";
     std::string labels;
-    append_label(labels, "version", GENISTA_VERSION);
+    append_label(labels, "version", library_version());
     append_label(labels, "compiler", __VERSION__);
     page.append(labels).append("} 1\n");
     for (const family& each : families_) {

@@ -14,8 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "genista/hash/digest.hpp"
-#include "genista/hash/hash_state.hpp"
+#include "genista/detail/hash/hash_state.hpp"
 #include "genista/hash/key.hpp"
-#include "genista/hash/siphash.hpp"
 #include "hash/aes_soft.hpp"
+#include "hash/siphash.hpp"

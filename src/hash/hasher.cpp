@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "genista/base/cpu.hpp"
+#include "base/cpu.hpp"
 #include "hash/digest_kernels_includes.hpp"
 
 #define GENISTA_KERNELS "hash/hasher_kernels.inl"

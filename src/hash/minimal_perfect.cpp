@@ -1,5 +1,5 @@
 // Building minimal_perfect: cut into partitions, search each by itself, then give every column the width of its largest seed.
-#include "genista/hash/minimal_perfect.hpp"
+#include "genista/detail/hash/minimal_perfect.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/team.hpp"
-#include "genista/bits/words.hpp"
+#include "bits/words.hpp"
 #include "hash/perfect_search.hpp"
 
 namespace genista {

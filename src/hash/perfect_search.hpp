@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "genista/hash/minimal_perfect.hpp"
+#include "genista/detail/hash/minimal_perfect.hpp"
 
 namespace genista {
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "genista/hash/digest.hpp"
 #include "genista/hash/hasher.hpp"
+#include "genista/hash/key.hpp"
 #include "hash/key_stream.hpp"
 
 namespace genista {

@@ -1,7 +1,7 @@
 // Which loader a snapshot wants. See any_oracle.hpp.
-#include "genista/oracles/any_oracle.hpp"
+#include "genista/detail/oracles/any_oracle.hpp"
 
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista {
 namespace {

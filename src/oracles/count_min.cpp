@@ -1,5 +1,5 @@
 // Adding, estimating and merging. See count_min.hpp.
-#include "genista/oracles/count_min.hpp"
+#include "genista/detail/oracles/count_min.hpp"
 
 #include <algorithm>
 #include <array>

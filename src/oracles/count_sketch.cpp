@@ -1,5 +1,5 @@
 // Adding, estimating and merging. See count_sketch.hpp.
-#include "genista/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/count_sketch.hpp"
 
 #include <algorithm>
 #include <array>

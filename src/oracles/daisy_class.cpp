@@ -1,5 +1,5 @@
 // Regimes and bits of a key. See daisy_class.hpp.
-#include "genista/oracles/daisy_class.hpp"
+#include "genista/detail/oracles/daisy_class.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "genista/format/fields.hpp"
+#include "genista/detail/format/fields.hpp"
 
 namespace genista {
 namespace {

@@ -1,11 +1,11 @@
 // The fixed keys and odds that an oracle is probed with, and their checksum. See oracle_identity.hpp.
-#include "genista/oracles/oracle_identity.hpp"
+#include "genista/detail/oracles/oracle_identity.hpp"
 
 #include <bit>
 #include <cmath>
 
 #include "format/checksum.hpp"
-#include "genista/format/fields.hpp"
+#include "genista/detail/format/fields.hpp"
 
 namespace genista {
 namespace {

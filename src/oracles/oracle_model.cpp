@@ -4,7 +4,7 @@
 #include <array>
 #include <new>
 
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "genista/oracles/score_training.hpp"
+#include "genista/detail/oracles/score_training.hpp"
 #include "oracles/score_fit.hpp"
 
 namespace genista {

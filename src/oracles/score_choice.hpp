@@ -12,7 +12,7 @@
 #include <functional>
 #include <span>
 
-#include "genista/oracles/score_training.hpp"
+#include "genista/detail/oracles/score_training.hpp"
 #include "oracles/score_fit.hpp"
 
 namespace genista {

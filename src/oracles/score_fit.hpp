@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "genista/oracles/score_training.hpp"
+#include "genista/detail/oracles/score_training.hpp"
 
 namespace genista {
 

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 #include "genista/oracles/score_oracle.hpp"
 
 namespace genista {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <new>
 
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "oracles/score_ngrams.hpp"
 
 namespace genista {

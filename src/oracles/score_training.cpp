@@ -1,5 +1,5 @@
 // Splitting the logs, and the steps of training in their order. See score_training.hpp.
-#include "genista/oracles/score_training.hpp"
+#include "genista/detail/oracles/score_training.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 #include "oracles/score_bins.hpp"
 #include "oracles/score_choice.hpp"
 #include "oracles/score_fit.hpp"

@@ -1,5 +1,5 @@
 // Making and comparing the tables under the sketches. See sketch_table.hpp.
-#include "genista/oracles/sketch_table.hpp"
+#include "genista/detail/oracles/sketch_table.hpp"
 
 #include "oracles/hash_choice.hpp"
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/hash/hasher.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
 #include "stores/rocksdb/batch_reader.hpp"
 
 namespace genista::rocks {

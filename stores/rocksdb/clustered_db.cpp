@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -1,5 +1,5 @@
 // Opening, reading and writing. See clustered_store.hpp.
-#include "genista/stores/rocksdb/clustered_store.hpp"
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
 
 #include <rocksdb/write_batch.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/stores/rocksdb/write_accounts.hpp"
+#include "genista/detail/stores/rocksdb/write_accounts.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -1,5 +1,5 @@
 // Looking at a path, opening what is there, and the handles. See database.hpp.
-#include "genista/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
 
 #include <rocksdb/cache.h>
 #include <rocksdb/comparator.h>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/closed_db.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 

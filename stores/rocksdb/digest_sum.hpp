@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::rocks {
 

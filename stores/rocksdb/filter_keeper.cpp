@@ -1,13 +1,13 @@
 // Taking snapshots. See filter_keeper.hpp; find_filter.cpp has the way back.
-#include "genista/stores/rocksdb/filter_keeper.hpp"
+#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
 
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <new>
 
-#include "genista/base/fail_point.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 
 namespace genista::rocks {

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <new>
 
-#include "genista/stores/rocksdb/filter_keeper.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/batch_reader.hpp"
 #include "stores/rocksdb/log_since.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"

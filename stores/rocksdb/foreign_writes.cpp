@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "genista/stores/rocksdb/ordered_records.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/ordered_records.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
 #include "stores/rocksdb/log_since.hpp"
 

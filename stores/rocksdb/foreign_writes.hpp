@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "genista/stores/rocksdb/database.hpp"
-#include "genista/stores/rocksdb/meta.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/meta.hpp"
 
 namespace genista::rocks {
 

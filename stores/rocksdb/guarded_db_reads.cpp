@@ -2,7 +2,7 @@
 #include <chrono>
 #include <utility>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 namespace genista::rocks {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "genista/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 namespace genista::rocks {

@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 namespace genista::rocks {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -10,11 +10,11 @@
 #include <new>
 #include <utility>
 
-#include "genista/base/fail_point.hpp"
-#include "genista/format/snapshot.hpp"
-#include "genista/stores/rocksdb/database.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/format/snapshot.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/digest_sum.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 

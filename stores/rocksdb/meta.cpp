@@ -1,5 +1,5 @@
 // Bytes of genista.meta. See meta.hpp.
-#include "genista/stores/rocksdb/meta.hpp"
+#include "genista/detail/stores/rocksdb/meta.hpp"
 
 #include <rocksdb/write_batch.h>
 
@@ -8,8 +8,8 @@
 #include <new>
 #include <string>
 
-#include "genista/hash/siphash.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
+#include "hash/siphash.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -1,5 +1,5 @@
 // Reading and writing records of R, one at a time or in order. See ordered_records.hpp.
-#include "genista/stores/rocksdb/ordered_records.hpp"
+#include "genista/detail/stores/rocksdb/ordered_records.hpp"
 
 #include <algorithm>
 

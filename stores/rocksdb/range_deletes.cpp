@@ -12,10 +12,10 @@
 #include <shared_mutex>
 #include <string_view>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/stores/rocksdb/meta.hpp"
+#include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
-#include "genista/stores/rocksdb/meta.hpp"
-#include "genista/stores/rocksdb/ordered_records.hpp"
 
 namespace genista::rocks {
 namespace {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
 #include "genista/hash/hasher.hpp"
-#include "genista/stores/rocksdb/database.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
 
 namespace genista::rocks {

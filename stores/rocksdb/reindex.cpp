@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 namespace genista::rocks {

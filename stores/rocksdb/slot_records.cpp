@@ -1,5 +1,5 @@
 // Making room, reading and writing slots. See slot_records.hpp.
-#include "genista/stores/rocksdb/slot_records.hpp"
+#include "stores/rocksdb/slot_records.hpp"
 
 #include <rocksdb/env.h>
 #include <rocksdb/write_batch.h>

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "genista/base/fail_point.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 
 namespace genista::rocks {
 namespace {

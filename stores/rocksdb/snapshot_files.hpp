@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
 #include "genista/format/sink.hpp"
 
 namespace genista::rocks {

@@ -1,5 +1,5 @@
 // The table of codes. See status.hpp.
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 
 #include <string>
 

@@ -1,5 +1,5 @@
 // Events and samples of openings and snapshots. See store_watch.hpp.
-#include "genista/stores/rocksdb/store_watch.hpp"
+#include "genista/detail/stores/rocksdb/store_watch.hpp"
 
 #include <algorithm>
 

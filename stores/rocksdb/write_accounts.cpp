@@ -1,7 +1,7 @@
 // See write_accounts.hpp.
-#include "genista/stores/rocksdb/write_accounts.hpp"
+#include "genista/detail/stores/rocksdb/write_accounts.hpp"
 
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 
 namespace genista::rocks {
 

@@ -2,7 +2,7 @@
 // every operation. And the promise of a constant number of word steps.
 #include <gtest/gtest.h>
 
-#include "genista/base/cpu.hpp"
+#include "base/cpu.hpp"
 #include "lab/twins/bit_strings_workloads.hpp"
 
 namespace genista::bits::bit_strings_model_test {

@@ -1,52 +1,117 @@
-// move_bits: against a loop over single bits.
+// Bits that move in an array of words: each function against a vector of single bits.
 #include "bits/move_bits.hpp"
 
 #include <gtest/gtest.h>
 
-#include <random>
+#include <array>
+#include <cstdint>
 #include <vector>
 
-namespace genista::move_bits_test {
+#include "tests/support/splitmix.hpp"
+
+namespace genista::test::move_bits_test {
 namespace {
 
-using genista::bits::move_bits_down;
-using genista::bits::move_bits_up;
+constexpr std::size_t words = 5;
+constexpr std::uint64_t all_bits = words * 64;
 
-std::vector<bool> bits_of(const std::vector<std::uint64_t>& words) {
-    std::vector<bool> all;
-    for (const std::uint64_t word : words)
-        for (unsigned i = 0; i < 64; ++i) all.push_back((word >> i & 1) != 0);
-    return all;
+using array = std::array<std::uint64_t, words>;
+
+array random_words(splitmix& random) {
+    array made;
+    for (std::uint64_t& each : made) each = random();
+    return made;
 }
 
-// Every range and distance that fits in four words would be millions: a hundred thousand of them, ends included.
-TEST(move_bits, moves_what_a_loop_over_bits_moves) {
-    std::mt19937_64 chance{3};
-    for (int trial = 0; trial < 100'000; ++trial) {
-        const std::uint64_t all = 64 * (1 + chance() % 5);
-        std::vector<std::uint64_t> words(all / 64);
-        for (std::uint64_t& word : words) word = chance();
-        const std::uint64_t by = chance() % std::min<std::uint64_t>(all, 130);
-        const std::uint64_t most = all - by;
-        const std::uint64_t from = chance() % (most + 1), count = chance() % (most - from + 1);
-        std::vector<bool> expected = bits_of(words);
-        const std::vector<bool> before = expected;
-        const bool up = (trial & 1) != 0;
-        for (std::uint64_t i = 0; i < count; ++i) {
-            if (up) {
-                expected[from + by + i] = before[from + i];
-            } else {
-                expected[from + i] = before[from + by + i];
-            }
-        }
-        if (up) {
-            move_bits_up(words, from, count, by);
-        } else {
-            move_bits_down(words, from + by, count, by);
-        }
-        ASSERT_EQ(bits_of(words), expected) << "from " << from << " count " << count << " by " << by << " up " << up;
+bool bit(const array& of, std::uint64_t at) {
+    return (of[at / 64] >> (at % 64) & 1) != 0;
+}
+
+// `wanted(i)` says what bit i must be now.
+template <class Wanted>
+void expect_bits(const array& after, const Wanted& wanted, const std::string& what) {
+    for (std::uint64_t i = 0; i < all_bits; ++i) ASSERT_EQ(bit(after, i), wanted(i)) << what << ", bit " << i;
+}
+
+std::string range(std::uint64_t from, std::uint64_t to, unsigned width) {
+    return "[" + std::to_string(from) + ", " + std::to_string(to) + ") by " + std::to_string(width);
+}
+
+TEST(move_bits, insert_moving_up_is_a_move_and_a_write) {
+    splitmix random{1};
+    for (int round = 0; round < 20'000; ++round) {
+        const auto width = static_cast<unsigned>(1 + random() % 63);
+        const std::uint64_t at = random() % (all_bits - width);
+        const std::uint64_t end = at + random() % (all_bits - width - at + 1);
+        const std::uint64_t value = random() >> (64 - width);
+        const array before = random_words(random);
+        array after = before;
+        bits::insert_moving_up(after.data(), at, end, width, value);
+        expect_bits(
+            after,
+            [&](std::uint64_t i) {
+                if (i < at || i >= end + width) return bit(before, i);
+                return i < at + width ? (value >> (i - at) & 1) != 0 : bit(before, i - width);
+            },
+            range(at, end, width));
+        if (HasFatalFailure()) return;
+    }
+}
+
+TEST(move_bits, insert_moving_down_is_a_move_and_a_write) {
+    splitmix random{2};
+    for (int round = 0; round < 20'000; ++round) {
+        const auto width = static_cast<unsigned>(1 + random() % 63);
+        const std::uint64_t begin = width + random() % (all_bits - width + 1);
+        const std::uint64_t at = begin + random() % (all_bits - begin + 1);
+        const std::uint64_t value = random() >> (64 - width);
+        const array before = random_words(random);
+        array after = before;
+        bits::insert_moving_down(after.data(), begin, at, width, value);
+        expect_bits(
+            after,
+            [&](std::uint64_t i) {
+                if (i < begin - width || i >= at) return bit(before, i);
+                return i >= at - width ? (value >> (i - (at - width)) & 1) != 0 : bit(before, i + width);
+            },
+            range(begin, at, width));
+        if (HasFatalFailure()) return;
+    }
+}
+
+// Words beside the range belong to other writers: they are not even written with what they hold.
+TEST(move_bits, insertions_that_end_with_a_word_leave_the_next_one_alone) {
+    std::vector<std::uint64_t> exactly(2, 0x5555555555555555);  // the address sanitizer sees a word too many
+    bits::insert_moving_up(exactly.data(), 3, 128 - 16, 16, 0xabcd);
+    EXPECT_EQ(exactly[0] >> 3 & 0xffff, 0xabcdu);
+    std::vector<std::uint64_t> again(2, 0x5555555555555555);
+    bits::insert_moving_down(again.data(), 16, 128, 16, 0xabcd);
+    EXPECT_EQ(again[1] >> 48, 0xabcdu);
+}
+
+TEST(move_bits, moves_up_and_down_are_those_of_single_bits) {
+    splitmix random{3};
+    for (int round = 0; round < 20'000; ++round) {
+        const std::uint64_t by = 1 + random() % 100;
+        const std::uint64_t from = random() % (all_bits - by);
+        const std::uint64_t count = random() % (all_bits - by - from + 1);
+        const array before = random_words(random);
+        array up = before;
+        bits::move_bits_up(up, from, count, by);
+        expect_bits(
+            up,
+            [&](std::uint64_t i) {
+                return i < from + by || i >= from + by + count ? bit(before, i) : bit(before, i - by);
+            },
+            "up");
+        array down = before;
+        bits::move_bits_down(down, from + by, count, by);
+        expect_bits(
+            down, [&](std::uint64_t i) { return i < from || i >= from + count ? bit(before, i) : bit(before, i + by); },
+            "down");
+        if (HasFatalFailure()) return;
     }
 }
 
 }  // namespace
-}  // namespace genista::move_bits_test
+}  // namespace genista::test::move_bits_test

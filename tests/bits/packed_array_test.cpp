@@ -1,5 +1,5 @@
 // packed_array.hpp: entries of every width against a vector of numbers, exact sizes, and sizes that must be refused.
-#include "genista/bits/packed_array.hpp"
+#include "bits/packed_array.hpp"
 
 #include <gtest/gtest.h>
 

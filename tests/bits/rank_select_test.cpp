@@ -1,5 +1,5 @@
 // rank_select.hpp: every position and every one, of arrays of many sizes and densities, against a running count.
-#include "genista/bits/rank_select.hpp"
+#include "bits/rank_select.hpp"
 
 #include <gtest/gtest.h>
 

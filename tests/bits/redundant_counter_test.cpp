@@ -1,5 +1,5 @@
 // redundant_counter: value, invariant and space in every state that can be reached, and what operations cost.
-#include "genista/bits/redundant_counter.hpp"
+#include "bits/redundant_counter.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // words.hpp: both kernels against loops over single bits, on every 16-bit pattern at word edges and on random words.
-#include "genista/bits/words.hpp"
+#include "bits/words.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "support/plain_words.hpp"
+#include "tests/support/plain_words.hpp"
 
 namespace genista::bits::words_test {
 namespace {

@@ -16,10 +16,10 @@
 #include <utility>
 #include <vector>
 
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
 #include "genista/stores/rocksdb/guarded_db.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
-#include "genista/stores/rocksdb/status.hpp"
 #include "tests/stores/unsynced_env.hpp"
 
 namespace genista::test {

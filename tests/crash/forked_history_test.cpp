@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "genista/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/stores/scratch.hpp"
 

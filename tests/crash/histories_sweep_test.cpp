@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "tests/crash/forks.hpp"
 #include "tests/crash/harness.hpp"
 #include "tests/stores/guarded_db_world.hpp"

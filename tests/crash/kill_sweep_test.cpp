@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "genista/stores/rocksdb/meta.hpp"
+#include "genista/detail/stores/rocksdb/meta.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/crash/forks.hpp"
 #include "tests/crash/harness.hpp"

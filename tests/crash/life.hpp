@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/crash/ledger.hpp"
 #include "tests/crash/repairs_beside.hpp"

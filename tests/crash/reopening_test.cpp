@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/stores/scratch.hpp"
 

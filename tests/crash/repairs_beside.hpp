@@ -11,7 +11,7 @@
 #include <string_view>
 #include <thread>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/crash/ledger.hpp"
 #include "tests/support/splitmix.hpp"

@@ -5,7 +5,7 @@
 // lock on the same door). It must lose keys; the keeper must not.
 #include <gtest/gtest.h>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "stores/rocksdb/snapshot_files.hpp"
 #include "tests/crash/either_store.hpp"
 #include "tests/stores/scratch.hpp"

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "support/adaptive_bloom_world.hpp"
-#include "support/scale.hpp"
+#include "tests/support/adaptive_bloom_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::adaptive_bloom_model_test {
 namespace {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "support/adaptive_bloom_world.hpp"
-#include "support/learning_snapshot_exercise.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/adaptive_bloom_world.hpp"
+#include "tests/support/learning_snapshot_exercise.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::adaptive_bloom_snapshot_sweep_test {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "filters/adaptive_bloom/core.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
-#include "genista/remote/counting_map.hpp"
-#include "support/adaptive_bloom_world.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/adaptive_bloom_world.hpp"
 
 namespace genista::adaptive_bloom_test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "genista/filters/adaptive_bloom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::adaptive_bloom_threads_test {
 namespace {

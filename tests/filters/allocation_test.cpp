@@ -12,14 +12,14 @@
 #include "filters/daisy_bloom_allocations.hpp"
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/bloomier.hpp"
-#include "genista/filters/whitelist.hpp"
-#include "support/adaptive_bloom_world.hpp"
-#include "support/broom_world.hpp"
-#include "support/cascade_world.hpp"
-#include "support/cuckoo_world.hpp"
-#include "support/fail_each_allocation.hpp"
-#include "support/paper_world.hpp"
-#include "support/scale.hpp"
+#include "papers/whitelist.hpp"
+#include "tests/support/adaptive_bloom_world.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/cascade_world.hpp"
+#include "tests/support/cuckoo_world.hpp"
+#include "tests/support/fail_each_allocation.hpp"
+#include "tests/support/paper_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::allocation_test {
 namespace {

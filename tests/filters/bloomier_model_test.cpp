@@ -6,11 +6,11 @@
 #include <set>
 #include <vector>
 
+#include "bits/words.hpp"
 #include "filters/filter_snapshots.hpp"
-#include "genista/bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::bloomier_model_test {
 namespace {

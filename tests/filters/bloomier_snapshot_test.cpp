@@ -5,11 +5,11 @@
 #include <bit>
 #include <vector>
 
+#include "bits/words.hpp"
 #include "filters/filter_snapshots.hpp"
-#include "genista/bits/words.hpp"
-#include "support/bloomier_snapshot_exercise.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/bloomier_snapshot_exercise.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::bloomier_snapshot_test {
 namespace {

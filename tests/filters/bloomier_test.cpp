@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "bits/words.hpp"
 #include "filters/filter_snapshots.hpp"
-#include "genista/bits/words.hpp"
-#include "support/every_isa.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::bloomier_test {
 namespace {

@@ -11,12 +11,12 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_world.hpp"
-#include "support/every_isa.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom_batch_test {
 namespace {

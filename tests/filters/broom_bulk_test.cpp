@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/broom_races.hpp"
-#include "support/broom_scripted_map.hpp"
-#include "support/broom_world.hpp"
-#include "support/disordered_map.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_races.hpp"
+#include "tests/support/broom_scripted_map.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/disordered_map.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom_bulk_test {
 namespace {

@@ -1,11 +1,11 @@
 // The checks of tests/support/broom_checks.hpp on the filter proper. tests/planted shows that each of them can fail.
-#include "support/broom_checks.hpp"
+#include "tests/support/broom_checks.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::broom_checks_test {
 namespace {

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "filters/broom/core.hpp"
-#include "genista/filters/broom/range_source.hpp"
-#include "genista/remote/counting_map.hpp"
+#include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom::broom_core_model_test {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "filters/broom/core.hpp"
-#include "genista/filters/broom/range_source.hpp"
+#include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom::broom_core_threads_test {
 namespace {

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "filters/broom/core.hpp"
-#include "genista/filters/broom/range_source.hpp"
+#include "genista/detail/filters/broom/range_source.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_world.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::broom::broom_faults_orphan_test {
 namespace {

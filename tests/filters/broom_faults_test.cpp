@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "support/broom_effort.hpp"
-#include "support/broom_world.hpp"
-#include "support/disordered_map.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/disordered_map.hpp"
 
 namespace genista::broom_faults_test {
 namespace {

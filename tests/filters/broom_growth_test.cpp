@@ -6,7 +6,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_world.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::broom_growth_test {
 namespace {

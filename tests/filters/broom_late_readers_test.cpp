@@ -8,10 +8,10 @@
 #include "filters/broom/core.hpp"
 #include "filters/broom/kernels.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/broom_world.hpp"
-#include "support/every_isa.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom::broom_late_readers_test {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "filters/broom/core.hpp"
 #include "filters/broom/sizing.hpp"
-#include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/broom_world.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::broom_limit_test {
 namespace {

@@ -7,7 +7,7 @@
 #include <bit>
 #include <vector>
 
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom::broom_line_test {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "filters/broom/core.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/broom_world.hpp"
-#include "support/owned_blocks.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/owned_blocks.hpp"
 
 namespace genista::broom::broom_memory_test {
 namespace {

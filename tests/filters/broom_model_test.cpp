@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-#include "support/broom_effort.hpp"
-#include "support/broom_model.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_model.hpp"
 
 namespace genista::broom_model_test {
 namespace {

@@ -25,8 +25,8 @@
 #include "genista/filters/broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom_nested_sweep_test {
 namespace {

@@ -14,9 +14,9 @@
 #include "genista/filters/broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/failing_allocations.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/failing_allocations.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom_save_pieces_test {
 namespace {

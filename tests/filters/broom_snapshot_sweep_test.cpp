@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "support/broom_snapshot_exercise.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/broom_snapshot_exercise.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::broom_snapshot_sweep_test {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "genista/format/sink.hpp"
-#include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/every_isa.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <tuple>
 
-#include "support/broom_effort.hpp"
-#include "support/broom_history.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_history.hpp"
 
 namespace genista::broom_threads_test {
 namespace {

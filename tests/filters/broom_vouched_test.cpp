@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
-#include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/broom_scripted_map.hpp"
-#include "support/broom_world.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_scripted_map.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::broom_vouched_test {
 namespace {

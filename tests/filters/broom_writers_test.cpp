@@ -15,9 +15,9 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/broom_world.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_world.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::broom_writers_test {
 namespace {

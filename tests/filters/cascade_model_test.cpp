@@ -8,8 +8,8 @@
 
 #include "filters/cascade/levels.hpp"
 #include "filters/cascade/quotient_set.hpp"
-#include "support/cascade_world.hpp"
-#include "support/scale.hpp"
+#include "tests/support/cascade_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::cascade_model_test {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "support/cascade_world.hpp"
-#include "support/learning_snapshot_exercise.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/cascade_world.hpp"
+#include "tests/support/learning_snapshot_exercise.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::cascade_test {
 namespace {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/cascade_world.hpp"
-#include "support/scale.hpp"
+#include "tests/support/cascade_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::cascade_threads_test {
 namespace {

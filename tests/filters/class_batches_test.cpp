@@ -1,6 +1,6 @@
 // Batches of with_oracle and sampled_filter: the answers of single look-ups for every size and instruction set, by the filter's own
 // batch and not key by key.
-#include "genista/filters/class_batches.hpp"
+#include "genista/detail/filters/class_batches.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
-#include "support/daisy_plans.hpp"
-#include "support/every_isa.hpp"
+#include "tests/support/daisy_plans.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::class_batches_test {
 namespace {

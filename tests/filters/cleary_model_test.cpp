@@ -6,13 +6,13 @@
 #include <cstring>
 #include <vector>
 
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/format/snapshot.hpp"
-#include "support/cleary_model.hpp"
-#include "support/every_isa.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/cleary_model.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::cleary_model_test {
 namespace {

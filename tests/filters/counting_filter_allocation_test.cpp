@@ -7,7 +7,7 @@
 
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
-#include "support/failing_allocations.hpp"
+#include "tests/support/failing_allocations.hpp"
 
 namespace genista::counting_filter_allocation_test {
 namespace {

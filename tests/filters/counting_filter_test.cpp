@@ -1,5 +1,5 @@
 // optimal_filter and spectral_filter: never too few, erase as the caller vouches, what is refused, batches, snapshots.
-#include "genista/filters/counting_filter.hpp"
+#include "genista/detail/filters/counting_filter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +12,9 @@
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
-#include "support/every_isa.hpp"
-#include "support/fix_checksums.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::counting_filter_test {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
-#include "genista/filters/swapping.hpp"
+#include "papers/cuckoo.hpp"
+#include "papers/cyclic.hpp"
+#include "papers/swapping.hpp"
 
 namespace genista::test {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "support/cuckoo_world.hpp"
-#include "support/disordered_map.hpp"
+#include "tests/support/cuckoo_world.hpp"
+#include "tests/support/disordered_map.hpp"
 
 namespace genista::cuckoo_family_lies_test {
 namespace {

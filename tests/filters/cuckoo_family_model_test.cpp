@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "support/cuckoo_world.hpp"
-#include "support/scale.hpp"
+#include "tests/support/cuckoo_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::cuckoo_family_model_test {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "genista/remote/counting_slots.hpp"
-#include "support/cuckoo_world.hpp"
+#include "support/remote/counting_slots.hpp"
+#include "tests/support/cuckoo_world.hpp"
 
 namespace genista::cuckoo_family_rules_test {
 namespace {

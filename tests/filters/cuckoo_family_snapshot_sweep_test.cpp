@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "filters/cuckoo_family_filters.hpp"
-#include "support/cuckoo_world.hpp"
-#include "support/learning_snapshot_exercise.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/cuckoo_world.hpp"
+#include "tests/support/learning_snapshot_exercise.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::cuckoo_family_snapshot_sweep_test {
 namespace {

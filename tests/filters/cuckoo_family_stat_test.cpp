@@ -14,8 +14,8 @@
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::cuckoo_family_stat_test {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "filters/cuckoo_family_filters.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/remote/counting_slots.hpp"
-#include "support/cuckoo_world.hpp"
-#include "support/every_isa.hpp"
+#include "support/remote/counting_slots.hpp"
+#include "tests/support/cuckoo_world.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::cuckoo_family_test {
 namespace {

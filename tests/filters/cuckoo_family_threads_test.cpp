@@ -10,8 +10,8 @@
 #include "filters/cuckoo_family_filters.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::cuckoo_family_threads_test {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/format/sink.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::cuckoo_partial_model_test {
 namespace {

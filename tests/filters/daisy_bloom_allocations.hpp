@@ -7,9 +7,9 @@
 #include <array>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "genista/filters/weighted_bloom.hpp"
-#include "support/daisy_world.hpp"
-#include "support/fail_each_allocation.hpp"
+#include "papers/weighted_bloom.hpp"
+#include "tests/support/daisy_world.hpp"
+#include "tests/support/fail_each_allocation.hpp"
 
 namespace genista {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "support/daisy_world.hpp"
-#include "support/every_isa.hpp"
-#include "support/scale.hpp"
+#include "tests/support/daisy_world.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::daisy_bloom_model_test {
 namespace {

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "genista/filters/weighted_bloom.hpp"
-#include "support/daisy_snapshot_exercise.hpp"
-#include "support/daisy_world.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "papers/weighted_bloom.hpp"
+#include "tests/support/daisy_snapshot_exercise.hpp"
+#include "tests/support/daisy_world.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::daisy_bloom_snapshot_test {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "genista/filters/daisy_bloom.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "support/daisy_world.hpp"
-#include "support/scale.hpp"
+#include "tests/support/daisy_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::daisy_bloom_stat_test {
 namespace {

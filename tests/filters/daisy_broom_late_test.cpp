@@ -7,11 +7,11 @@
 
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/remote/counting_map.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/failing_allocations.hpp"
+#include "support/remote/counting_map.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/failing_allocations.hpp"
 
 namespace genista::daisy_broom_late_test {
 namespace {

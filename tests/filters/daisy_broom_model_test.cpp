@@ -11,11 +11,11 @@
 
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_broom_model_test {
 namespace {

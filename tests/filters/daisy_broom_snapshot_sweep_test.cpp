@@ -11,10 +11,10 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/daisy_broom_snapshot_exercise.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/daisy_broom_snapshot_exercise.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::daisy_broom_snapshot_sweep_test {
 namespace {

@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "genista/filters/asked_with_key.hpp"
+#include "genista/detail/filters/asked_with_key.hpp"
 #include "genista/filters/daisy_broom.hpp"
-#include "genista/remote/counting_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/every_isa.hpp"
+#include "support/remote/counting_map.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::daisy_broom_test {
 namespace {

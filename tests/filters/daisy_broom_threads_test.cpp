@@ -11,9 +11,9 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/broom_effort.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_broom_threads_test {
 namespace {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "genista/base/uint128.hpp"
+#include "genista/detail/base/uint128.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
-#include "support/daisy_plans.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/daisy_plans.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_fingerprint_model_test {
 namespace {

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "bits/words.hpp"
 #include "filters/filter_snapshots.hpp"
-#include "genista/bits/words.hpp"
-#include "support/daisy_fingerprint_exercise.hpp"
-#include "support/daisy_plans.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/daisy_fingerprint_exercise.hpp"
+#include "tests/support/daisy_plans.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_fingerprint_snapshot_test {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "support/daisy_plans.hpp"
+#include "tests/support/daisy_plans.hpp"
 
 namespace genista::daisy_fingerprint_stat_test {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "genista/filters/with_oracle.hpp"
-#include "support/daisy_plans.hpp"
-#include "support/every_isa.hpp"
+#include "tests/support/daisy_plans.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::daisy_fingerprint_test {
 namespace {

@@ -10,7 +10,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::test {
 

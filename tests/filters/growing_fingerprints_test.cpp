@@ -7,11 +7,11 @@
 #include <set>
 #include <vector>
 
-#include "genista/base/uint128.hpp"
+#include "genista/detail/base/uint128.hpp"
 #include "genista/format/sink.hpp"
-#include "support/failing_allocations.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/failing_allocations.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::growing_fingerprints_test {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "filters/filter_snapshots.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::local_filters_stat_test {
 namespace {

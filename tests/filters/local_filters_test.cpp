@@ -9,8 +9,8 @@
 
 #include "filters/filter_snapshots.hpp"
 #include "genista/format/sink.hpp"
-#include "support/every_isa.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::local_filters_test {
 namespace {

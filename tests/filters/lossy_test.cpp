@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "support/fix_checksums.hpp"
+#include "tests/support/fix_checksums.hpp"
 
 namespace genista::lossy_test {
 namespace {

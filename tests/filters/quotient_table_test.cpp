@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::quotient_table_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::snapshot_sweep_test {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "filters/filter_snapshots.hpp"
-#include "genista/format/snapshot.hpp"
-#include "support/fix_checksums.hpp"
-#include "support/splitmix.hpp"
+#include "genista/detail/format/snapshot.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::snapshot_test {
 namespace {

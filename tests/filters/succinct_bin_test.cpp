@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "support/every_isa.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::succinct_bin_test {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "filters/filter_snapshots.hpp"
 #include "genista/filters/multiset.hpp"
-#include "support/fix_checksums.hpp"
+#include "tests/support/fix_checksums.hpp"
 
 namespace genista::succinct_set_test {
 namespace {

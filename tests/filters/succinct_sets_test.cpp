@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "support/every_isa.hpp"
+#include "tests/support/every_isa.hpp"
 
 namespace genista::succinct_sets_test {
 namespace {

@@ -11,7 +11,7 @@
 #include "genista/filters/optimal_filter.hpp"
 #include "genista/filters/spectral.hpp"
 #include "genista/filters/succinct_set.hpp"
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::succinct_threads_test {
 namespace {

@@ -11,10 +11,10 @@
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/with_oracle.hpp"
 #include "genista/oracles/exact_oracle.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/daisy_world.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/daisy_world.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::with_oracle_snapshot_test {
 namespace {

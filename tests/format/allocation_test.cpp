@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/format/snapshot.hpp"
-#include "support/fail_each_allocation.hpp"
+#include "tests/support/fail_each_allocation.hpp"
 
 namespace genista::allocation_test {
 namespace {

@@ -1,5 +1,5 @@
 // field_writer and field_reader: the bytes are pinned, the reader is total.
-#include "genista/format/fields.hpp"
+#include "genista/detail/format/fields.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::fields_test {
 namespace {

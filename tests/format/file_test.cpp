@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/format/snapshot.hpp"
 
 // The library is linked statically, so these two stand before those of the C library: fault injection for the system
 // calls that no file system on a test machine can be made to fail. The real call is made unless it is its turn.

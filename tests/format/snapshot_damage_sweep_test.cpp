@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "genista/format/snapshot.hpp"
-#include "support/fix_checksums.hpp"
-#include "support/splitmix.hpp"
+#include "genista/detail/format/snapshot.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::snapshot_damage_sweep_test {
 namespace {

@@ -1,5 +1,5 @@
 // The envelope: what is written opens to the same, byte for byte as drawn, and each rule has an error with a name.
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "support/fix_checksums.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::snapshot_test {
 namespace {

@@ -11,8 +11,8 @@
 #include "genista/filters/with_oracle.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::guarded_oracle_test {
 namespace {

@@ -11,8 +11,8 @@
 #include "genista/filters/broom.hpp"
 #include "genista/filters/cuckoo_partial.hpp"
 #include "genista/guard/memory_store.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
+#include "support/remote/faulty_map.hpp"
 #include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/splitmix.hpp"
 

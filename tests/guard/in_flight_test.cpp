@@ -1,5 +1,5 @@
 // Keys on their way in: never denied, and no other key pays for them.
-#include "genista/guard/in_flight.hpp"
+#include "genista/detail/guard/in_flight.hpp"
 
 #include <gtest/gtest.h>
 

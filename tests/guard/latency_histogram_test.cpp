@@ -1,5 +1,5 @@
 // Buckets follow each other without gap, and percentiles are right within a bucket.
-#include "genista/guard/latency_histogram.hpp"
+#include "genista/detail/guard/latency_histogram.hpp"
 
 #include <gtest/gtest.h>
 

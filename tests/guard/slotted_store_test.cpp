@@ -1,5 +1,5 @@
 // The cuckoo family before a store: every member learns or fails to learn by its rule, and denies no key, whatever its slots do.
-#include "genista/guard/slotted_store.hpp"
+#include "support/guard/slotted_store.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 #include <thread>
 #include <vector>
 
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
-#include "genista/filters/swapping.hpp"
 #include "genista/guard/guarded.hpp"
 #include "genista/guard/memory_store.hpp"
 #include "genista/remote/memory_slots.hpp"
+#include "papers/cuckoo.hpp"
+#include "papers/cyclic.hpp"
+#include "papers/swapping.hpp"
 #include "tests/support/splitmix.hpp"
 
 namespace genista::test::slotted_store_test {

@@ -19,9 +19,9 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/hash/hasher.hpp"
-#include "support/collision_corpora.hpp"
-#include "support/murmur64a.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/collision_corpora.hpp"
+#include "tests/support/murmur64a.hpp"
+#include "tests/support/splitmix.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

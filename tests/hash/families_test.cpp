@@ -1,6 +1,6 @@
 // The hash families, exactly: every function over small universes, every pair (every 4-tuple) of keys, every range.
 // And the arithmetic of the large fields against a twin, because no one can try all 2^178 functions.
-#include "genista/hash/families.hpp"
+#include "genista/detail/hash/families.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "genista/base/cpu.hpp"
-#include "genista/hash/siphash.hpp"
+#include "base/cpu.hpp"
 #include "hash/aes_soft.hpp"
-#include "support/every_isa.hpp"
-#include "support/splitmix.hpp"
+#include "hash/siphash.hpp"
+#include "tests/support/every_isa.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::hasher_test {
 namespace {

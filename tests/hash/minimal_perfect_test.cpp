@@ -1,6 +1,6 @@
 // The minimal perfect hash function: a bijection for every number of keys, the same bytes from any number of threads, less than
 // three bits a key, and nothing but an error from digests that crowd or bytes that lie.
-#include "genista/hash/minimal_perfect.hpp"
+#include "genista/detail/hash/minimal_perfect.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 
 #include "genista/hash/hasher.hpp"
 #include "hash/digests_in_order.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::minimal_perfect_test {
 namespace {

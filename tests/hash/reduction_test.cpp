@@ -1,6 +1,6 @@
 // The ranges of the reduction from approximate to exact membership: least ones, checked from both sides.
 // That they keep the promise is shown function by function in tests/lab/ppr_reduction_test.cpp.
-#include "genista/hash/reduction.hpp"
+#include "hash/reduction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <string>
 
-#include "genista/hash/families.hpp"
+#include "genista/detail/hash/families.hpp"
 
 namespace genista::reduction_test {
 namespace {

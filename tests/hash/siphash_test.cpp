@@ -1,5 +1,5 @@
 // SipHash against the published outputs, against libsodium, and against its own definition written the slow way.
-#include "genista/hash/siphash.hpp"
+#include "hash/siphash.hpp"
 
 #include <gtest/gtest.h>
 #include <sodium.h>

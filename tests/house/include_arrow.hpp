@@ -1,11 +1,12 @@
 // The include arrow: which room a file lives in, and which rooms it may look at.
 //
-//     base → bits → hash → format → remote → oracles → filters → guard → stores → modules, bindings, tools, lab
+//     base → bits → hash → format → remote → oracles → filters → guard → stores → papers → support
+//          → modules, bindings, tools, lab
 //
 // A file may include its own room and whatever stands to the left of it, never to the right; the last four share one place
 // because they are all users of the library. Rules, by number:
 //   A1  no include points to the right;
-//   A2  a public header (include/) includes only public headers of ours, for an installed copy has no others;
+//   A2  a header of include/ includes only headers of include/ and the system's, for an installed copy has no others;
 //   A3  no include climbs ("../"), because then its room could not be read off the line.
 #pragma once
 
@@ -22,7 +23,7 @@ namespace genista::test {
 
 // The place of a room on the arrow, counted from the left; nothing for what is no room of ours.
 [[nodiscard]] inline std::optional<int> place_on_arrow(std::string_view room) {
-    static constexpr std::array<std::pair<std::string_view, int>, 13> rooms{{{"base", 0},
+    static constexpr std::array<std::pair<std::string_view, int>, 15> rooms{{{"base", 0},
                                                                              {"bits", 1},
                                                                              {"hash", 2},
                                                                              {"format", 3},
@@ -31,10 +32,12 @@ namespace genista::test {
                                                                              {"filters", 6},
                                                                              {"guard", 7},
                                                                              {"stores", 8},
-                                                                             {"modules", 9},
-                                                                             {"bindings", 9},
-                                                                             {"tools", 9},
-                                                                             {"lab", 9}}};
+                                                                             {"papers", 9},
+                                                                             {"support", 10},
+                                                                             {"modules", 11},
+                                                                             {"bindings", 11},
+                                                                             {"tools", 11},
+                                                                             {"lab", 11}}};
     const auto* const found = std::ranges::find(rooms, room, &std::pair<std::string_view, int>::first);
     if (found == rooms.end()) return std::nullopt;
     return found->second;
@@ -44,9 +47,10 @@ namespace genista::test {
     return path.substr(0, path.find('/'));
 }
 
-// The room a file of the repository lives in: include/genista/ROOM/, src/ROOM/, or a top folder that is a room itself.
+// The room a file of the repository lives in: include/genista/ROOM/, include/genista/detail/ROOM/, src/ROOM/, or a top folder
+// that is a room itself.
 [[nodiscard]] inline std::optional<std::string_view> room_of_file(std::string_view path) {
-    for (const std::string_view prefix : {"include/genista/", "src/"}) {
+    for (const std::string_view prefix : {"include/genista/detail/", "include/genista/", "src/"}) {
         if (path.starts_with(prefix)) {
             path.remove_prefix(prefix.size());
             return path.find('/') != std::string_view::npos ? std::optional{first_part(path)} : std::nullopt;
@@ -87,6 +91,7 @@ namespace genista::test {
     std::string_view rest = *target;
     const bool is_public = rest.starts_with("genista/");
     if (is_public) rest.remove_prefix(std::string_view{"genista/"}.size());
+    if (is_public && rest.starts_with("detail/")) rest.remove_prefix(std::string_view{"detail/"}.size());
     if (rest.find('/') == std::string_view::npos)
         return {};  // a neighbour in the same folder, or a header of the system
     const auto target_place = place_on_arrow(first_part(rest));

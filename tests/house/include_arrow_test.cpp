@@ -23,7 +23,10 @@ TEST(include_arrow, is_kept_by_every_file_of_the_library_and_its_users) {
 
 TEST(include_arrow, reads_the_room_off_the_path) {
     EXPECT_EQ(room_of_file("include/genista/bits/word.hpp"), "bits");
+    EXPECT_EQ(room_of_file("include/genista/detail/hash/field.hpp"), "hash");
     EXPECT_EQ(room_of_file("src/filters/kernels/avx2.cpp"), "filters");
+    EXPECT_EQ(room_of_file("papers/whitelist.hpp"), "papers");
+    EXPECT_EQ(room_of_file("support/remote/faulty_map.hpp"), "support");
     EXPECT_EQ(room_of_file("stores/rocksdb/store.hpp"), "stores");
     EXPECT_EQ(room_of_file("tools/genista/main.cpp"), "tools");
     EXPECT_EQ(room_of_file("lab/experiment.hpp"), "lab");
@@ -61,10 +64,19 @@ TEST(include_arrow, refuses_a_look_to_the_right) {
     EXPECT_NE(broken_arrow("include/genista/filters/a.hpp", "#include \"genista/guard/b.hpp\""), "");
     EXPECT_NE(broken_arrow("src/guard/a.cpp", "#include \"stores/rocksdb/b.hpp\""), "");
     EXPECT_NE(broken_arrow("stores/rocksdb/a.cpp", "#include \"lab/experiment.hpp\""), "");
+    EXPECT_NE(broken_arrow("include/genista/bits/a.hpp", "#include \"genista/detail/hash/b.hpp\""), "");
+    EXPECT_NE(broken_arrow("include/genista/detail/bits/a.hpp", "#include \"genista/hash/b.hpp\""), "");
+    EXPECT_NE(broken_arrow("src/filters/a.cpp", "#include \"papers/whitelist.hpp\""), "");
+    EXPECT_NE(broken_arrow("stores/rocksdb/a.cpp", "#include \"papers/whitelist.hpp\""), "");
+    EXPECT_NE(broken_arrow("papers/a.cpp", "#include \"support/remote/faulty_map.hpp\""), "");
+    EXPECT_NE(broken_arrow("support/a.cpp", "#include \"lab/experiment.hpp\""), "");
 }
 
 TEST(include_arrow, refuses_private_headers_in_public_ones_and_climbing_and_unknown_rooms) {
     EXPECT_NE(broken_arrow("include/genista/filters/a.hpp", "#include \"filters/kernels.hpp\""), "");
+    EXPECT_NE(broken_arrow("include/genista/detail/filters/a.hpp", "#include \"filters/kernels.hpp\""), "");
+    EXPECT_NE(broken_arrow("include/genista/filters/a.hpp", "#include \"papers/whitelist.hpp\""), "");
+    EXPECT_NE(broken_arrow("include/genista/filters/a.hpp", "#include \"support/remote/faulty_map.hpp\""), "");
     EXPECT_NE(broken_arrow("src/filters/a.cpp", "#include \"../hash/b.hpp\""), "");
     EXPECT_NE(broken_arrow("src/attic/a.cpp", "#include \"genista/base/b.hpp\""), "");
     EXPECT_NE(broken_arrow("src/filters/a.cpp", "#include \"genista/attic/b.hpp\""), "");

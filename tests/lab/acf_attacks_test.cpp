@@ -7,11 +7,11 @@
 #include <string>
 
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
 #include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
 #include "lab/games/cuckoo_arena.hpp"
 #include "lab/statistics/binomial.hpp"
+#include "papers/cyclic.hpp"
 
 namespace genista::lab::acf_attacks_test {
 namespace {

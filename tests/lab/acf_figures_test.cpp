@@ -6,10 +6,10 @@
 
 #include <string>
 
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiment.hpp"
 #include "lab/workloads/trace.hpp"
+#include "papers/cuckoo.hpp"
 
 namespace genista::lab::acf_figures_test {
 namespace {

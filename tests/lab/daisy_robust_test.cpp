@@ -8,8 +8,8 @@
 
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
-#include "genista/oracles/perturbed_oracle.hpp"
 #include "lab/experiments/daisy_robust.hpp"
+#include "papers/perturbed_oracle.hpp"
 
 namespace genista::lab::daisy_robust_test {
 namespace {

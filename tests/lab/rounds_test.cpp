@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "genista/filters/bloom.hpp"
-#include "genista/filters/whitelist.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/contenders.hpp"
 #include "lab/games/learning_arena.hpp"
@@ -19,6 +18,7 @@
 #include "lab/games/remembering_bloom.hpp"
 #include "lab/games/remotes.hpp"
 #include "lab/statistics/binomial.hpp"
+#include "papers/whitelist.hpp"
 
 namespace genista::lab::rounds_test {
 namespace {

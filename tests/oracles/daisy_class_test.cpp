@@ -1,12 +1,12 @@
 // The regimes of [daisy §1.1], at and around every boundary, and what holds between them.
-#include "genista/oracles/daisy_class.hpp"
+#include "genista/detail/oracles/daisy_class.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_class_test {
 namespace {

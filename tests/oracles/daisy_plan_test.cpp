@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::daisy_plan_test {
 namespace {

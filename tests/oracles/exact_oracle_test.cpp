@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "genista/oracles/daisy_class.hpp"
+#include "genista/detail/oracles/daisy_class.hpp"
 #include "genista/oracles/exact_oracle.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::exact_oracle_test {
 namespace {

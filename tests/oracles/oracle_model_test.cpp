@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "genista/oracles/oracle_training.hpp"
-#include "support/score_models.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/score_models.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::oracle_model_test {
 namespace {

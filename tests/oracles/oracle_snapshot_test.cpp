@@ -10,9 +10,9 @@
 
 #include "genista/oracles/exact_oracle.hpp"
 #include "genista/oracles/sketch_oracle.hpp"
-#include "support/oracle_snapshot_exercise.hpp"
-#include "support/scale.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/oracle_snapshot_exercise.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::oracle_snapshot_test {
 namespace {

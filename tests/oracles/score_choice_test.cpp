@@ -11,8 +11,8 @@
 #include "oracles/score_bins.hpp"
 #include "oracles/score_fit.hpp"
 #include "oracles/score_math.hpp"
-#include "support/score_models.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/score_models.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::score_choice_test {
 namespace {

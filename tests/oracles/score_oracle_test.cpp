@@ -9,8 +9,8 @@
 #include <set>
 
 #include "genista/oracles/daisy_plan.hpp"
-#include "support/score_models.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/score_models.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::score_oracle_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "genista/oracles/oracle_training.hpp"
-#include "support/scale.hpp"
-#include "support/score_models.hpp"
-#include "support/snapshot_damage.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/score_models.hpp"
+#include "tests/support/snapshot_damage.hpp"
 
 namespace genista::score_snapshot_test {
 namespace {

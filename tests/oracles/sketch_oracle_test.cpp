@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "genista/oracles/daisy_class.hpp"
+#include "genista/detail/oracles/daisy_class.hpp"
 #include "genista/oracles/sketch_oracle.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::sketch_oracle_test {
 namespace {

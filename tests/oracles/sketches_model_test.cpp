@@ -7,10 +7,10 @@
 #include <map>
 #include <numbers>
 
-#include "genista/oracles/count_min.hpp"
-#include "genista/oracles/count_sketch.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "genista/detail/oracles/count_min.hpp"
+#include "genista/detail/oracles/count_sketch.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::sketches_model_test {
 namespace {

@@ -10,10 +10,10 @@
 #include <cmath>
 #include <vector>
 
-#include "genista/oracles/count_min.hpp"
-#include "genista/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/count_min.hpp"
+#include "genista/detail/oracles/count_sketch.hpp"
 #include "lab/statistics/binomial.hpp"
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::sketches_stat_test {
 namespace {

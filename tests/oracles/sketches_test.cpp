@@ -5,8 +5,8 @@
 #include <limits>
 #include <string>
 
-#include "genista/oracles/count_min.hpp"
-#include "genista/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/count_min.hpp"
+#include "genista/detail/oracles/count_sketch.hpp"
 
 namespace genista::sketches_test {
 namespace {

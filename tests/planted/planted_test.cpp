@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "support/broom_checks.hpp"
+#include "tests/support/broom_checks.hpp"
 
 namespace genista::planted_test {
 namespace {

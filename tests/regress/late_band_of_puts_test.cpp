@@ -3,7 +3,7 @@
 
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/daisy_oracles.hpp"
+#include "tests/support/daisy_oracles.hpp"
 
 namespace genista::late_band_of_puts_test {
 namespace {

@@ -1,5 +1,5 @@
 // counting_map counts exactly, changes no answer, and loses nothing between threads.
-#include "genista/remote/counting_map.hpp"
+#include "support/remote/counting_map.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
+#include "support/remote/faulty_map.hpp"
 
 namespace genista::test::counting_map_test {
 namespace {

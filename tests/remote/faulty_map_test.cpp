@@ -1,5 +1,5 @@
 // Each fault of faulty_map seen from outside, on a schedule, at random, from many threads; and told in counts and log.
-#include "genista/remote/faulty_map.hpp"
+#include "support/remote/faulty_map.hpp"
 
 #include <gtest/gtest.h>
 

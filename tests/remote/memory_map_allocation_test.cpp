@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "genista/remote/counting_map.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "remote/remote_support.hpp"
 #include "remote/slots_support.hpp"
-#include "support/failing_allocator.hpp"
+#include "support/remote/counting_map.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/failing_allocator.hpp"
 
 namespace genista::test::memory_map_allocation_test {
 namespace {

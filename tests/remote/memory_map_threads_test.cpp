@@ -11,7 +11,7 @@
 
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::test::memory_map_threads_test {
 namespace {

@@ -12,8 +12,8 @@
 #include "genista/remote/memory_map.hpp"
 #include "remote/remote_support.hpp"
 #include "remote/slots_support.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test::memory_slots_test {
 namespace {

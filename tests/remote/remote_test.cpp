@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "genista/remote/counting_map.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
+#include "support/remote/counting_map.hpp"
+#include "support/remote/faulty_map.hpp"
 
 namespace genista::remote_test {
 namespace {

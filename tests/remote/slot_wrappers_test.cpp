@@ -5,10 +5,10 @@
 #include <stdexcept>
 #include <vector>
 
-#include "genista/remote/counting_slots.hpp"
-#include "genista/remote/faulty_slots.hpp"
 #include "genista/remote/memory_slots.hpp"
 #include "remote/slots_support.hpp"
+#include "support/remote/counting_slots.hpp"
+#include "support/remote/faulty_slots.hpp"
 
 namespace genista::test::slot_wrappers_test {
 namespace {

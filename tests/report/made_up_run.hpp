@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test {
 

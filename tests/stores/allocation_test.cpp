@@ -1,8 +1,8 @@
 // What the filter denies costs no allocation: a flood of absent keys leaves the allocator alone.
 #include <gtest/gtest.h>
 
-#include "support/failing_allocator.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/support/failing_allocator.hpp"
 
 namespace genista::test::allocation_test {
 namespace {

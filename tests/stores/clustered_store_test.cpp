@@ -1,6 +1,6 @@
 // The clustered layout: R is the data, a guard before it answers like a map, and a database that is not ours is
 // refused.
-#include "genista/stores/rocksdb/clustered_store.hpp"
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
 
 #include <gtest/gtest.h>
 

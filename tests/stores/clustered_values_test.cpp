@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
-#include "support/scale.hpp"
-#include "support/splitmix.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/stores/unsynced_env.hpp"
+#include "tests/support/scale.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test::clustered_values_test {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::guarded_db_deadline_test {

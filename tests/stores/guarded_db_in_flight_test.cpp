@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::guarded_db_in_flight_test {

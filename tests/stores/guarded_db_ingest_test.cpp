@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::guarded_db_ingest_test {

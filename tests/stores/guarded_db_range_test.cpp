@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "stores/rocksdb/batch_plan.hpp"
 #include "stores/rocksdb/range_deletes.hpp"
-#include "support/splitmix.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test::guarded_db_range_test {
 namespace {

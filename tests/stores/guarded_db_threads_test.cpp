@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 #include "tests/stores/thread_sanitizer.hpp"
 #include "tests/support/scale.hpp"

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/stores/rocksdb/clustered_db.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::maintenance_test {

@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "genista/base/fail_point.hpp"
-#include "genista/stores/rocksdb/clustered_store.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::opening_test {

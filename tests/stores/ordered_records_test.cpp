@@ -1,5 +1,5 @@
 // R over RocksDB: the order, the bounds, who came first, damage, and the walk of a builder.
-#include "genista/stores/rocksdb/ordered_records.hpp"
+#include "genista/detail/stores/rocksdb/ordered_records.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/support/splitmix.hpp"
 

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "genista/stores/rocksdb/clustered_db.hpp"
-#include "support/scale.hpp"
 #include "tests/stores/guarded_db_world.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::test::partial_opening_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/base/fail_point.hpp"
+#include "genista/detail/base/fail_point.hpp"
 #include "tests/stores/guarded_db_world.hpp"
 
 namespace genista::test::reindex_test {

@@ -1,5 +1,5 @@
 // Slots over RocksDB: a map of numbers to keys, a directory that begins empty, and directories of others, which stay.
-#include "genista/stores/rocksdb/slot_records.hpp"
+#include "stores/rocksdb/slot_records.hpp"
 
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/stores/rocksdb/clustered_store.hpp"
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/stores/unsynced_env.hpp"
 #include "tests/support/failing_files.hpp"

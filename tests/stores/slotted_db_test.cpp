@@ -7,14 +7,14 @@
 #include <map>
 #include <string>
 
-#include "genista/filters/cuckoo.hpp"
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
-#include "genista/filters/swapping.hpp"
 #include "genista/guard/guarded.hpp"
-#include "genista/guard/slotted_store.hpp"
-#include "genista/stores/rocksdb/clustered_store.hpp"
-#include "genista/stores/rocksdb/slot_records.hpp"
+#include "papers/cuckoo.hpp"
+#include "papers/cyclic.hpp"
+#include "papers/swapping.hpp"
+#include "stores/rocksdb/slot_records.hpp"
+#include "support/guard/slotted_store.hpp"
 #include "tests/stores/scratch.hpp"
 #include "tests/stores/unsynced_env.hpp"
 #include "tests/support/failing_files.hpp"

@@ -1,5 +1,5 @@
 // Many writers or one alone; and whoever wants to be alone gets his turn.
-#include "genista/stores/rocksdb/writers_lock.hpp"
+#include "genista/detail/stores/rocksdb/writers_lock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "support/broom_history.hpp"
-#include "support/broom_model.hpp"
-#include "support/broom_races.hpp"
-#include "support/broom_refusals.hpp"
+#include "tests/support/broom_history.hpp"
+#include "tests/support/broom_model.hpp"
+#include "tests/support/broom_races.hpp"
+#include "tests/support/broom_refusals.hpp"
 
 namespace genista::test {
 

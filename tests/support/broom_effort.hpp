@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "support/scale.hpp"
+#include "tests/support/scale.hpp"
 
 namespace genista::test {
 

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "support/broom_world.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::test {
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-#include "support/broom_world.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::test {
 

@@ -10,10 +10,10 @@
 #include <thread>
 #include <vector>
 
-#include "support/broom_effort.hpp"
-#include "support/broom_history.hpp"
-#include "support/broom_scripted_map.hpp"
-#include "support/broom_world.hpp"
+#include "tests/support/broom_effort.hpp"
+#include "tests/support/broom_history.hpp"
+#include "tests/support/broom_scripted_map.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::test {
 

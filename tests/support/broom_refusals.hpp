@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "support/broom_scripted_map.hpp"
-#include "support/broom_world.hpp"
+#include "tests/support/broom_scripted_map.hpp"
+#include "tests/support/broom_world.hpp"
 
 namespace genista::test {
 

@@ -11,7 +11,7 @@
 #include "genista/filters/broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

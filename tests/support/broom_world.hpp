@@ -21,9 +21,9 @@
 
 #include "genista/filters/broom.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test {
 

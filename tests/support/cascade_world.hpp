@@ -11,7 +11,7 @@
 
 #include "genista/filters/cascade.hpp"
 #include "genista/remote/indexed.hpp"
-#include "support/driven_world.hpp"
+#include "tests/support/driven_world.hpp"
 
 namespace genista::test {
 

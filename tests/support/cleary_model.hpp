@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::test {
 

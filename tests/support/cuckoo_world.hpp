@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "genista/filters/cuckoo/family.hpp"
-#include "genista/remote/faulty_slots.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 #include "genista/remote/memory_slots.hpp"
-#include "support/driven_world.hpp"
+#include "support/remote/faulty_slots.hpp"
+#include "tests/support/driven_world.hpp"
 
 namespace genista::test {
 

@@ -12,9 +12,9 @@
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/daisy_oracles.hpp"
-#include "support/fix_checksums.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/daisy_oracles.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "genista/filters/daisy_fingerprint.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

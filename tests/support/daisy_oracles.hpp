@@ -7,8 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "genista/detail/oracles/oracle_identity.hpp"
 #include "genista/oracles/daisy_plan.hpp"
-#include "genista/oracles/oracle_identity.hpp"
 
 namespace genista::test {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "genista/oracles/daisy_plan.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test {
 

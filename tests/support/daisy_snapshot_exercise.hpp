@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "genista/filters/daisy_bloom.hpp"
-#include "genista/filters/weighted_bloom.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "papers/weighted_bloom.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "genista/oracles/daisy_plan.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test {
 

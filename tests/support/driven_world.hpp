@@ -16,9 +16,9 @@
 
 #include "genista/format/sink.hpp"
 #include "genista/hash/key.hpp"
-#include "genista/remote/faulty_map.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/splitmix.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "genista/base/cpu.hpp"
+#include "base/cpu.hpp"
 
 namespace genista::test {
 

@@ -17,8 +17,8 @@
 #include <cstdlib>
 #include <new>
 
-#include "support/failing_allocations.hpp"
-#include "support/owned_blocks.hpp"
+#include "tests/support/failing_allocations.hpp"
+#include "tests/support/owned_blocks.hpp"
 
 namespace genista::test {
 

@@ -13,7 +13,7 @@
 #include "genista/remote/indexed.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "genista/remote/memory_slots.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "genista/hash/digest.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 

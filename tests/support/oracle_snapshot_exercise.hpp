@@ -8,7 +8,7 @@
 
 #include "genista/format/sink.hpp"
 #include "genista/oracles/oracle.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

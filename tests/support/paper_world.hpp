@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "genista/filters/broom_paper.hpp"
 #include "genista/remote/indexed.hpp"
-#include "support/driven_world.hpp"
+#include "papers/broom_paper.hpp"
+#include "tests/support/driven_world.hpp"
 
 namespace genista::test {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "genista/oracles/score_training.hpp"
+#include "genista/detail/oracles/score_training.hpp"
 #include "lab/workloads/synthetic_hosts.hpp"
 
 namespace genista::test {

@@ -17,9 +17,9 @@
 
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
-#include "support/fix_checksums.hpp"
-#include "support/snapshot_exercise.hpp"
-#include "support/splitmix.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/snapshot_exercise.hpp"
+#include "tests/support/splitmix.hpp"
 
 namespace genista::test {
 

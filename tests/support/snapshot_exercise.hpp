@@ -11,11 +11,11 @@
 #include <span>
 #include <vector>
 
+#include "genista/detail/format/fields.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/format/fields.hpp"
-#include "genista/format/snapshot.hpp"
-#include "genista/hash/hash_key.hpp"
-#include "support/fix_checksums.hpp"
+#include "genista/hash/hasher.hpp"
+#include "tests/support/fix_checksums.hpp"
 
 namespace genista::test {
 

@@ -11,7 +11,7 @@
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/multiset.hpp"
 #include "genista/filters/succinct_set.hpp"
-#include "support/snapshot_exercise.hpp"
+#include "tests/support/snapshot_exercise.hpp"
 
 namespace genista::test {
 

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <vector>
 
-#include "genista/hash/digest.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista::test {

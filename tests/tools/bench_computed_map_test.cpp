@@ -10,7 +10,7 @@
 #include "bench/computed_map.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/remote/memory_map.hpp"
-#include "support/visit_range.hpp"
+#include "tests/support/visit_range.hpp"
 
 namespace genista::test::bench_computed_map_test {
 namespace {

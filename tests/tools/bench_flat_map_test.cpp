@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "genista/remote/memory_map.hpp"
-#include "support/visit_range.hpp"
+#include "tests/support/visit_range.hpp"
 #include "tools/genista/bench/clocked_map.hpp"
 #include "tools/genista/bench/flat_map.hpp"
 

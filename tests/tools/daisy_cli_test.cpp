@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "support/fix_checksums.hpp"
+#include "tests/support/fix_checksums.hpp"
 #include "trained_hosts.hpp"
 
 namespace genista::test::daisy_cli_test {

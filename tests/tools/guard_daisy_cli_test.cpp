@@ -5,7 +5,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/format/sink.hpp"
 #include "guard_cli.hpp"
-#include "support/fix_checksums.hpp"
+#include "tests/support/fix_checksums.hpp"
 #include "trained_hosts.hpp"
 
 namespace genista::test::guard_daisy_cli_test {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "genista/version.hpp"
 #include "names.hpp"
 
 namespace genista::tool {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <thread>
 
-#include "genista/base/cpu.hpp"
+#include "base/cpu.hpp"
 
 namespace genista::tool {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "bench/subject.hpp"
 #include "genista/base/result.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/format/snapshot.hpp"
 
 namespace genista::tool {
 

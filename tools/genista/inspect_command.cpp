@@ -11,8 +11,8 @@
 
 #include "commands.hpp"
 #include "filters.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/format/mapped_file.hpp"
-#include "genista/format/snapshot.hpp"
 #include "genista/hash/hasher.hpp"
 #include "inspect_details.hpp"
 #include "json_target.hpp"

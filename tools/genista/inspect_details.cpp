@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "genista/detail/filters/daisy_broom/core.hpp"
 #include "genista/filters/daisy_bloom.hpp"
-#include "genista/filters/daisy_broom/core.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/with_oracle.hpp"
 #include "genista/oracles/oracle_model.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "genista/base/result.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/format/snapshot.hpp"
 
 namespace genista::tool {
 

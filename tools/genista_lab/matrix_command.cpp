@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "genista/version.hpp"
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/games/attack_matrix.hpp"
@@ -128,7 +129,7 @@ exit_status play(const matrix_request& asked) {
 lab::report::run_facts facts_of_this_run(std::string command_line, std::string build, std::uint64_t seed, bool quick) {
     const machine_facts machine = this_machine();
     return {.command = std::move(command_line),
-            .version = GENISTA_VERSION,
+            .version = std::string{library_version()},
             .build = std::move(build),
             .seed = seed,
             .quick = quick,

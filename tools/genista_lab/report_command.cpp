@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "genista/version.hpp"
 #include "json_target.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/experiments/estimates.hpp"
@@ -140,7 +141,7 @@ class report_run {
 
     [[nodiscard]] part_stamp stamp_of(const task& what) const {
         const bool replays = what.experiment != nullptr && what.experiment->replays_traces;
-        return {.version = GENISTA_VERSION,
+        return {.version = std::string{library_version()},
                 .build = build_,
                 .seed = asked_.options.seed,
                 .quick = asked_.options.quick,

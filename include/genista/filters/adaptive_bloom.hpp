@@ -43,9 +43,9 @@
 #include <string_view>
 #include <vector>
 
+#include "genista/detail/filters/index_surface.hpp"
+#include "genista/detail/filters/plain_surface.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/filters/index_surface.hpp"
-#include "genista/filters/plain_surface.hpp"
 
 namespace genista {
 

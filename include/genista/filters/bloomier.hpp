@@ -33,11 +33,11 @@
 #include <span>
 #include <string_view>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/kernel_table.hpp"
+#include "genista/detail/hash/families.hpp"
+#include "genista/detail/hash/minimal_perfect.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/filters/kernel_table.hpp"
-#include "genista/hash/families.hpp"
-#include "genista/hash/minimal_perfect.hpp"
 
 namespace genista {
 

@@ -34,12 +34,12 @@
 #include <span>
 #include <string_view>
 
-#include "genista/filters/broom/faults.hpp"
-#include "genista/filters/broom/lookup_state.hpp"
-#include "genista/filters/broom/range_source.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/lookup_state.hpp"
+#include "genista/detail/filters/broom/range_source.hpp"
+#include "genista/detail/filters/kernel_table.hpp"
+#include "genista/detail/format/snapshot.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/filters/kernel_table.hpp"
-#include "genista/format/snapshot.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

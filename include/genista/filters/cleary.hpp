@@ -40,9 +40,9 @@
 #include <optional>
 #include <string_view>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/filters/kernel_table.hpp"
 
 namespace genista {
 

@@ -5,7 +5,7 @@
 // ε|Q| + O(ε²|Q| + log⁴ n) false positives [acf Thm 1]. Against an adversary it fails at low load [acf Thm 12].
 #pragma once
 
-#include "genista/filters/cuckoo/family.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 
 namespace genista {
 

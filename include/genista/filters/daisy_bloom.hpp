@@ -46,10 +46,10 @@
 #include <span>
 #include <string_view>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/hash/hash_state.hpp"
+#include "genista/detail/oracles/daisy_drift.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/hash/hash_state.hpp"
-#include "genista/oracles/daisy_drift.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {

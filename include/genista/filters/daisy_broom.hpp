@@ -40,10 +40,10 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/filters/class_batches.hpp"
-#include "genista/filters/daisy_broom/band_view.hpp"
-#include "genista/filters/daisy_broom/core.hpp"
-#include "genista/filters/daisy_broom/unkept_keys.hpp"
+#include "genista/detail/filters/class_batches.hpp"
+#include "genista/detail/filters/daisy_broom/band_view.hpp"
+#include "genista/detail/filters/daisy_broom/core.hpp"
+#include "genista/detail/filters/daisy_broom/unkept_keys.hpp"
 
 namespace genista {
 

@@ -55,10 +55,10 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/oracles/daisy_drift.hpp"
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/oracles/daisy_drift.hpp"
 #include "genista/oracles/daisy_plan.hpp"
 
 namespace genista {

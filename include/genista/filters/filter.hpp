@@ -17,7 +17,6 @@
 
 #include "genista/base/result.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/hash/digest.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/hash/key.hpp"
 

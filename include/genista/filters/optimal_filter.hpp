@@ -8,7 +8,7 @@
 // `capacity` counts all keys, with repetitions.
 #pragma once
 
-#include "genista/filters/counting_filter.hpp"
+#include "genista/detail/filters/counting_filter.hpp"
 
 namespace genista {
 

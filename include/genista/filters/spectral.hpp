@@ -5,7 +5,7 @@
 // times costs O(log c) digits. Reporting a count of c takes O(1 + log c).
 #pragma once
 
-#include "genista/filters/counting_filter.hpp"
+#include "genista/detail/filters/counting_filter.hpp"
 
 namespace genista {
 

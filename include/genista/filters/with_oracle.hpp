@@ -21,11 +21,11 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/filters/class_batches.hpp"
+#include "genista/detail/filters/class_batches.hpp"
+#include "genista/detail/oracles/oracle_identity.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/oracles/daisy_plan.hpp"
-#include "genista/oracles/oracle_identity.hpp"
 
 namespace genista {
 

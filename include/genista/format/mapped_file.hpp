@@ -19,8 +19,8 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/base/buffer.hpp"
 #include "genista/base/result.hpp"
+#include "genista/detail/base/buffer.hpp"
 
 namespace genista {
 

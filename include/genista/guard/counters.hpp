@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "genista/detail/guard/latency_histogram.hpp"
 #include "genista/filters/filter.hpp"
-#include "genista/guard/latency_histogram.hpp"
 #include "genista/guard/metrics_page.hpp"
 
 namespace genista {

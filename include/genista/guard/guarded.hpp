@@ -16,8 +16,8 @@
 #include <string_view>
 #include <utility>
 
-#include "genista/base/fail_point.hpp"
-#include "genista/guard/gate.hpp"
+#include "genista/detail/base/fail_point.hpp"
+#include "genista/detail/guard/gate.hpp"
 #include "genista/guard/store.hpp"
 
 namespace genista {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
-#include "genista/guard/latency_histogram.hpp"
+#include "genista/detail/guard/latency_histogram.hpp"
 
 namespace genista {
 

@@ -1,15 +1,18 @@
-// key_view: the bytes of a key, borrowed for one call. Integers and strings convert to it by themselves.
+// key_view: the bytes of a key, borrowed for one call; strings convert to it by themselves. digest: what a filter knows of a key.
 //
 // A 64-bit integer key *is* its eight bytes in little-endian order: f.insert(7u) and f.insert of those bytes agree,
 // on every machine.
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
+
+#include "genista/detail/base/uint128.hpp"
 
 namespace genista {
 
@@ -39,5 +42,19 @@ struct integer_key {
         return {reinterpret_cast<const std::byte*>(&little), sizeof little};
     }
 };
+
+// What a filter and R know of a key: 128 keyed pseudo-random bits (hasher.hpp).
+struct digest {
+    std::uint64_t position = 0;  // where: R is sorted by it, and every bin of a filter is a range of it
+    std::uint64_t seed = 0;      // what: fingerprints are drawn from it
+
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy 14 takes the zero inside a defaulted comparison for a pointer
+    friend constexpr auto operator<=>(const digest&, const digest&) noexcept = default;
+};
+
+// The bin of `position` among `bins`, monotone in position: bin b owns one contiguous range of R at every size.
+[[nodiscard]] constexpr std::uint64_t scale(std::uint64_t position, std::uint64_t bins) noexcept {
+    return static_cast<std::uint64_t>((static_cast<uint128>(position) * bins) >> 64);
+}
 
 }  // namespace genista

@@ -17,7 +17,7 @@
 #include <span>
 
 #include "genista/base/result.hpp"
-#include "genista/oracles/daisy_class.hpp"
+#include "genista/detail/oracles/daisy_class.hpp"
 
 namespace genista {
 

@@ -32,10 +32,10 @@
 #include <span>
 #include <string_view>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/oracles/key_log.hpp"
 #include "genista/format/sink.hpp"
 #include "genista/hash/hasher.hpp"
-#include "genista/oracles/key_log.hpp"
 
 namespace genista {
 

@@ -15,7 +15,7 @@
 #include <memory>
 #include <span>
 
-#include "genista/oracles/any_oracle.hpp"
+#include "genista/detail/oracles/any_oracle.hpp"
 #include "genista/oracles/odds_profile.hpp"
 
 namespace genista {

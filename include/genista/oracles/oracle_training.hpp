@@ -16,8 +16,8 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/oracles/score_training.hpp"
 #include "genista/oracles/oracle_model.hpp"
-#include "genista/oracles/score_training.hpp"
 
 namespace genista {
 

@@ -31,8 +31,8 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
+#include "genista/detail/oracles/key_log.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/oracles/key_log.hpp"
 
 namespace genista {
 

@@ -20,11 +20,11 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/format/snapshot.hpp"
+#include "genista/detail/oracles/count_min.hpp"
+#include "genista/detail/oracles/count_sketch.hpp"
+#include "genista/detail/oracles/key_log.hpp"
 #include "genista/format/sink.hpp"
-#include "genista/format/snapshot.hpp"
-#include "genista/oracles/count_min.hpp"
-#include "genista/oracles/count_sketch.hpp"
-#include "genista/oracles/key_log.hpp"
 
 namespace genista {
 

@@ -18,9 +18,8 @@
 #include <shared_mutex>
 
 #include "genista/base/result.hpp"
-#include "genista/hash/digest.hpp"
+#include "genista/detail/remote/record_tree.hpp"
 #include "genista/hash/key.hpp"
-#include "genista/remote/record_tree.hpp"
 #include "genista/remote/remote.hpp"
 
 namespace genista {

@@ -40,8 +40,7 @@
 #include <type_traits>
 
 #include "genista/base/result.hpp"
-#include "genista/base/uint128.hpp"
-#include "genista/hash/digest.hpp"
+#include "genista/detail/base/uint128.hpp"
 #include "genista/hash/key.hpp"
 
 namespace genista {

@@ -28,7 +28,7 @@
 #include <span>
 
 #include "filters/quotient_table.hpp"
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
 
 namespace genista::adaptive_bloom {
 

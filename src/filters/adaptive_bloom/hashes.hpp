@@ -11,8 +11,8 @@
 #include "filters/adaptive_bloom/design.hpp"
 #include "filters/broom/derive_key.hpp"
 #include "filters/walls.hpp"
-#include "genista/hash/digest.hpp"
 #include "genista/hash/hasher.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::adaptive_bloom {
 

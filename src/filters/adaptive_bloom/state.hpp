@@ -16,8 +16,8 @@
 #include "filters/adaptive_bloom/design.hpp"
 #include "filters/adaptive_bloom/hashes.hpp"
 #include "filters/quotient_table.hpp"
-#include "genista/base/buffer.hpp"
 #include "genista/base/result.hpp"
+#include "genista/detail/base/buffer.hpp"
 #include "genista/filters/adaptive_bloom.hpp"
 
 namespace genista::adaptive_bloom {

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <new>
 
-#include "genista/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

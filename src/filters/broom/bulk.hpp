@@ -5,8 +5,8 @@
 #include <span>
 
 #include "genista/base/result.hpp"
-#include "genista/filters/broom/range_source.hpp"
-#include "genista/hash/digest.hpp"
+#include "genista/detail/filters/broom/range_source.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

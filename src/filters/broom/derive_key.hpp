@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "genista/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista {

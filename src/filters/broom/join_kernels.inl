@@ -194,30 +194,18 @@ struct broom_joins {
     }
 
     // The tails beyond the new slot's move by one place, as its remainders did.
-    static void insert_tail(const state& s, std::uint64_t bin, std::uint64_t word, unsigned used,
-                            unsigned slot) noexcept {
-        const std::uint64_t width = s.tail_bits;
+    [[gnu::always_inline]] static void insert_tail(const state& s, std::uint64_t bin, std::uint64_t word, unsigned used,
+                                                   unsigned slot) noexcept {
+        const unsigned width = s.tail_bits;
         const std::uint64_t first = bin * broom::slots_per_bin;
-        const bool mirrored = (word >> 5 & 1) != 0;
-        std::uint64_t* const tails = s.tails_to_change;
-        constexpr std::uint64_t most = 63;  // bits at a time
-        if (mirrored) {
-            const std::uint64_t end = (first + 16 + slot + 1) * width;
-            for (std::uint64_t at = (first + broom::slots_per_bin - used) * width; at < end;) {
-                const auto here = static_cast<unsigned>(end - at < most ? end - at : most);
-                broom::set_bits_at(tails, at - width, here, broom::bits_at(tails, at, here));
-                at += here;
-            }
+        const std::uint64_t own = word >> 14 & ((std::uint64_t{1} << width) - 1);
+        if ((word >> 5 & 1) != 0) {
+            const std::uint64_t begin = (first + broom::slots_per_bin - used) * width;
+            bits::insert_moving_down(s.tails_to_change, begin, (first + 16 + slot + 1) * width, width, own);
         } else {
             const std::uint64_t begin = (first + slot) * width;
-            for (std::uint64_t at = (first + used) * width; at > begin;) {
-                const auto here = static_cast<unsigned>(at - begin < most ? at - begin : most);
-                at -= here;
-                broom::set_bits_at(tails, at + width, here, broom::bits_at(tails, at, here));
-            }
+            bits::insert_moving_up(s.tails_to_change, begin, (first + used) * width, width, own);
         }
-        const std::uint64_t own = word >> 14 & ((std::uint64_t{1} << width) - 1);
-        broom::set_bits_at(tails, (first + (mirrored ? 16 : 0) + slot) * width, s.tail_bits, own);
     }
     // Of the slots with the key's group and remainder, those with its tail.
     [[gnu::always_inline]] static std::uint32_t with_tail(const state& s, const standing& at,

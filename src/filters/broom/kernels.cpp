@@ -1,6 +1,7 @@
 // Look-up kernels for every instruction set, and the choice among them.
 #include "filters/broom/kernels.hpp"
 
+#include "bits/move_bits.hpp"
 #include "filters/broom/core.hpp"
 #include "filters/broom/side_block.hpp"
 #include "filters/broom/writers.hpp"

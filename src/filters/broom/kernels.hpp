@@ -2,8 +2,8 @@
 #pragma once
 
 #include "filters/broom/shape.hpp"
-#include "genista/filters/broom/lookup_state.hpp"
-#include "genista/filters/kernel_table.hpp"
+#include "genista/detail/filters/broom/lookup_state.hpp"
+#include "genista/detail/filters/kernel_table.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

@@ -26,7 +26,7 @@
 #include <span>
 #include <type_traits>
 
-#include "genista/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

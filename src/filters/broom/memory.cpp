@@ -7,7 +7,7 @@
 #include <bit>
 #include <new>
 
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

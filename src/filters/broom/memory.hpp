@@ -28,7 +28,7 @@
 
 #include "filters/broom/budget.hpp"
 #include "genista/base/result.hpp"
-#include "genista/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

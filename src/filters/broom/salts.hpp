@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
-#include "genista/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
 #include "genista/hash/hasher.hpp"
 
 namespace genista {

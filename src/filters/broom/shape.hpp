@@ -11,7 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
-#include "genista/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

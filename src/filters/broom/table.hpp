@@ -30,7 +30,7 @@
 #include "filters/broom/shape.hpp"
 #include "filters/broom/side.hpp"
 #include "filters/broom/writers.hpp"
-#include "genista/base/buffer.hpp"
+#include "genista/detail/base/buffer.hpp"
 #include "genista/filters/broom.hpp"
 #include "genista/remote/remote.hpp"
 

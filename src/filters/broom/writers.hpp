@@ -15,8 +15,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "genista/filters/broom/faults.hpp"
-#include "genista/filters/broom/lookup_state.hpp"
+#include "genista/detail/filters/broom/faults.hpp"
+#include "genista/detail/filters/broom/lookup_state.hpp"
 
 namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {

@@ -22,8 +22,8 @@
 #include "filters/cuckoo/chance.hpp"
 #include "filters/cuckoo/hashes.hpp"
 #include "filters/cuckoo/plan.hpp"
-#include "genista/base/buffer.hpp"
-#include "genista/filters/cuckoo/family.hpp"
+#include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 
 namespace genista::cuckoo {
 

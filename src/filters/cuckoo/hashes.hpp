@@ -12,9 +12,9 @@
 #include <array>
 #include <cstdint>
 
-#include "genista/base/uint128.hpp"
-#include "genista/filters/cuckoo/lookup_state.hpp"
-#include "genista/hash/digest.hpp"
+#include "genista/detail/base/uint128.hpp"
+#include "genista/detail/filters/cuckoo/lookup_state.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::cuckoo {
 

@@ -1,7 +1,7 @@
 // The look-ups for a shape and this processor.
 #pragma once
 
-#include "genista/filters/cuckoo/lookup_state.hpp"
+#include "genista/detail/filters/cuckoo/lookup_state.hpp"
 
 namespace genista::cuckoo {
 

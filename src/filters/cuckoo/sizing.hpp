@@ -1,7 +1,7 @@
 // How big a filter of the cuckoo family is made: bins for a load, fingerprints for a rate, and what cannot be.
 #pragma once
 
-#include "genista/filters/cuckoo/family.hpp"
+#include "genista/detail/filters/cuckoo/family.hpp"
 
 namespace genista::cuckoo {
 

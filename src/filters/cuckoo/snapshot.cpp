@@ -7,7 +7,6 @@
 #include "filters/cuckoo/sizing.hpp"
 #include "filters/cuckoo/slots.hpp"
 #include "filters/snapshot_fields.hpp"
-#include "genista/filters/cyclic.hpp"
 
 namespace genista::cuckoo {
 namespace {

@@ -1,5 +1,5 @@
 // Buckets, their locks and versions. See absent_cells.hpp, whose argument the comments here refer to.
-#include "genista/filters/daisy_broom/absent_cells.hpp"
+#include "genista/detail/filters/daisy_broom/absent_cells.hpp"
 
 #include <sys/mman.h>
 
@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista {
 namespace {

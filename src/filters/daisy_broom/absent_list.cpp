@@ -1,5 +1,5 @@
 // Parts of a list of exceptions. See absent_list.hpp.
-#include "genista/filters/daisy_broom/absent_list.hpp"
+#include "genista/detail/filters/daisy_broom/absent_list.hpp"
 
 #include <algorithm>
 #include <memory>

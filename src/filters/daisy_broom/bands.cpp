@@ -1,5 +1,5 @@
 // Bands from a plan. See bands.hpp.
-#include "genista/filters/daisy_broom/bands.hpp"
+#include "genista/detail/filters/daisy_broom/bands.hpp"
 
 #include <algorithm>
 #include <cmath>

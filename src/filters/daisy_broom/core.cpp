@@ -1,5 +1,5 @@
 // Making a daisy_broom_filter, and what it says about itself. See daisy_broom.hpp.
-#include "genista/filters/daisy_broom/core.hpp"
+#include "genista/detail/filters/daisy_broom/core.hpp"
 
 #include <algorithm>
 #include <cmath>

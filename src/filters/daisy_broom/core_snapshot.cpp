@@ -8,7 +8,7 @@
 #include "filters/daisy_plan_fields.hpp"
 #include "filters/snapshot_fields.hpp"
 #include "filters/walls.hpp"
-#include "genista/filters/daisy_broom/core.hpp"
+#include "genista/detail/filters/daisy_broom/core.hpp"
 
 namespace genista {
 namespace {

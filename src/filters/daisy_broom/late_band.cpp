@@ -1,5 +1,5 @@
 // Which ranges of a late band are laid. See late_band.hpp.
-#include "genista/filters/daisy_broom/late_band.hpp"
+#include "genista/detail/filters/daisy_broom/late_band.hpp"
 
 #include <bit>
 #include <cassert>

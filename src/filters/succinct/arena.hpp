@@ -24,7 +24,7 @@
 #include <span>
 
 #include "base/segmented_array.hpp"
-#include "genista/bits/words.hpp"
+#include "bits/words.hpp"
 
 namespace genista::succinct {
 

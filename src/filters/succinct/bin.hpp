@@ -19,8 +19,8 @@
 #include <span>
 
 #include "bits/move_bits.hpp"
+#include "bits/words.hpp"
 #include "filters/succinct/arena.hpp"
-#include "genista/bits/words.hpp"
 
 namespace genista::succinct {
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "bits/redundant_counter.hpp"
 #include "filters/succinct/sets.hpp"
 #include "genista/base/result.hpp"
-#include "genista/bits/redundant_counter.hpp"
 
 namespace genista::succinct {
 

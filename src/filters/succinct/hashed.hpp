@@ -11,8 +11,8 @@
 
 #include "filters/succinct/counted.hpp"
 #include "genista/base/result.hpp"
-#include "genista/filters/kernel_table.hpp"
-#include "genista/hash/families.hpp"
+#include "genista/detail/filters/kernel_table.hpp"
+#include "genista/detail/hash/families.hpp"
 #include "genista/hash/hasher.hpp"
 #include "hash/key_stream.hpp"
 

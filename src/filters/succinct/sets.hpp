@@ -25,11 +25,11 @@
 #include <span>
 #include <vector>
 
+#include "base/cpu.hpp"
 #include "base/segmented_array.hpp"
 #include "filters/succinct/arena.hpp"
 #include "filters/succinct/bin.hpp"
 #include "filters/succinct/probe.hpp"
-#include "genista/base/cpu.hpp"
 #include "genista/base/result.hpp"
 #include "genista/filters/filter.hpp"
 

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "filters/succinct/sets.hpp"
-#include "genista/format/fields.hpp"
+#include "genista/detail/format/fields.hpp"
 
 namespace genista::succinct {
 

@@ -13,8 +13,8 @@
 #include "filters/snapshot_fields.hpp"
 #include "filters/succinct/counted.hpp"
 #include "filters/succinct/sets.hpp"
-#include "genista/format/fields.hpp"
-#include "genista/format/snapshot.hpp"
+#include "genista/detail/format/fields.hpp"
+#include "genista/detail/format/snapshot.hpp"
 
 namespace genista::succinct {
 

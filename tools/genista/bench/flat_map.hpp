@@ -29,8 +29,8 @@
 #include <utility>
 #include <vector>
 
-#include "genista/base/buffer.hpp"
 #include "genista/base/result.hpp"
+#include "genista/detail/base/buffer.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "bench/filter_subject.hpp"
-#include "genista/filters/cache_line_floor.hpp"
+#include "filters/cache_line_floor.hpp"
 
 namespace genista::tool::bench {
 namespace {

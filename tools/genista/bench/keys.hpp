@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "genista/hash/digest.hpp"
+#include "genista/hash/key.hpp"
 
 namespace genista::tool::bench {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
 #include "genista/filters/broom.hpp"
-#include "genista/stores/rocksdb/clustered_store.hpp"
 #include "guard/cuckoo_row.hpp"
 #include "guard/daisy_row.hpp"
 #include "guard/databases.hpp"

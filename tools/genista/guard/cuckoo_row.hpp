@@ -11,14 +11,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "genista/filters/cuckoo.hpp"
 #include "genista/filters/cuckooing.hpp"
-#include "genista/filters/cyclic.hpp"
-#include "genista/filters/swapping.hpp"
-#include "genista/guard/slotted_store.hpp"
-#include "genista/stores/rocksdb/slot_records.hpp"
 #include "guard/databases.hpp"
 #include "guard/guard_row.hpp"
+#include "papers/cuckoo.hpp"
+#include "papers/cyclic.hpp"
+#include "papers/swapping.hpp"
+#include "stores/rocksdb/slot_records.hpp"
+#include "support/guard/slotted_store.hpp"
 
 namespace genista::tool::guard {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 #include "genista/hash/hasher.hpp"
 #include "genista/remote/remote.hpp"
-#include "genista/stores/rocksdb/database.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
-#include "genista/stores/rocksdb/status.hpp"
 #include "lab/workloads/key_table.hpp"
 
 namespace genista::tool::guard {

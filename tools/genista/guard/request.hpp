@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/stores/rocksdb/meta.hpp"
+#include "genista/detail/stores/rocksdb/meta.hpp"
 
 namespace genista::tool::guard {
 

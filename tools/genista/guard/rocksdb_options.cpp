@@ -13,9 +13,9 @@
 #include <cmath>
 #include <memory>
 
-#include "genista/stores/rocksdb/database.hpp"
-#include "genista/stores/rocksdb/record_key.hpp"
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/record_key.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 
 namespace genista::tool::guard {
 namespace {

@@ -8,7 +8,7 @@
 #include <chrono>
 #include <thread>
 
-#include "genista/guard/latency_histogram.hpp"
+#include "genista/detail/guard/latency_histogram.hpp"
 
 namespace genista::tool::guard {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "genista/stores/rocksdb/status.hpp"
+#include "genista/detail/stores/rocksdb/status.hpp"
 
 namespace genista::tool::guard {
 

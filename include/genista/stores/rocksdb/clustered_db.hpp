@@ -21,9 +21,9 @@
 #include <string>
 #include <string_view>
 
+#include "genista/detail/stores/rocksdb/clustered_store.hpp"
+#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
 #include "genista/guard/guarded.hpp"
-#include "genista/stores/rocksdb/clustered_store.hpp"
-#include "genista/stores/rocksdb/filter_keeper.hpp"
 
 namespace genista::rocks {
 

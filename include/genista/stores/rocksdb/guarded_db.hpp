@@ -69,12 +69,12 @@
 #include <string_view>
 #include <vector>
 
-#include "genista/stores/rocksdb/database.hpp"
-#include "genista/stores/rocksdb/filter_keeper.hpp"
-#include "genista/stores/rocksdb/ordered_records.hpp"
-#include "genista/stores/rocksdb/put_clock.hpp"
-#include "genista/stores/rocksdb/write_accounts.hpp"
-#include "genista/stores/rocksdb/writers_lock.hpp"
+#include "genista/detail/stores/rocksdb/database.hpp"
+#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
+#include "genista/detail/stores/rocksdb/ordered_records.hpp"
+#include "genista/detail/stores/rocksdb/put_clock.hpp"
+#include "genista/detail/stores/rocksdb/write_accounts.hpp"
+#include "genista/detail/stores/rocksdb/writers_lock.hpp"
 
 namespace genista::rocks {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
-#include "genista/stores/rocksdb/meta.hpp"
+#include "genista/detail/stores/rocksdb/meta.hpp"
 
 namespace genista::rocks {
 

@@ -1,0 +1,88 @@
+// range_source: what the broom filter asks of R, without its type, and remote_source, which makes one from any R.
+//
+// What R says is checked: a record outside the range, out of order, twice, or with a digest that is not its key's is an
+// error, not a member. An operation whose read failed has changed nothing.
+#pragma once
+
+#include <new>
+#include <string>
+#include <vector>
+
+#include "genista/detail/filters/broom/faults.hpp"
+#include "genista/hash/hasher.hpp"
+#include "genista/remote/remote.hpp"
+
+namespace genista {
+inline namespace GENISTA_BROOM_VARIANT {
+namespace broom {
+
+// What R holds in a range, read for an operation on one key.
+struct population {
+    std::vector<digest> members;
+    bool holds_key = false;
+};
+
+class range_source {
+  public:
+    // One range read. On an error `into` is not to be used.
+    virtual result<void> read(position_range range, population& into) = 0;
+    // Takes the operation's key out of R: the commit in the middle of an erase. False: it was not there.
+    virtual result<bool> erase() = 0;
+    // Does a read cross the network? A build from keys reads its own memory.
+    [[nodiscard]] virtual bool is_remote() const noexcept { return true; }
+
+  protected:
+    ~range_source() = default;
+};
+
+template <remote_map R>
+class remote_source final : public range_source {
+  public:
+    remote_source(R& remote, const hasher& hash, const digest& where, key_view key) noexcept
+        : remote_{remote}, hash_{hash}, where_{where}, key_{key}, has_key_{true} {}
+    // For operations on no key in particular: rebuild, audit, growth.
+    remote_source(R& remote, const hasher& hash) noexcept : remote_{remote}, hash_{hash} {}
+
+    result<void> read(position_range range, population& into) override {
+        bool lied = false;
+        bool starved = false;
+        digest last{};
+        std::string last_key;
+        const result<void> done =
+            remote_.for_each(range.first, range.last, [&](const digest& at, key_view key) noexcept {
+                try {
+                    const bool in_order =
+                        into.members.empty() || last < at || (last == at && key_view{last_key}.text() < key.text());
+                    lied = !range.contains(at.position) || !in_order || hash_(key) != at;
+                    if (lied) return false;
+                    into.members.push_back(at);
+                    into.holds_key = into.holds_key || (has_key_ && at == where_ && key.text() == key_.text());
+                    last = at;
+                    last_key = key.text();
+                    return true;
+                } catch (const std::bad_alloc&) {
+                    starved = true;
+                    return false;
+                }
+            });
+        if (starved) return error::make(error_code::out_of_memory, "broom: no memory for the keys of one bin");
+        if (lied)
+            return error::make(error_code::corrupt,
+                               "the remote map gave a record that does not belong to the range read");
+        return done;
+    }
+    result<bool> erase() override { return remote_.erase(where_, key_); }
+
+    [[nodiscard]] const digest& where() const noexcept { return where_; }
+
+  private:
+    R& remote_;
+    const hasher& hash_;
+    digest where_{};
+    key_view key_{};
+    bool has_key_ = false;
+};
+
+}  // namespace broom
+}  // namespace GENISTA_BROOM_VARIANT
+}  // namespace genista

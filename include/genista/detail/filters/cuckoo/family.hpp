@@ -1,0 +1,247 @@
+// cuckoo_family_filter: cuckoo filters with full hash functions, which know their keys through R and can therefore move them
+// wherever they like. One core; the rule decides what a mistake teaches it. What people include: cuckoo.hpp, cuckooing.hpp,
+// cyclic.hpp, swapping.hpp.
+//
+//     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint lies in one slot of one of these bins
+//
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
+//       new hash functions, failing stores and failing memory. A key that is moved is never nowhere.
+//   I2  A call that reports `full` or an error has changed nothing in the filter. R's slots may be left in doubt: the next call
+//       that changes something first puts them back as the filter knows them, or fails too.
+//   I3  Slots of R and of the filter agree, but for those in doubt. What R says of a slot is checked against the fingerprint
+//       there; a record that does not fit is an error, not a key.
+//
+// None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: take the broom filter for that.
+// docs/filters/adaptive_cuckoo.md has what they are good for, and what was measured.
+//
+// The order of steps is the broom filter's:
+//
+//     insert   the store commits the key to R first, then filter.insert(key, R), then the caller's acknowledgement
+//     erase    filter.erase(key, R) takes the key out of R, then forgets it
+//     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key, R)
+//
+// What it costs remotely: nothing on a negative. An insert reads one slot for every key that it looks at on its way to a free
+// slot (none while there is room, about seven at 95 % load), and writes once. A full filter of new hash functions reads and
+// writes every slot once.
+//
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
+// included; queries wait only while new hash functions are put in place (a copy of the table).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "genista/detail/filters/cuckoo/lookup_state.hpp"
+#include "genista/detail/filters/cuckoo/slot_source.hpp"
+#include "genista/detail/filters/kernel_table.hpp"
+#include "genista/filters/filter.hpp"
+
+namespace genista {
+
+struct cuckoo_options {
+    std::uint64_t capacity = 1'000'000;
+    double false_positive_rate = 1.0 / 256;                   // for one query of a key that was never asked before
+    std::optional<unsigned> fingerprint_bits = std::nullopt;  // 2 to 32, instead of a rate
+    std::optional<hasher> hash = std::nullopt;                // none: keyed, with a random key of the filter's own
+    std::optional<unsigned> tables = std::nullopt;            // 2 to 8; none: 4, for swapping 2
+    std::optional<unsigned> bin_slots = std::nullopt;         // 1 to 8; none: 1, for swapping 4
+    double load = 0.95;                                       // slots in use at capacity
+    std::optional<std::uint64_t> repeatable = std::nullopt;   // all chance from this seed: tests and experiments only
+};
+
+// The members of the family: a rule and what it is usually made with.
+namespace cuckoo {
+
+struct plain_rule {
+    static constexpr std::string_view name = "cuckoo";
+    static constexpr cuckoo_rule rule = cuckoo_rule::plain;
+    static constexpr unsigned selector_bits = 0, tables = 4, bin_slots = 1;
+};
+struct cuckooing_rule {
+    static constexpr std::string_view name = "cuckooing";
+    static constexpr cuckoo_rule rule = cuckoo_rule::cuckooing;
+    static constexpr unsigned selector_bits = 0, tables = 4, bin_slots = 1;
+};
+inline constexpr std::string_view cyclic_names[] = {"cyclic1", "cyclic2", "cyclic3"};  // clang 14 wants it out here
+template <unsigned SelectorBits>
+requires(SelectorBits >= 1 && SelectorBits <= 3) struct cyclic_rule {
+    static constexpr std::string_view name = cyclic_names[SelectorBits - 1];
+    static constexpr cuckoo_rule rule = cuckoo_rule::cyclic;
+    static constexpr unsigned selector_bits = SelectorBits, tables = 4, bin_slots = 1;
+};
+struct swapping_rule {
+    static constexpr std::string_view name = "swapping";
+    static constexpr cuckoo_rule rule = cuckoo_rule::swapping;
+    static constexpr unsigned selector_bits = 0, tables = 2, bin_slots = 4;
+};
+
+// Rule and usual shape without their type.
+struct member_of_family {
+    std::string_view name;
+    cuckoo_shape usual;
+};
+template <class Rule>
+inline constexpr member_of_family member{
+    Rule::name,
+    {.rule = Rule::rule, .tables = Rule::tables, .bin_slots = Rule::bin_slots, .selector_bits = Rule::selector_bits}};
+
+class core;
+
+// Everything but the vocabulary: what is compiled once, whatever rule and R. See the filter below for what the calls do.
+class body {
+  public:
+    [[nodiscard]] static result<body> make(const member_of_family& who, const cuckoo_options& options) noexcept;
+    [[nodiscard]] static result<body> load(const member_of_family& who, std::span<const std::byte> bytes) noexcept;
+    body(body&&) noexcept;
+    body& operator=(body&&) noexcept;
+    ~body();
+
+    [[nodiscard]] result<insert_outcome> insert(key_view key, slot_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> erase(key_view key, slot_source& remote) noexcept;
+    [[nodiscard]] result<erase_outcome> forget(key_view key, slot_source& remote) noexcept;
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, slot_source& remote) noexcept;
+    [[nodiscard]] result<void> rebuild(slot_source& remote) noexcept;
+    [[nodiscard]] result<void> audit(slot_source& remote) const noexcept;
+    [[nodiscard]] result<void> save(sink& out) const noexcept;
+
+    [[nodiscard]] const cuckoo_state& state() const noexcept { return *state_; }
+    [[nodiscard]] const cuckoo_kernels& kernels() const noexcept { return *kernels_; }
+    [[nodiscard]] const hasher& hash() const noexcept { return *hash_; }
+    [[nodiscard]] filter_stats stats() const noexcept;
+    [[nodiscard]] std::uint64_t relays() const noexcept;
+
+    [[nodiscard]] static result<std::uint64_t> bits_for(const member_of_family& who, std::uint64_t capacity,
+                                                        double rate) noexcept;
+    [[nodiscard]] static double fpr_for(const member_of_family& who, std::uint64_t capacity,
+                                        std::uint64_t bits) noexcept;
+    [[nodiscard]] static result<std::uint64_t> capacity_for(const member_of_family& who, std::uint64_t bits,
+                                                            double rate) noexcept;
+
+  private:
+    explicit body(std::unique_ptr<core> made) noexcept;
+
+    std::unique_ptr<core> core_;
+    const cuckoo_state* state_;  // in the core, at hand for look-ups
+    const cuckoo_kernels* kernels_;
+    const hasher* hash_;
+};
+
+}  // namespace cuckoo
+
+template <class Rule>
+class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
+  public:
+    static constexpr std::string_view name = Rule::name;
+
+    // An error for a load that these tables cannot be filled to, and for what lies outside its range.
+    [[nodiscard]] static result<cuckoo_family_filter> make(const cuckoo_options& options = {}) noexcept {
+        return owning(cuckoo::body::make(cuckoo::member<Rule>, options));
+    }
+    // A filter of everything R holds, in two sequential reads of R.
+    template <slotted_map R>
+    [[nodiscard]] static result<cuckoo_family_filter> build(const cuckoo_options& options, R& remote) noexcept {
+        auto made = make(options);
+        if (!made) return made;
+        if (const auto done = made->rebuild(remote); !done) return done.error();
+        return made;
+    }
+
+    // R holds the key already: the store commits first. `full` when no hash functions were found that place all keys, which
+    // happens beyond the capacity only.
+    template <slotted_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        cuckoo::remote_slots<R> source{remote};
+        return body_.insert(key, source);
+    }
+    template <slotted_map R>
+    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        return insert(integer_key{key}.view(), remote);
+    }
+    // Takes the key out of R's members, then out of slot and filter. A stranger is `absent`, and no member is hurt.
+    template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        cuckoo::remote_slots<R> source{remote};
+        return body_.erase(key, source);
+    }
+    template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
+        return erase(integer_key{key}.view(), remote);
+    }
+    // The second half of an erase, for a store that has committed it already. `absent`: there was nothing to forget, or the key
+    // is back.
+    template <slotted_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        cuckoo::remote_slots<R> source{remote};
+        return body_.forget(key, source);
+    }
+    // `unfixed` where the rule was followed and the key still gets through: these filters only try.
+    template <slotted_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        cuckoo::remote_slots<R> source{remote};
+        return body_.adapt(key, source);
+    }
+    template <slotted_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
+        return adapt(integer_key{key}.view(), remote);
+    }
+
+    // Lays every key of R anew under new hash functions; what was learnt is forgotten. After loading, before the first change.
+    template <slotted_map R>
+    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
+        cuckoo::remote_slots<R> source{remote};
+        return body_.rebuild(source);
+    }
+    // Every member of R has a slot and is answered "maybe", every slot of the filter is known to R, the counts agree. Nobody
+    // may write meanwhile.
+    template <slotted_map R>
+    [[nodiscard]] result<void> audit(R& remote) const noexcept {
+        cuckoo::remote_slots<R> source{remote};
+        return body_.audit(source);
+    }
+
+    // A loaded filter answers at once. To change it needs slots in R that agree with it, hence a rebuild first; until then
+    // insert, erase and adapt are errors.
+    [[nodiscard]] result<void> save(sink& out) const noexcept { return body_.save(out); }
+    [[nodiscard]] static result<cuckoo_family_filter> load(std::span<const std::byte> bytes) noexcept {
+        return owning(cuckoo::body::load(cuckoo::member<Rule>, bytes));
+    }
+
+    [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
+    [[nodiscard]] std::uint64_t relays() const noexcept { return body_.relays(); }      // new hash functions so far
+    [[nodiscard]] double rate() const noexcept { return stats().false_positive_rate; }  // of a key never asked before
+    [[nodiscard]] const cuckoo_shape& shape() const noexcept { return state().shape; }
+    [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
+
+    // With the usual tables, bins and load.
+    [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept {
+        return cuckoo::body::bits_for(cuckoo::member<Rule>, capacity, rate);
+    }
+    [[nodiscard]] static double fpr_for(std::uint64_t capacity, std::uint64_t bits) noexcept {
+        return cuckoo::body::fpr_for(cuckoo::member<Rule>, capacity, bits);
+    }
+    [[nodiscard]] static result<std::uint64_t> capacity_for(std::uint64_t bits, double rate) noexcept {
+        return cuckoo::body::capacity_for(cuckoo::member<Rule>, bits, rate);
+    }
+
+  private:
+    friend filter_surface<cuckoo_family_filter>;
+    explicit cuckoo_family_filter(cuckoo::body body) noexcept : body_{std::move(body)} {}
+    [[nodiscard]] static result<cuckoo_family_filter> owning(result<cuckoo::body> made) noexcept {
+        if (!made) return made.error();
+        return cuckoo_family_filter{*std::move(made)};
+    }
+    [[nodiscard]] const cuckoo_kernels& kernels() const noexcept { return body_.kernels(); }
+    [[nodiscard]] const cuckoo_state& state() const noexcept { return body_.state(); }
+
+    cuckoo::body body_;
+};
+
+// All of them save one kind of snapshot: cyclic_filter<s>::load takes those of which this says s. (What is beside s is checked by
+// the loader.)
+[[nodiscard]] result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept;
+
+}  // namespace genista

@@ -1,0 +1,141 @@
+// daisy_broom_core: all of a daisy_broom_filter that does not depend on the types of its oracle and its R. See daisy_broom.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "genista/detail/filters/daisy_broom/absent_list.hpp"
+#include "genista/detail/filters/daisy_broom/bands.hpp"
+#include "genista/detail/filters/daisy_broom/late_band.hpp"
+#include "genista/detail/oracles/oracle_identity.hpp"
+#include "genista/filters/broom.hpp"
+
+namespace genista {
+
+struct daisy_broom_options {
+    std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
+    bool key_is_new = false;                    // as of broom_options
+    broom_history history = broom_history::bury;
+    bool grows = true;
+    // All bands together, when they are full: what whole bits leave over of it is spent where it saves most (bands.hpp).
+    std::optional<std::uint64_t> bits = std::nullopt;
+    // What the list of mistakes about keys of which nothing is kept may take, taken as they are found. None: as much as keeping these keys would,
+    // by the plan (or as build() counted them), 4 KiB at least.
+    std::optional<std::uint64_t> exception_bytes = std::nullopt;
+    // When that is full, keep these keys after all, in a band of their own (late_band.hpp): as many bytes again, then the list goes. Else memory stays
+    // within the list, which forgets: who repeats more of them than it holds wastes reads for ever.
+    bool late_band = true;
+    // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no other oracle has this one.
+    std::optional<oracle_identity> oracle = std::nullopt;
+    std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
+};
+
+// How far the world has gone from the plan. Both numbers are distances between two distributions over the bands, 0 to 1.
+struct daisy_drift {
+    double stored = 0;         // the keys stored, from the plan's
+    double mistakes = 0;       // the mistakes found, class 0 among them, from those that the plan expects
+    double fill = 0;           // keys in the bands for each that they were made for
+    std::uint64_t keys = 0;    // that `stored` was computed from
+    std::uint64_t adapts = 0;  // that `mistakes` was computed from
+    unsigned bands = 1;
+
+    // More than a tenth, and more than chance explains: a distribution over k values measured by n draws is off by √(k/n)/2 on average.
+    [[nodiscard]] bool is_notable() const noexcept;
+};
+
+class daisy_broom_core {
+  public:
+    [[nodiscard]] static result<std::unique_ptr<daisy_broom_core>> make(
+        const daisy_broom_options& options, const daisy_plan& plan, const hasher& hash,
+        const std::optional<daisy_bands::class_counts>& counted) noexcept;
+    [[nodiscard]] static result<hasher> hash_from(const daisy_broom_options& options) noexcept;
+
+    [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
+    [[nodiscard]] const daisy_plan& plan() const noexcept { return plan_; }
+    [[nodiscard]] const daisy_bands& bands() const noexcept { return bands_; }
+    [[nodiscard]] broom_filter& broom(unsigned band) noexcept { return brooms_[band]; }
+    [[nodiscard]] const broom_filter& broom(unsigned band) const noexcept { return brooms_[band]; }
+    [[nodiscard]] unsigned size() const noexcept { return static_cast<unsigned>(brooms_.size()); }
+    [[nodiscard]] absent_list& cells() noexcept { return cells_; }
+    [[nodiscard]] const absent_list& cells() const noexcept { return cells_; }
+
+    // The band of class 0, null until it opens.
+    [[nodiscard]] late_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] const late_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
+    // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will have it. Both sides change one counter, the opener after
+    // publishing the band and this one before looking for it: who comes second sees what the first has done before.
+    [[nodiscard]] late_band* late_after_commit() noexcept {
+        if (late_band* const open = late(); open != nullptr) return open;
+        committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
+        return late();
+    }
+    [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
+    [[nodiscard]] bool bands_grow() const noexcept { return how_.grows; }
+    // One of so many equal ranges of R, and the keys of class 0 in it: what the size of the band goes by.
+    struct late_sample {
+        std::uint64_t parts = 1, found = 0;
+    };
+    // As many as the band would have bins, by the plan; and if there are as many keys as we were told of, should these be more.
+    [[nodiscard]] std::uint64_t planned_late_parts() const noexcept;
+    [[nodiscard]] std::uint64_t told_late_parts() const noexcept;
+    // Opens it, empty. Does nothing if it is open. An error: no memory.
+    [[nodiscard]] result<void> open_late(const late_sample& seen) noexcept;
+    [[nodiscard]] bool may_contain_unkept(const digest& d) const noexcept {
+        const late_band* const band = late_.load(std::memory_order_acquire);
+        if (band != nullptr && band->is_laid(d.position)) return band->broom().may_contain(d);
+        return !cells_.excludes(d.position);
+    }
+
+    // Keys of class 0 come and go: only their number is known, as it was told.
+    void count_unkept(bool more) noexcept;
+    void count_unkept_adapt() noexcept { unkept_adapts_.fetch_add(1, std::memory_order_relaxed); }
+    void count_unkept_read() noexcept { unkept_reads_.fetch_add(1, std::memory_order_relaxed); }
+    void set_unkept(std::uint64_t keys) noexcept { unkept_.store(keys, std::memory_order_relaxed); }
+
+    [[nodiscard]] filter_stats stats(std::uint64_t oracle_bytes) const noexcept;
+    [[nodiscard]] daisy_drift drift() const noexcept;
+
+    // The marks of the oracle, without which nobody asks this filter again.
+    [[nodiscard]] result<void> save(sink& out, const oracle_marks& oracle, const store_mark& store) const noexcept;
+    struct saved {
+        std::unique_ptr<daisy_broom_core> core;
+        oracle_marks oracle;
+    };
+    [[nodiscard]] static result<saved> load(std::span<const std::byte> bytes) noexcept;
+
+  private:
+    // What all bands have in common.
+    struct manner {
+        broom_history history = broom_history::bury;
+        bool grows = true;
+        std::optional<std::uint64_t> repeatable = std::nullopt;
+    };
+
+    daisy_broom_core(const hasher& hash, const daisy_plan& plan, daisy_bands bands, std::uint64_t exception_bytes,
+                     const manner& how, bool opens) noexcept
+        : hash_{hash}, plan_{plan}, bands_{std::move(bands)}, how_{how}, opens_{opens}, cells_{exception_bytes} {}
+    [[nodiscard]] broom_options broom_of(const daisy_band& band) const noexcept;
+    [[nodiscard]] double rate_of_class_0() const noexcept;
+    [[nodiscard]] std::uint64_t late_told() const noexcept;
+    [[nodiscard]] std::uint64_t late_capacity(const late_sample& seen) const noexcept;
+
+    hasher hash_;
+    daisy_plan plan_;
+    daisy_bands bands_;
+    manner how_;
+    bool opens_;
+    std::vector<broom_filter> brooms_;
+    absent_list cells_;
+    std::atomic<late_band*> late_ = nullptr;
+    std::atomic<std::uint64_t> committed_or_opened_ = 0;
+    std::unique_ptr<late_band> late_owner_;  // under opening_
+    std::mutex opening_;
+    std::atomic<std::uint64_t> unkept_ = 0, unkept_adapts_ = 0, unkept_reads_ = 0;
+};
+
+}  // namespace genista

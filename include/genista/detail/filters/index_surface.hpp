@@ -1,0 +1,93 @@
+// index_surface: the calls that take R of the filters with an index (remote/indexed.hpp), for any type of R and of key, from a few
+// functions that are compiled once. plain_surface.hpp has the look-ups.
+//
+// Derived offers insert_from, adapt_from, rebuild_from and audit_from, and the erasing surface's erase_from and forget_from as well;
+// what they promise beyond this is in its own header. Options is what it is made from.
+#pragma once
+
+#include <cstdint>
+
+#include "genista/detail/filters/index_source.hpp"
+#include "genista/filters/filter.hpp"
+
+namespace genista {
+
+template <class Derived, class Options>
+class index_surface {
+  public:
+    // R holds the key already: the store commits first. `full` beyond the capacity.
+    template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return self().insert_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
+        return insert(integer_key{key}.view(), remote);
+    }
+    // "That was a false positive."
+    template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return self().adapt_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
+        return adapt(integer_key{key}.view(), remote);
+    }
+    // All keys of R anew under new hash functions, index and all. After loading, before the first change.
+    template <indexed_map R>
+    [[nodiscard]] result<void> rebuild(R& remote) noexcept {
+        remote_index<R> source{remote};
+        return self().rebuild_from(source);
+    }
+    // Every member is answered "maybe", and index and filter agree. Nobody may write meanwhile.
+    template <indexed_map R>
+    [[nodiscard]] result<void> audit(R& remote) const noexcept {
+        remote_index<R> source{remote};
+        return static_cast<const Derived&>(*this).audit_from(source);
+    }
+    // A filter of everything R holds.
+    template <indexed_map R>
+    [[nodiscard]] static result<Derived> build(const Options& options, R& remote) noexcept {
+        auto made = Derived::make(options);
+        if (!made) return made;
+        if (const auto done = made->rebuild(remote); !done) return done.error();
+        return made;
+    }
+
+  private:
+    friend Derived;
+    template <class, class>
+    friend class erasing_index_surface;
+    index_surface() = default;
+    [[nodiscard]] Derived& self() noexcept { return static_cast<Derived&>(*this); }
+};
+
+template <class Derived, class Options>
+class erasing_index_surface : public index_surface<Derived, Options> {
+  public:
+    // Takes the key out of R's records, then out of index and filter. A stranger is `absent`, and no member is hurt.
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return this->self().erase_from(key, source);
+    }
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
+        return erase(integer_key{key}.view(), remote);
+    }
+    // The second half of an erase, for a store that has committed it already. `absent`: there was nothing to forget, or the key
+    // is back.
+    template <indexed_map R>
+    [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
+        remote_index<R> source{remote};
+        return this->self().forget_from(key, source);
+    }
+
+  private:
+    friend Derived;
+    erasing_index_surface() = default;
+};
+
+}  // namespace genista

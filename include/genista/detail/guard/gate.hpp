@@ -1,0 +1,493 @@
+// gate: a filter with what it needs to stand before a store: doors for keys on their way in, repairs, counters.
+//
+// guarded.hpp puts it before any store with get, put and erase; a store with an interface of its own (RocksDB's batches,
+// iterators, snapshots) calls the steps itself:
+//
+//     put      { entering in{gate, digest}; commit; in.settle(key) }
+//     batch    { entering in{gate, sorted keys}; commit; in.settle(key) for each key put, in their order }
+//     delete   commit; gate.forget(key)
+//     query    if (!gate.may_contain(key, digest)) it is absent; else read the store, and if it is not there, gate.missed(key)
+//
+//   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
+//       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp). If R itself is
+//       known to lack keys (need_repair_everywhere), all ranges do, and none is repaired before R is whole.
+//   I2  Nothing here writes to the store.
+//   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
+//       queries of other keys no reads, whatever the size of their batches.
+//
+// Filters that learn (filter.hpp, adaptive_filter) are told of mistakes; others are only asked and filled. A Bloom filter keeps
+// what was erased: it cannot forget, so those keys stay "maybe". Filters with an oracle are asked with key and digest, others with the digest.
+//
+// Threads: any number, whatever the filter; one that cannot stand them is locked.
+#pragma once
+
+#include <atomic>
+#include <cassert>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "genista/detail/filters/asked_with_key.hpp"
+#include "genista/detail/guard/doors.hpp"
+#include "genista/detail/guard/in_flight.hpp"
+#include "genista/filters/filter.hpp"
+#include "genista/guard/counters.hpp"
+#include "genista/guard/event_log.hpp"
+
+namespace genista {
+
+// When a mistake is repaired.
+enum class adapting : unsigned char {
+    on_read,        // before the query returns that found it: one range read more, once a mistake
+    in_background,  // by a thread of the gate's own, soon
+    off,            // never: to see what that costs
+};
+
+struct guard_options {
+    adapting adapt = adapting::on_read;
+    std::size_t queued_adapts = 1024;  // in the background; a mistake that finds the queue full waits for its next turn
+    event_log log{};                   // of ranges that need repair, repairs, failing adapts
+};
+
+// How far one repair goes.
+struct repair_pass {
+    const std::atomic<bool>* stop = nullptr;  // once it is true, the rest is left as it is
+    // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest is left as it is.
+    unsigned most_failures = doors::number_of_doors;
+    std::function<void(unsigned done, unsigned all)> progress{};  // in ranges, after each one
+};
+
+// R holds the key, and the store behind it does not: called by the thread that found it out, with no lock held.
+using orphan_handler = std::function<void(const digest& where, key_view key)>;
+
+// `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
+template <class Filter, remote_map R, class InFlight = in_flight_set>
+class gate {
+  public:
+    static constexpr bool learns = adaptive_filter<Filter, R> || learning_with_key<Filter, R>;
+
+    gate(Filter filter, R& remote, const guard_options& options = {}, orphan_handler on_orphan = {})
+        : filter_{std::move(filter)}, remote_{remote}, options_{options}, on_orphan_{std::move(on_orphan)} {
+        if (learns && options_.adapt == adapting::in_background) worker_ = std::thread{[this] { work(); }};
+    }
+    gate(const gate&) = delete;
+    gate& operator=(const gate&) = delete;
+    ~gate() {
+        if (!worker_.joinable()) return;
+        {
+            const std::lock_guard held{queue_mutex_};
+            stopping_ = true;
+        }
+        wake_.notify_all();
+        worker_.join();
+    }
+
+    // The range first, the filter second (in_flight.hpp). `d` is hash()(key).
+    [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
+        if (doors_.is_open(d)) return may_contain_beside_writers(key, d);
+        return ask_filter(key, d);
+    }
+
+    // A write is on its way: from before the commit until everything is settled. Ranges of keys that were not settled (a
+    // commit that threw) need repair: such a key may be in the store.
+    class entering {
+      public:
+        // One key.
+        entering(gate& through, const digest& d) noexcept
+            : through_{through}, one_{d}, keys_{one_}, writer_{through.in_flight_, keys_} {
+            through_.doors_.enter(doors::of(d));
+        }
+        // Many keys, sorted by position. The caller settles each of them with settle(), in that order: a key that is
+        // settled is the filter's alone to answer, while others of its batch still wait.
+        entering(gate& through, const in_flight_keys& keys) noexcept
+            : through_{through}, keys_{keys}, writer_{through.in_flight_, keys_} {
+            for (std::size_t i = 0; i < keys_.size(); ++i) {
+                if (is_first_of_range(i)) through_.doors_.enter(range_of(i));
+            }
+        }
+        entering(const entering&) = delete;
+        entering& operator=(const entering&) = delete;
+        ~entering() {
+            for (; settled_ < keys_.size(); ++settled_) {
+                through_.jam(range_of(settled_));
+                leave_after(settled_);
+            }
+        }
+
+        // The next key. R holds it, or may hold it (a commit that failed with unknown effect): the filter takes it, or its
+        // range is marked as needing repair. A key that R does not hold after all costs one false positive.
+        void settle(key_view key) noexcept {
+            assert(settled_ < keys_.size() && through_.hash()(key).position == keys_[settled_]);
+            through_.settle(key);
+            skip();
+        }
+        // The next key is known not to be in the store.
+        void skip() noexcept {
+            writer_.settle(settled_ + 1);
+            leave_after(settled_);
+            ++settled_;
+        }
+
+      private:
+        [[nodiscard]] unsigned range_of(std::size_t index) const noexcept { return doors::of(keys_[index]); }
+        [[nodiscard]] bool is_first_of_range(std::size_t index) const noexcept {
+            return index == 0 || range_of(index) != range_of(index - 1);
+        }
+        void leave_after(std::size_t index) noexcept {
+            const bool is_last = index + 1 == keys_.size() || is_first_of_range(index + 1);
+            if (is_last) through_.doors_.leave(range_of(index));
+        }
+
+        gate& through_;
+        const digest one_{};
+        const in_flight_keys keys_;
+        typename InFlight::writer writer_;
+        std::size_t settled_ = 0;
+    };
+
+    // R no longer holds the key.
+    void forget(key_view key) noexcept {
+        tally_.count(guard_tally::erase);
+        if constexpr (learns) {
+            if (const auto gone = filter_.forget(key, remote_); !gone) adapt_failed(gone.error());
+        }
+    }
+
+    // The filter let the key through and the store does not have it.
+    void missed(const digest& d, key_view key) noexcept { missed(d, key, remote_); }
+    // The same through another view of R, which may give up: a caller with a deadline. A mistake whose range could not be
+    // read in time is left for the next query that makes it, and counted as dropped.
+    template <remote_map Through>
+    void missed(const digest& d, key_view key, Through& through) noexcept {
+        tally_.count(guard_tally::wasted_read);
+        if (tally_.wasted_before(d)) tally_.count(guard_tally::repeated_wasted_read);
+        if constexpr (learns) {
+            if (options_.adapt == adapting::on_read) adapt(d, key, through);
+            if (options_.adapt == adapting::in_background) enqueue(key);
+        }
+    }
+
+    // The filter may lack any key of R: every range is "maybe" until it is repaired. `remote_is_whole` false: R lacks keys,
+    // too, so that repairs are refused until remote_is_whole() says otherwise. Told once more while R is being completed, that
+    // has to begin again: what is missing may lie behind it.
+    void need_repair_everywhere(bool remote_is_whole = true) noexcept {
+        // The mark first: a repair that clears the note of a range looks at it afterwards.
+        if (!remote_is_whole) remote_lacks_.fetch_add(1, std::memory_order_seq_cst);
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) doors_.jam(door);
+    }
+    // How often R was found to lack keys since it was whole; 0: it is whole.
+    [[nodiscard]] std::uint64_t remote_lacks() const noexcept { return remote_lacks_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks() != 0; }
+    // R was completed, by one thread at a time that noted remote_lacks() before it read a key. False: R was found to lack
+    // keys again meanwhile, perhaps keys that came behind the scan, and nothing changes.
+    [[nodiscard]] bool remote_is_whole(std::uint64_t noted) noexcept {
+        return remote_lacks_.compare_exchange_strong(noted, 0, std::memory_order_seq_cst);
+    }
+
+    // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
+    // and stays "maybe"; any other error ends the repair and is returned, else the first lack of memory.
+    result<void> repair(const repair_pass& how = {}) noexcept try {
+        const std::lock_guard one_at_a_time{repairing_};
+        const auto begin = clock::now();
+        const unsigned all = pending_ranges();
+        unsigned done = 0, failures = 0;
+        std::optional<error> first;
+        for (unsigned step = 0; step < doors::number_of_doors && failures < how.most_failures; ++step) {
+            const unsigned door = (next_repaired_ + step) % doors::number_of_doors;
+            if (!doors_.is_jammed(door)) continue;
+            if (how.stop != nullptr && how.stop->load(std::memory_order_relaxed))
+                return error::make(error_code::timeout, "guard: the repair was stopped");
+            doors_.begin_repair(door);
+            const auto repaired = remote_lacks_keys() ? not_whole() : repair_one(door);
+            if (!repaired) doors_.jam(door);
+            doors_.end_repair(door);
+            if (repaired) {
+                ++done;
+                if (how.progress) how.progress(done, all);
+                continue;
+            }
+            if (!first) first = repaired.error();
+            const error_code why = repaired.error().code();
+            if (why != error_code::out_of_memory && why != error_code::unsupported) {
+                first = repaired.error();
+                break;
+            }
+            if (++failures == how.most_failures) next_repaired_ = (door + 1) % doors::number_of_doors;
+        }
+        if (first) {
+            report_failed_repair(done, *first);
+            return *first;
+        }
+        if (done > 0) report_repaired(done, seconds_since(begin));
+        return {};
+    } catch (const std::exception&) {  // a mutex that cannot be locked
+        return error::make(error_code::io, "guard: ranges cannot be repaired now");
+    }
+
+    // Writes of others went past the guard: `what` says which and what is done about it. Counted and reported; keys are
+    // the caller's to bring in.
+    void on_foreign_writes(std::string_view what) noexcept {
+        tally_.count(guard_tally::foreign_write);
+        options_.log.report(event_level::error, event_kind::foreign_writes, "writes went past the guard: %.*s",
+                            static_cast<int>(what.size()), what.data());
+    }
+
+    // Ranges that need repair or are under repair.
+    [[nodiscard]] unsigned pending_ranges() const noexcept {
+        unsigned pending = 0;
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) pending += doors_.is_pending(door) ? 1u : 0u;
+        return pending;
+    }
+    // A key waits behind some door for a repair.
+    [[nodiscard]] bool any_jammed() const noexcept {
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
+            if (doors_.is_jammed(door)) return true;
+        }
+        return false;
+    }
+    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them. A repair clears the mark
+    // before it reads R, so that a mark which is set meanwhile stays; therefore marks alone do not tell. The caller has made
+    // sure that no write is under way.
+    [[nodiscard]] bool lacks_keys() const noexcept {
+        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
+            if (doors_.is_open(door)) return true;
+        }
+        return false;
+    }
+
+    // Waits until every mistake seen so far has been looked at.
+    void drain() noexcept {
+        std::unique_lock held{queue_mutex_};
+        idle_.wait(held, [this] { return (queue_.empty() && !busy_) || !worker_.joinable(); });
+    }
+
+    [[nodiscard]] guard_counters counters() const noexcept {
+        guard_counters now = tally_.counters();
+        now.jammed_doors = pending_ranges();
+        {
+            const std::shared_lock held{filter_mutex_};
+            now.filter = filter_.stats();
+        }
+        now.local_bytes = now.filter.local_bytes + own_bytes();
+        return now;
+    }
+    // All of the guard's memory but the filter's.
+    [[nodiscard]] static constexpr std::size_t own_bytes() noexcept {
+        return sizeof(gate) - sizeof(Filter) + side_bytes();
+    }
+    // Beside the gate itself: the words of the ranges, and the lists of keys in flight.
+    [[nodiscard]] static constexpr std::size_t side_bytes() noexcept {
+        return doors::size_bytes() + InFlight::size_bytes();
+    }
+    [[nodiscard]] guard_tally& tally() noexcept { return tally_; }
+    [[nodiscard]] const guard_tally& tally() const noexcept { return tally_; }
+    [[nodiscard]] Filter& filter() noexcept { return filter_; }
+    [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
+    [[nodiscard]] const hasher& hash() const noexcept { return filter_.hash(); }
+    [[nodiscard]] R& remote() noexcept { return remote_; }
+
+  private:
+    using clock = std::chrono::steady_clock;
+    static constexpr clock::rep never = 0;
+    static double seconds_since(clock::time_point begin) noexcept {
+        return std::chrono::duration<double>{clock::now() - begin}.count();
+    }
+
+    [[nodiscard]] bool asks([[maybe_unused]] key_view key, const digest& d) const noexcept {
+        if constexpr (asked_with_key<Filter>) {
+            return filter_.may_contain(key, d);
+        } else {
+            return filter_.may_contain(d);
+        }
+    }
+
+    [[nodiscard]] bool ask_filter(key_view key, const digest& d) const noexcept {
+        if constexpr (learns) {
+            return asks(key, d);
+        } else {
+            const std::shared_lock held{filter_mutex_};
+            return asks(key, d);
+        }
+    }
+
+    // The slow part of may_contain: a writer is inside the range, or the range needs repair. The order of the steps is
+    // that of in_flight.hpp. Counted is what the filter would have answered without the store.
+    [[gnu::noinline]] bool may_contain_beside_writers(key_view key, const digest& d) const noexcept {
+        const bool in_flight = in_flight_.contains(d);
+        const bool pending = doors_.is_pending(doors::of(d));
+        if (ask_filter(key, d)) return true;
+        if (in_flight)
+            tally_.count(guard_tally::let_through_in_flight);
+        else if (pending)
+            tally_.count(guard_tally::let_through_pending);
+        return in_flight || pending;
+    }
+
+    void settle(key_view key) noexcept {
+        tally_.count(guard_tally::put);
+        if (bring_in(key)) return;
+        tally_.count(guard_tally::late_insert);
+        jam(doors::of(hash()(key)));
+    }
+
+    // The range needs repair. The first one since none did is reported: a failing store marks them by the thousand.
+    void jam(unsigned door) noexcept {
+        doors_.jam(door);
+        if (!options_.log || pending_reported_.exchange(true, std::memory_order_relaxed)) return;
+        options_.log.report(event_level::warning, event_kind::ranges_pending,
+                            "keys could not be brought into the filter: their ranges answer \"maybe\" until they are "
+                            "repaired");
+    }
+    void report_repaired(unsigned repaired, double seconds) noexcept {
+        if (!options_.log) return;
+        // Before the count: a range that is marked after it is reported as a new one.
+        pending_reported_.store(false, std::memory_order_relaxed);
+        const unsigned left = pending_ranges();
+        options_.log.report(event_level::info, event_kind::ranges_repaired,
+                            "%u ranges repaired in %.3f s, %u need repair now", repaired, seconds, left);
+    }
+    void report_failed_repair(unsigned repaired, const error& why) noexcept {
+        if (!options_.log) return;
+        options_.log.report(event_level::error, event_kind::repair_failed,
+                            "%u ranges repaired, %u still answer \"maybe\": %.*s", repaired, pending_ranges(),
+                            static_cast<int>(why.message().size()), why.message().data());
+    }
+
+    // Every mistake meets a failing store again: one report a second.
+    void adapt_failed(const error& why) noexcept {
+        tally_.count(guard_tally::failed_adapt);
+        if (!options_.log) return;
+        const auto now = clock::now().time_since_epoch().count();
+        auto last = adapt_reported_.load(std::memory_order_relaxed);
+        const bool is_soon = last != never && now - last < clock::duration{std::chrono::seconds{1}}.count();
+        if (is_soon || !adapt_reported_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
+        options_.log.report(event_level::warning, event_kind::adapt_failed,
+                            "the filter could not learn from a mistake (%llu times so far): %.*s",
+                            static_cast<unsigned long long>(tally_.sum(guard_tally::failed_adapt)),
+                            static_cast<int>(why.message().size()), why.message().data());
+    }
+
+    [[nodiscard]] static result<void> not_whole() noexcept {
+        return error::make(error_code::io, "guard: R lacks keys, so that no range can be repaired from it yet");
+    }
+
+    // Filters that build their bins from R read it once a bin; the others are told key by key.
+    result<void> repair_one(unsigned door) noexcept try {
+        const position_range range = doors::range_of(door);
+        if constexpr (requires { filter_.lay(range, remote_); }) {
+            return filter_.lay(range, remote_);
+        } else {
+            return bring_in_all(range);
+        }
+    } catch (const std::bad_alloc&) {
+        return error::make(error_code::out_of_memory, "guard: no memory to repair a range");
+    }
+
+    [[nodiscard]] bool bring_in(key_view key) noexcept {
+        if constexpr (learns) {
+            const auto outcome = filter_.insert(key, remote_);
+            return outcome && *outcome != insert_outcome::full;
+        } else {
+            const std::lock_guard held{filter_mutex_};
+            return filter_.insert(key) != insert_outcome::full;
+        }
+    }
+
+    result<void> bring_in_all(position_range range) {
+        std::vector<std::string> keys;
+        const auto read = remote_.for_each(range.first, range.last, [&](const digest&, key_view key) {
+            keys.emplace_back(key.text());
+            return true;
+        });
+        if (!read) return read.error();
+        for (const std::string& key : keys) {
+            if (!bring_in(key)) return error::make(error_code::io, "guard: a key could not be brought into the filter");
+        }
+        return {};
+    }
+
+    template <remote_map Through>
+    void adapt(const digest& d, key_view key, Through& through) noexcept requires learns {
+        const auto outcome = filter_.adapt(key, through);
+        if (!outcome && outcome.error().code() == error_code::timeout && !std::is_same_v<Through, R>)
+            tally_.count(guard_tally::adapt_dropped);
+        else if (!outcome)
+            adapt_failed(outcome.error());
+        else if (*outcome == adapt_outcome::fixed)
+            tally_.count(guard_tally::adapt);
+        else if (*outcome == adapt_outcome::true_positive && on_orphan_)
+            found_orphan(d, key);
+    }
+
+    void found_orphan(const digest& d, key_view key) noexcept try {
+        on_orphan_(d, key);
+    } catch (const std::exception&) {  // the next mistake on the key tries again
+        tally_.count(guard_tally::failed_adapt);
+    }
+
+    void enqueue(key_view key) noexcept {
+        try {
+            const std::lock_guard held{queue_mutex_};
+            if (queue_.size() < options_.queued_adapts) {
+                queue_.emplace_back(key.text());
+                wake_.notify_one();
+                return;
+            }
+        } catch (const std::bad_alloc&) {  // the next mistake tries again
+        }
+        tally_.count(guard_tally::adapt_dropped);
+    }
+
+    void work() noexcept {
+        std::unique_lock held{queue_mutex_};
+        while (true) {
+            wake_.wait(held, [this] { return stopping_ || !queue_.empty(); });
+            if (stopping_) return;
+            const std::string key = std::move(queue_.front());
+            queue_.pop_front();
+            busy_ = true;
+            held.unlock();
+            if constexpr (learns) adapt(hash()(key), key_view{key}, remote_);
+            held.lock();
+            busy_ = false;
+            if (queue_.empty()) idle_.notify_all();
+        }
+    }
+
+    Filter filter_;
+    R& remote_;
+    guard_options options_;
+    orphan_handler on_orphan_;
+    doors doors_;
+    InFlight in_flight_;
+    mutable guard_tally tally_;
+    mutable std::shared_mutex filter_mutex_;  // for filters that do not stand threads
+
+    std::mutex repairing_;
+    std::atomic<bool> pending_reported_{false};
+    std::atomic<clock::rep> adapt_reported_{never};
+    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit keep no others waiting
+    std::atomic<std::uint64_t> remote_lacks_{0};
+
+    std::mutex queue_mutex_;
+    std::condition_variable wake_, idle_;
+    std::deque<std::string> queue_;
+    bool stopping_ = false;
+    bool busy_ = false;
+    std::thread worker_;
+};
+
+}  // namespace genista

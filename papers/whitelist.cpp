@@ -1,0 +1,204 @@
+// whitelist_filter: what there is behind its header. Two locks: `changing`, one change at a time, held while R is read; `looking`, the
+// bits themselves, shared by look-ups and alone for the local part of a change.
+#include "papers/whitelist.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
+
+#include "filters/digest_list.hpp"
+#include "filters/snapshot_fields.hpp"
+#include "filters/walls.hpp"
+#include "genista/filters/bloom.hpp"
+
+namespace genista {
+namespace {
+
+constexpr std::uint16_t whitelist_version = 1;
+constexpr double rate_exponent = 2;  // the text's c > 1
+
+result<void> check_whitelist(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
+    const filter_options common{capacity, rate, std::nullopt};
+    const auto checked = check_options(whitelist_filter::name, common, bloom_filter::min_false_positive_rate);
+    if (!checked) return checked.error();
+    if (universe_bits < whitelist_filter::min_universe_bits || universe_bits > whitelist_filter::max_universe_bits)
+        return error::make(error_code::invalid_argument, "whitelist: universe of %u bits, allowed are %u to %u",
+                           universe_bits, whitelist_filter::min_universe_bits, whitelist_filter::max_universe_bits);
+    if (universe_bits < 64 && capacity > std::uint64_t{1} << universe_bits)
+        return error::make(error_code::invalid_argument,
+                           "whitelist: capacity %llu, allowed are 1 to %llu in a universe of %u bits",
+                           static_cast<unsigned long long>(capacity),
+                           static_cast<unsigned long long>(std::uint64_t{1} << universe_bits), universe_bits);
+    return {};
+}
+
+}  // namespace
+
+struct whitelist_filter::core {
+    core(bloom_filter made, double asked, unsigned universe) noexcept
+        : bloom{std::move(made)}, rate{asked}, universe_bits{universe} {}
+
+    bloom_filter bloom;
+    digest_list list;
+    const double rate;  // asked for
+    const unsigned universe_bits;
+    std::uint64_t keys = 0, adapts = 0;  // as bloom and list: under `looking`
+    std::atomic<std::uint64_t> remote_reads{0};
+
+    mutable std::shared_mutex looking;
+    mutable std::mutex changing;
+
+    [[nodiscard]] bool contains(const digest& d) const noexcept { return bloom.may_contain(d) && !list.contains(d); }
+};
+
+whitelist_filter::whitelist_filter(std::unique_ptr<core> made) noexcept : core_{std::move(made)} {}
+whitelist_filter::whitelist_filter(whitelist_filter&&) noexcept = default;
+whitelist_filter& whitelist_filter::operator=(whitelist_filter&&) noexcept = default;
+whitelist_filter::~whitelist_filter() = default;
+
+// [Lemma 28]: a list of n log log u / log u entries, log u bits each, is as large as the Bloom filter that makes no more of them. Where
+// log n is O(log log u), and we take 1 for the constant, a Bloom filter with no false positive to be found is the smaller way.
+double whitelist_filter::bloom_rate(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
+    const double log_u = universe_bits;
+    const double fitting =
+        capacity <= universe_bits ? std::pow(static_cast<double>(capacity), -rate_exponent) : std::log2(log_u) / log_u;
+    return std::min(rate, fitting);
+}
+
+result<std::uint64_t> whitelist_filter::bits_for(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
+    if (const auto checked = check_whitelist(capacity, rate, universe_bits); !checked) return checked.error();
+    return bloom_filter::bits_for(capacity, bloom_rate(capacity, rate, universe_bits));
+}
+
+std::uint64_t whitelist_filter::list_bits_for(std::uint64_t entries) noexcept {
+    return 8 * digest_list::bytes_for(entries);
+}
+
+result<whitelist_filter> whitelist_filter::make(const whitelist_options& options) noexcept {
+    const double asked = options.false_positive_rate;
+    if (const auto checked = check_whitelist(options.capacity, asked, options.universe_bits); !checked)
+        return checked.error();
+    auto bloom = bloom_filter::make(
+        {options.capacity, bloom_rate(options.capacity, asked, options.universe_bits), options.hash});
+    if (!bloom) return bloom.error();
+    return without_throwing(name, [&]() -> result<whitelist_filter> {
+        return whitelist_filter{std::make_unique<core>(*std::move(bloom), asked, options.universe_bits)};
+    });
+}
+
+bool whitelist_filter::contains(const digest& d) const noexcept {
+    const std::shared_lock shared{core_->looking};
+    return core_->contains(d);
+}
+
+insert_outcome whitelist_filter::insert(const digest& d) noexcept {
+    const std::lock_guard held{core_->changing};
+    const std::unique_lock alone{core_->looking};
+    const bool was_listed = core_->list.erase(d);
+    const bool is_new = core_->bloom.insert(d) == insert_outcome::inserted;
+    if (!was_listed && !is_new) return insert_outcome::already_present;
+    ++core_->keys;
+    return insert_outcome::inserted;
+}
+
+result<adapt_outcome> whitelist_filter::adapt_from(const digest& d, digest_source& source) noexcept {
+    digest_list::room there;  // an old table goes last, after the locks
+    const std::lock_guard held{core_->changing};
+    if (!core_->contains(d)) return adapt_outcome::was_negative;
+    ++core_->remote_reads;
+    const auto is_member = source.holds(d);
+    if (!is_member) return is_member.error();
+    if (*is_member) return adapt_outcome::true_positive;
+    auto room = core_->list.room_for(d);
+    if (!room) return room.error();
+    if (!room->found) return adapt_outcome::unfixed;
+    there = *std::move(room);
+    const std::unique_lock alone{core_->looking};
+    core_->list.insert(d, there);
+    ++core_->adapts;
+    return adapt_outcome::fixed;
+}
+
+double whitelist_filter::rate() const noexcept {
+    return details().bloom_rate;
+}
+
+filter_stats whitelist_filter::stats() const noexcept {
+    const std::shared_lock shared{core_->looking};
+    const filter_stats bloom = core_->bloom.stats();
+    filter_stats now;
+    now.keys = core_->keys;
+    now.capacity = bloom.capacity;
+    now.false_positive_rate = core_->rate;
+    now.adaptive_bytes = core_->list.allocated_bytes();
+    now.local_bytes =
+        bloom.local_bytes - sizeof(bloom_filter) + sizeof(core) + sizeof(whitelist_filter) + now.adaptive_bytes;
+    now.adapts = core_->adapts;
+    now.remote_reads = core_->remote_reads;
+    return now;
+}
+
+whitelist_details whitelist_filter::details() const noexcept {
+    const std::shared_lock shared{core_->looking};
+    const filter_stats bloom = core_->bloom.stats();
+    return {.bloom_rate = bloom.false_positive_rate,
+            .universe_bits = core_->universe_bits,
+            .list_entries = core_->list.size(),
+            .list_bytes = core_->list.allocated_bytes(),
+            .bloom_bytes = bloom.local_bytes - sizeof(bloom_filter)};
+}
+
+const hasher& whitelist_filter::hash() const noexcept {
+    return core_->bloom.hash();
+}
+
+// The Bloom filter is written as its own snapshot, into a section of this one: docs/format.md.
+result<void> whitelist_filter::save(sink& out) const noexcept {
+    return without_throwing(name, [&]() -> result<void> {
+        const std::lock_guard held{core_->changing};  // nobody changes anything: look-ups go on
+        const auto info = describe(snapshot_kind::whitelist, whitelist_version, hash());
+        if (!info) return info.error();
+        vector_sink bloom;
+        if (const auto saved = core_->bloom.save(bloom); !saved) return saved.error();
+        field_writer fields;
+        write_common(fields, stats(), hash());
+        fields.u32(core_->universe_bits).u64(core_->list.quotients());
+        const std::array sections = {std::span<const std::byte>{bloom.bytes()}, core_->list.bytes()};
+        return write_snapshot(out, *info, fields.view(), sections);
+    });
+}
+
+result<whitelist_filter> whitelist_filter::load(std::span<const std::byte> bytes) noexcept {
+    return without_throwing(name, [&]() -> result<whitelist_filter> {
+        const auto view = open_snapshot_as(snapshot_kind::whitelist, whitelist_version, 2, bytes);
+        if (!view) return view.error();
+        field_reader fields{view->parameters};
+        const auto common = read_common(fields, view->info, name, bloom_filter::min_false_positive_rate);
+        if (!common) return common.error();
+        const std::uint32_t universe_bits = fields.u32();
+        const std::uint64_t quotients = fields.u64();
+        const filter_options& options = common->options;
+        if (!fields.finished()) return error::make(error_code::corrupt, "whitelist snapshot: parameters of no size");
+        if (const auto checked = check_whitelist(options.capacity, options.false_positive_rate, universe_bits);
+            !checked)
+            return error::make(error_code::corrupt, "whitelist snapshot: %s", checked.error().message().data());
+        auto bloom = bloom_filter::load(view->sections[0]);
+        if (!bloom) return bloom.error();
+        const filter_stats of_bloom = bloom->stats();
+        if (!(bloom->hash() == *options.hash) || of_bloom.capacity != options.capacity ||
+            of_bloom.false_positive_rate > options.false_positive_rate || of_bloom.keys > common->keys)
+            return error::make(error_code::corrupt, "whitelist snapshot: the Bloom filter is another's");
+        auto list = digest_list::from_bytes(quotients, view->sections[1]);
+        if (!list) return list.error();
+        auto made = std::make_unique<core>(*std::move(bloom), options.false_positive_rate, universe_bits);
+        made->list = *std::move(list);
+        made->keys = common->keys;
+        return whitelist_filter{std::move(made)};
+    });
+}
+
+}  // namespace genista

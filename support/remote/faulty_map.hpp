@@ -1,0 +1,370 @@
+// faulty_map: wraps any R and makes it fail, lag, lie and hang by a plan; how we know that filters survive their store.
+//
+// The kinds of faults, which call each one fits and how to script them are in fault_plan.hpp. The wrapper begins as a
+// true mirror; set_plan() starts the trouble and counts calls from 0. What it did is in counts() and log(), so that a
+// test can assert that the fault really happened and was not merely planned.
+//
+// Stale answers need to know the past: the wrapper keeps a journal of the last writes that changed R *through it*, and
+// undoes the youngest `stale_writes` of them in a copy of the answer. A write whose reply this wrapper lost is in the
+// journal; one that the wrapped map itself failed is not.
+//
+//     journal:  [oldest ... | put a | erase b | put c ]     stale_writes = 3: the answer has b, but neither a nor c
+//
+// A hang blocks for plan.hang and then returns error timeout. By default it really sleeps, until cancel_hangs(); tests
+// give their own `sleep` and take no time.
+//
+// Threads: as the wrapped map, except that writes queue behind each other (the journal must agree with R). With one
+// thread a run is a function of plan and calls; with several, the order of their calls decides who gets which number.
+// The wrapped map must outlive the wrapper.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "genista/base/result.hpp"
+#include "genista/detail/remote/record_leaf.hpp"
+#include "genista/hash/key.hpp"
+#include "genista/remote/remote.hpp"
+#include "support/remote/fault_plan.hpp"
+
+namespace genista {
+
+struct faulty_map_options {
+    std::function<void(std::chrono::nanoseconds)> sleep{};  // none: a real sleep that cancel_hangs() ends
+    std::size_t journal_writes = 64;                        // how far back a stale answer can reach
+    std::size_t log_events = 4096;                          // later ones are counted, not logged
+};
+
+template <remote_map R>
+class faulty_map {
+  public:
+    explicit faulty_map(R& wrapped, faulty_map_options options = {}) : inner_{wrapped}, options_{std::move(options)} {}
+    faulty_map(const faulty_map&) = delete;
+    faulty_map& operator=(const faulty_map&) = delete;
+    ~faulty_map() = default;
+
+    // Takes effect for calls that begin afterwards; call numbers, counts and log start anew, hangs hang again. The
+    // journal stays. An invalid plan is an error and changes nothing. (A call under way keeps its old fault, and may
+    // still report it into the new counts.)
+    result<void> set_plan(fault_plan plan) {
+        if (const auto valid = validate(plan); !valid) return valid.error();
+        const std::lock_guard held{state_mutex_};
+        plan_ = std::move(plan);
+        next_ = {};
+        counts_ = {};
+        log_.clear();
+        cancelled_ = false;
+        return {};
+    }
+
+    result<bool> put(const digest& where, key_view key) { return write(remote_call::put, where, key); }
+    result<bool> erase(const digest& where, key_view key) { return write(remote_call::erase, where, key); }
+
+    result<bool> contains(const digest& where, key_view key) {
+        const auto fault = begin(remote_call::contains);
+        if (!fault) return inner_.contains(where, key);
+        if (comes_before(fault->kind)) return fail(*fault);
+        if (fault->kind == fault_kind::stale) return stale_contains(*fault, where, key);
+        const result<bool> answer = inner_.contains(where, key);
+        if (!answer) return answer.error();
+        return fail(*fault);
+    }
+
+    template <record_visitor Visit>
+    result<void> for_each(std::uint64_t first_position, std::uint64_t last_position, Visit&& visit) {
+        const auto fault = begin(remote_call::for_each);
+        if (!fault) return inner_.for_each(first_position, last_position, visit);
+        if (comes_before(fault->kind)) return fail(*fault);
+        if (fault->kind == fault_kind::error_midway) return break_off(*fault, first_position, last_position, visit);
+        if (fault->kind == fault_kind::error_after || fault->kind == fault_kind::hang_after) {
+            const result<void> visited = inner_.for_each(first_position, last_position, visit);
+            if (!visited) return visited.error();
+            return fail(*fault);
+        }
+        const auto told = altered(*fault, {first_position, last_position});
+        if (!told) return told.error();
+        for (const held_record& each : *told) {
+            if (!visit(each.where, each.view())) break;
+        }
+        return {};
+    }
+
+    // Every call that hangs now returns at once (with error timeout), and so do later hangs until the next set_plan().
+    void cancel_hangs() noexcept {
+        const std::lock_guard held{state_mutex_};
+        cancelled_ = true;
+        wake_.notify_all();
+    }
+
+    [[nodiscard]] fault_counts counts() const noexcept {
+        const std::lock_guard held{state_mutex_};
+        return counts_;
+    }
+
+    [[nodiscard]] std::vector<fault_event> log() const {
+        const std::lock_guard held{state_mutex_};
+        return log_;
+    }
+
+  private:
+    struct held_record {
+        digest where;
+        std::vector<std::byte> key;
+
+        held_record(const digest& d, key_view k) : where{d}, key(k.data, k.data + k.size) {}
+        [[nodiscard]] key_view view() const noexcept { return {key.data(), key.size()}; }
+        [[nodiscard]] std::strong_ordering compare(const digest& d, key_view k) const noexcept {
+            if (const auto order = where <=> d; order != 0) return order;
+            return compare_keys(view(), k);
+        }
+    };
+    using records = std::vector<held_record>;
+
+    struct journal_entry {
+        remote_call call;
+        held_record record;
+    };
+
+    struct struck_fault : chosen_fault {
+        remote_call call;
+        std::uint64_t number;        // of the call, over all calls
+        std::uint64_t stale_writes;  // copied: the plan may be replaced while the call runs
+        std::chrono::nanoseconds hang;
+    };
+
+    [[nodiscard]] static bool comes_before(fault_kind kind) noexcept {
+        return kind == fault_kind::error_before || kind == fault_kind::hang_before;
+    }
+
+    // Numbers the call and chooses its fault.
+    [[nodiscard]] std::optional<struck_fault> begin(remote_call call) noexcept {
+        const std::lock_guard held{state_mutex_};
+        const call_numbers numbers = next_;
+        for (std::size_t scope = 0; scope < next_.in.size(); ++scope) {
+            if (in_scope(static_cast<fault_scope>(scope), call)) ++next_.in[scope];
+        }
+        ++counts_.calls;
+        const auto chosen = choose_fault(plan_, call, numbers);
+        if (!chosen) return std::nullopt;
+        ++counts_.chosen[static_cast<std::size_t>(chosen->kind)];
+        return struck_fault{*chosen, call, numbers.overall(), plan_.stale_writes, plan_.hang};
+    }
+
+    void note(const struck_fault& struck, bool effective) noexcept {
+        const std::lock_guard held{state_mutex_};
+        if (effective) ++counts_.effective[static_cast<std::size_t>(struck.kind)];
+        if (log_.size() >= options_.log_events) return;
+        try {
+            log_.push_back({struck.number, struck.call, struck.kind, effective});
+        } catch (const std::bad_alloc&) {  // counted all the same
+        }
+    }
+
+    [[nodiscard]] error fail(const struck_fault& struck) {
+        const auto number = static_cast<unsigned long long>(struck.number);
+        const char* const kind = to_string(struck.kind).data();
+        const char* const call = to_string(struck.call).data();
+        note(struck, true);
+        if (struck.kind != fault_kind::hang_before && struck.kind != fault_kind::hang_after) {
+            return error::make(error_code::io, "faulty_map: injected %s in call %llu (%s)", kind, number, call);
+        }
+        hang(struck.hang);
+        return error::make(error_code::timeout, "faulty_map: injected %s in call %llu (%s), no answer within %lld ns",
+                           kind, number, call, static_cast<long long>(struck.hang.count()));
+    }
+
+    void hang(std::chrono::nanoseconds duration) {
+        if (options_.sleep) return options_.sleep(duration);
+        std::unique_lock held{state_mutex_};
+        wake_.wait_for(held, duration, [this] { return cancelled_; });
+    }
+
+    [[nodiscard]] static error no_memory(const char* what) noexcept {
+        return error::make(error_code::out_of_memory, "faulty_map: no memory for %s", what);
+    }
+
+    // ---- writes: done under the journal's lock, so that journal and R agree -----------------------------------------
+
+    result<bool> write(remote_call call, const digest& where, key_view key) {
+        const auto fault = begin(call);
+        if (fault && comes_before(fault->kind)) return fail(*fault);
+        const result<bool> outcome = write_through(call, where, key);
+        if (!fault || !outcome) return outcome;
+        return fail(*fault);
+    }
+
+    result<bool> write_through(remote_call call, const digest& where, key_view key) {
+        const std::lock_guard held{journal_mutex_};
+        if (options_.journal_writes == 0) return forward(call, where, key);
+        try {
+            journal_.push_back({call, held_record{where, key}});
+        } catch (const std::bad_alloc&) {
+            return no_memory("the journal");
+        }
+        const result<bool> outcome = forward(call, where, key);
+        if (!outcome || !*outcome) {
+            journal_.pop_back();
+        } else if (journal_.size() > options_.journal_writes) {
+            journal_.pop_front();
+        }
+        return outcome;
+    }
+
+    result<bool> forward(remote_call call, const digest& where, key_view key) {
+        return call == remote_call::put ? inner_.put(where, key) : inner_.erase(where, key);
+    }
+
+    // ---- reads ------------------------------------------------------------------------------------------------------
+
+    // How many of the youngest journal entries a stale answer does not know.
+    [[nodiscard]] std::size_t forgotten(const struck_fault& struck) const noexcept {
+        return static_cast<std::size_t>(std::min<std::uint64_t>(struck.stale_writes, journal_.size()));
+    }
+
+    // The oldest forgotten write of this record tells what was there before it.
+    result<bool> stale_contains(const struck_fault& struck, const digest& where, key_view key) {
+        const std::lock_guard held{journal_mutex_};
+        const result<bool> truth = inner_.contains(where, key);
+        if (!truth) return truth.error();
+        bool answer = *truth;
+        for (auto entry = journal_.end() - static_cast<std::ptrdiff_t>(forgotten(struck)); entry != journal_.end();
+             ++entry) {
+            if (entry->record.compare(where, key) != 0) continue;
+            answer = entry->call == remote_call::erase;
+            break;
+        }
+        note(struck, answer != *truth);
+        return answer;
+    }
+
+    // A visitor that stops before the break never learns of it. A range that ends before it still fails: a range read
+    // that broke off must not look complete.
+    template <class Visit>
+    result<void> break_off(const struck_fault& struck, std::uint64_t first, std::uint64_t last, Visit& visit) {
+        std::uint64_t visited = 0;
+        bool stopped = false;
+        const result<void> outcome = inner_.for_each(first, last, [&](const digest& where, key_view key) -> bool {
+            if (visited == struck.record) return false;
+            ++visited;
+            stopped = !visit(where, key);
+            return !stopped;
+        });
+        if (!outcome) return outcome.error();
+        if (!stopped) return fail(struck);
+        note(struck, false);
+        return {};
+    }
+
+    // The records of the range as this fault tells them.
+    result<records> altered(const struck_fault& struck, position_range range) {
+        try {
+            std::unique_lock held{journal_mutex_, std::defer_lock};
+            if (struck.kind == fault_kind::stale) held.lock();
+            records told;
+            bool out_of_memory = false;
+            const result<void> read =
+                inner_.for_each(range.first, range.last, [&](const digest& where, key_view key) -> bool {
+                    try {
+                        told.emplace_back(where, key);
+                    } catch (const std::bad_alloc&) {  // not through the wrapped map, which may not expect it
+                        out_of_memory = true;
+                    }
+                    return !out_of_memory;
+                });
+            if (!read) return read.error();
+            if (out_of_memory) return no_memory("a copy of the range");
+            note(struck, struck.kind == fault_kind::stale ? turn_back(told, range, forgotten(struck))
+                                                          : falsify(told, range, struck));
+            return told;
+        } catch (const std::bad_alloc&) {
+            return no_memory("a copy of the range");
+        }
+    }
+
+    // Undoes the `writes` youngest writes, youngest first. True if that made a difference.
+    [[nodiscard]] bool turn_back(records& told, position_range range, std::size_t writes) const {
+        const auto matches = [](const held_record& a, const held_record& b) {
+            return a.compare(b.where, b.view()) == 0;
+        };
+        const records truth = told;
+        for (auto entry = journal_.rbegin(); writes > 0; ++entry, --writes) {
+            const held_record& undone = entry->record;
+            if (!range.contains(undone.where.position)) continue;
+            const auto at = std::lower_bound(told.begin(), told.end(), undone, [](const auto& a, const auto& b) {
+                return a.compare(b.where, b.view()) < 0;
+            });
+            const bool there = at != told.end() && matches(*at, undone);
+            if (entry->call == remote_call::put && there) told.erase(at);
+            if (entry->call == remote_call::erase && !there) told.insert(at, undone);
+        }
+        return !std::equal(told.begin(), told.end(), truth.begin(), truth.end(), matches);
+    }
+
+    // True if there was something to falsify.
+    [[nodiscard]] static bool falsify(records& told, position_range range, const struck_fault& struck) {
+        if (struck.kind == fault_kind::out_of_range) return add_stray(told, range);
+        if (told.empty()) return false;
+        const auto at = static_cast<std::size_t>(std::min<std::uint64_t>(struck.record, told.size() - 1));
+        held_record& victim = told[at];
+        switch (struck.kind) {
+            case fault_kind::wrong_key:  // one bit of the last byte, or a byte where there was none
+                if (victim.key.empty()) {
+                    victim.key.push_back(std::byte{1});
+                } else {
+                    victim.key.back() ^= std::byte{1};
+                }
+                return true;
+            case fault_kind::wrong_seed:
+                victim.where.seed ^= 1;
+                return true;
+            case fault_kind::duplicate: {
+                held_record twin = victim;
+                told.insert(told.begin() + static_cast<std::ptrdiff_t>(at), std::move(twin));
+                return true;
+            }
+            default:
+                return false;
+        }
+    }
+
+    // One position beyond the range, at the end where it would be next; the whole range has no outside.
+    [[nodiscard]] static bool add_stray(records& told, position_range range) {
+        const key_view key{"stray"};
+        if (range.first > range.last) return false;
+        if (range.last != position_range{}.last) {
+            told.emplace_back(digest{.position = range.last + 1, .seed = 0}, key);
+        } else if (range.first != 0) {
+            told.emplace(told.begin(), digest{.position = range.first - 1, .seed = 0}, key);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    R& inner_;
+    const faulty_map_options options_;
+
+    mutable std::mutex state_mutex_;  // guards the next six; never held while R is called
+    std::condition_variable wake_;
+    fault_plan plan_;
+    call_numbers next_;
+    fault_counts counts_;
+    std::vector<fault_event> log_;
+    bool cancelled_ = false;
+
+    std::mutex journal_mutex_;  // held while R is written to, or read for a stale answer
+    std::deque<journal_entry> journal_;
+};
+
+}  // namespace genista

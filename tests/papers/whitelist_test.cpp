@@ -1,0 +1,360 @@
+// whitelist_filter: examples, its rate and size, bad options, keys that share a digest, lies of R, snapshots. The list under chance is
+// in whitelist_model_test.cpp, races in whitelist_threads_test.cpp, failing memory in allocation_test.cpp.
+#include "papers/whitelist.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "filters/digest_list.hpp"
+#include "genista/filters/bloom.hpp"
+#include "genista/format/sink.hpp"
+#include "genista/remote/memory_map.hpp"
+#include "support/remote/counting_map.hpp"
+#include "support/remote/faulty_map.hpp"
+#include "tests/support/fix_checksums.hpp"
+#include "tests/support/snapshot_exercise.hpp"
+#include "tests/support/splitmix.hpp"
+
+namespace genista::whitelist_test {
+namespace {
+
+static_assert(membership_filter<whitelist_filter>);
+
+whitelist_options seeded(std::uint64_t capacity, double rate, unsigned universe_bits = 64) {
+    return {.capacity = capacity,
+            .false_positive_rate = rate,
+            .hash = hasher{hash_key::from_seed(capacity)},
+            .universe_bits = universe_bits};
+}
+
+// A filter with the members 0, 1, …, and its R.
+struct world {
+    memory_map remote;
+    whitelist_filter filter;
+
+    world(std::uint64_t keys, const whitelist_options& options) : filter{*whitelist_filter::make(options)} {
+        for (std::uint64_t key = 0; key < keys; ++key) {
+            put(key);
+            EXPECT_TRUE(filter.insert(key, remote));
+        }
+    }
+    void put(std::uint64_t key) { ASSERT_TRUE(remote.put(filter.hash()(key), integer_key{key}.view())); }
+    void take_out(std::uint64_t key) { ASSERT_TRUE(remote.erase(filter.hash()(key), integer_key{key}.view())); }
+    [[nodiscard]] std::uint64_t next_false_positive(std::uint64_t from) const {
+        while (!filter.may_contain(from)) ++from;
+        return from;
+    }
+    [[nodiscard]] std::vector<std::byte> saved() const {
+        vector_sink out;
+        EXPECT_TRUE(filter.save(out));
+        return std::move(out).take();
+    }
+};
+
+TEST(whitelist, fixes_what_it_is_told_and_keeps_its_members) {
+    world w{1000, seeded(1000, 0.25)};
+    std::vector<std::uint64_t> fixed;
+    for (std::uint64_t x = 1'000'000; fixed.size() < 500;) {
+        x = w.next_false_positive(x);
+        ASSERT_EQ(*w.filter.adapt(x, w.remote), adapt_outcome::fixed);
+        ASSERT_EQ(*w.filter.adapt(x, w.remote), adapt_outcome::was_negative);
+        fixed.push_back(x++);
+    }
+    for (const std::uint64_t x : fixed) EXPECT_FALSE(w.filter.may_contain(x)) << x;
+    for (std::uint64_t key = 0; key < 1000; ++key) {
+        EXPECT_TRUE(w.filter.may_contain(key)) << key;
+        EXPECT_EQ(*w.filter.adapt(key, w.remote), adapt_outcome::true_positive) << key;
+    }
+    EXPECT_TRUE(w.filter.audit(w.remote));
+    const filter_stats now = w.filter.stats();
+    const whitelist_details parts = w.filter.details();
+    EXPECT_EQ(now.adapts, 500u);
+    EXPECT_EQ(now.remote_reads, 1500u);
+    EXPECT_EQ(parts.list_entries, 500u);
+    EXPECT_EQ(now.adaptive_bytes, parts.list_bytes);
+    EXPECT_GE(now.local_bytes, parts.list_bytes + parts.bloom_bytes);
+    EXPECT_EQ(parts.list_bytes * 8, whitelist_filter::list_bits_for(500));
+    // 128 bits each, less what lies in the place, in slots of which 7/8 are taken at the most.
+    EXPECT_GE(parts.list_bytes * 8, 500u * (128 - 9));
+    EXPECT_LE(parts.list_bytes * 8, 500u * 220);
+}
+
+TEST(whitelist, a_listed_key_that_is_inserted_comes_off_the_list) {
+    world w{100, seeded(100, 0.25)};
+    const std::uint64_t x = w.next_false_positive(1'000'000);
+    ASSERT_EQ(*w.filter.adapt(x, w.remote), adapt_outcome::fixed);
+    const std::uint64_t keys = w.filter.stats().keys;
+    w.put(x);
+    EXPECT_EQ(*w.filter.insert(x, w.remote), insert_outcome::inserted);
+    EXPECT_TRUE(w.filter.may_contain(x));
+    EXPECT_EQ(w.filter.details().list_entries, 0u);
+    EXPECT_EQ(w.filter.stats().keys, keys + 1);
+    EXPECT_EQ(*w.filter.insert(x, w.remote), insert_outcome::already_present);
+    // And a member that has left R is a false positive like any other.
+    w.take_out(x);
+    EXPECT_EQ(*w.filter.adapt(x, w.remote), adapt_outcome::fixed);
+    EXPECT_FALSE(w.filter.may_contain(x));
+}
+
+// [broom18 Lemma 28]
+TEST(whitelist, its_bloom_filter_is_as_good_as_the_list_needs) {
+    EXPECT_DOUBLE_EQ(whitelist_filter::bloom_rate(1'000'000, 0.25), 6.0 / 64);
+    EXPECT_DOUBLE_EQ(whitelist_filter::bloom_rate(1'000'000, 0x1p-8), 0x1p-8);
+    EXPECT_DOUBLE_EQ(whitelist_filter::bloom_rate(1'000'000, 0.25, 1024), 10.0 / 1024);
+    EXPECT_DOUBLE_EQ(whitelist_filter::bloom_rate(65, 0.25), 6.0 / 64);
+    EXPECT_DOUBLE_EQ(whitelist_filter::bloom_rate(64, 0.25), 0x1p-12);  // log n ≤ log log u: n^-2
+    EXPECT_DOUBLE_EQ(whitelist_filter::bloom_rate(1, 0.25), 0.25);
+    const world w{0, seeded(10'000, 0.25)};
+    EXPECT_DOUBLE_EQ(w.filter.rate(), 6.0 / 64);
+    EXPECT_EQ(w.filter.stats().false_positive_rate, 0.25);
+    EXPECT_EQ(w.filter.stats().adaptive_bytes, 0u);
+    EXPECT_EQ(*whitelist_filter::bits_for(10'000, 0.25), *bloom_filter::bits_for(10'000, 6.0 / 64));
+}
+
+TEST(whitelist, refuses_impossible_options_and_says_what_is_allowed) {
+    const auto message_of = [](const whitelist_options& options) {
+        const auto made = whitelist_filter::make(options);
+        EXPECT_FALSE(made);
+        return made ? std::string{} : std::string{made.error().message()};
+    };
+    EXPECT_NE(message_of(seeded(0, 0.25)).find("1.."), std::string::npos);
+    EXPECT_NE(message_of(seeded(10, 0.75)).find("(0, 0.5]"), std::string::npos);
+    EXPECT_NE(message_of(seeded(10, std::nan(""))).find("(0, 0.5]"), std::string::npos);
+    EXPECT_NE(message_of(seeded(10, 0.25, 1)).find("2 to 65536"), std::string::npos);
+    EXPECT_NE(message_of(seeded(10, 0.25, 65'537)).find("2 to 65536"), std::string::npos);
+    EXPECT_NE(message_of(seeded(1025, 0.25, 10)).find("1 to 1024"), std::string::npos);
+    EXPECT_TRUE(whitelist_filter::make(seeded(1024, 0.25, 10)));
+    EXPECT_TRUE(whitelist_filter::make(seeded(4, 0.5, 2)));
+    EXPECT_FALSE(whitelist_filter::bits_for(10, 0.25, 1));
+}
+
+TEST(whitelist, is_built_from_everything_that_r_holds) {
+    const world w{300, seeded(300, 0.125)};
+    memory_map& remote = const_cast<memory_map&>(w.remote);
+    const auto built = whitelist_filter::build(seeded(300, 0.125), remote);
+    ASSERT_TRUE(built);
+    EXPECT_TRUE(built->audit(remote));
+    for (std::uint64_t key = 0; key < 5'000; ++key) EXPECT_EQ(built->may_contain(key), w.filter.may_contain(key));
+    whitelist_options foreign = seeded(300, 0.125);
+    foreign.hash = hasher{hash_key::from_seed(99)};
+    EXPECT_FALSE(whitelist_filter::build(foreign, remote));  // R is sorted by another hash
+}
+
+TEST(whitelist, a_negative_asks_nobody_and_a_positive_asks_once) {
+    world w{1000, seeded(1000, 0.25)};
+    counting_map counted{w.remote};
+    for (std::uint64_t x = 1'000'000; x < 1'001'000; ++x) {
+        const bool maybe = w.filter.may_contain(x);
+        const std::uint64_t before = counted.counts().range_reads;
+        ASSERT_TRUE(w.filter.adapt(x, counted));
+        EXPECT_EQ(counted.counts().range_reads - before, maybe ? 1u : 0u);
+    }
+    EXPECT_EQ(counted.counts().point_reads + counted.counts().puts + counted.counts().erases, 0u);
+}
+
+// ---- what R may say -----------------------------------------------------------------------------------------------------
+
+digest one_of_four(const void*, key_view key) noexcept {
+    const std::uint64_t which = key.size == 0 ? 0 : std::to_integer<std::uint64_t>(key.data[0]) % 4;
+    return {which << 62, 7};
+}
+
+// Keys that share a digest are one key to the filter: whoever of them is in R keeps all of them.
+TEST(whitelist, does_not_deny_a_member_for_a_stranger_with_its_digest) {
+    whitelist_options options = seeded(10, 0.25);
+    options.hash = hasher::custom(&one_of_four, nullptr);
+    world w{1, options};
+    ASSERT_TRUE(w.filter.may_contain(std::uint64_t{4}));
+    EXPECT_EQ(*w.filter.adapt(std::uint64_t{4}, w.remote), adapt_outcome::true_positive);
+    EXPECT_TRUE(w.filter.may_contain(std::uint64_t{0}));
+    // The stranger first, the member later.
+    w.take_out(0);
+    EXPECT_EQ(*w.filter.adapt(std::uint64_t{4}, w.remote), adapt_outcome::fixed);
+    w.put(8);
+    EXPECT_EQ(*w.filter.insert(std::uint64_t{8}, w.remote), insert_outcome::inserted);
+    EXPECT_TRUE(w.filter.may_contain(std::uint64_t{8}));
+}
+
+digest one_position(const void*, key_view key) noexcept {
+    std::uint64_t low = 0;
+    for (std::size_t i = 0; i < std::min<std::size_t>(8, key.size); ++i)
+        low |= std::to_integer<std::uint64_t>(key.data[i]) << 8 * i;
+    return {std::uint64_t{1} << 63, low};
+}
+
+// A hash that knows one position: the list is full at some time, and says so.
+TEST(whitelist, a_list_without_room_leaves_the_key_unfixed_and_harms_nobody) {
+    whitelist_options options = seeded(10, 0.5);
+    options.hash = hasher::custom(&one_position, nullptr);
+    world w{10, options};
+    std::uint64_t unfixed = 0;
+    for (std::uint64_t x = w.next_false_positive(100); unfixed == 0; x = w.next_false_positive(x + 1)) {
+        const auto outcome = w.filter.adapt(x, w.remote);
+        ASSERT_TRUE(outcome);
+        if (*outcome == adapt_outcome::unfixed) unfixed = x;
+    }
+    EXPECT_TRUE(w.filter.may_contain(unfixed));
+    EXPECT_GT(w.filter.details().list_entries, 100u);
+    EXPECT_LT(w.filter.details().list_bytes, 1'000'000u);
+    EXPECT_TRUE(w.filter.audit(w.remote));
+}
+
+TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
+    for (const fault_kind kind : all_fault_kinds) {
+        if (kind == fault_kind::stale || kind == fault_kind::duplicate) continue;  // below; and true all the same
+        world w{500, seeded(500, 0.25)};
+        faulty_map<memory_map> faulty{w.remote, {.sleep = [](auto) {}}};
+        ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(kind, 0)}}));
+        std::uint64_t refused = 0;
+        for (std::uint64_t key = 0; key < 500; ++key) {
+            const auto outcome = w.filter.adapt(key, faulty);
+            refused += outcome ? 0u : 1u;
+            EXPECT_TRUE(w.filter.may_contain(key)) << to_string(kind) << ", key " << key;
+        }
+        // A member that came first has settled it before a record too many is seen; a stranger meets that record.
+        EXPECT_EQ(refused, kind == fault_kind::out_of_range ? 0u : 500u) << to_string(kind);
+        if (kind == fault_kind::out_of_range) {
+            EXPECT_FALSE(w.filter.adapt(w.next_false_positive(1'000'000), faulty));
+        }
+        EXPECT_EQ(w.filter.details().list_entries, 0u) << to_string(kind);
+        ASSERT_TRUE(faulty.set_plan({}));
+        EXPECT_EQ(*w.filter.adapt(w.next_false_positive(1'000'000), faulty), adapt_outcome::fixed);
+    }
+}
+
+// R is the truth: what it denies is denied, and insert takes it back. Stated in the header, pinned here.
+TEST(whitelist, a_key_that_r_denies_is_denied_until_it_is_inserted_again) {
+    world w{0, seeded(500, 0.25)};
+    faulty_map<memory_map> faulty{w.remote};
+    ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::once(fault_kind::stale, 0, fault_scope::ranges)}}));
+    ASSERT_TRUE(faulty.put(w.filter.hash()(std::uint64_t{5}), integer_key{5}.view()));
+    ASSERT_TRUE(w.filter.insert(std::uint64_t{5}, faulty));
+    EXPECT_EQ(*w.filter.adapt(std::uint64_t{5}, faulty), adapt_outcome::fixed);
+    EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 1u);
+    EXPECT_FALSE(w.filter.may_contain(std::uint64_t{5}));
+    EXPECT_FALSE(w.filter.audit(w.remote));
+    EXPECT_TRUE(w.filter.insert(std::uint64_t{5}, faulty));
+    EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
+    EXPECT_TRUE(w.filter.audit(w.remote));
+}
+
+struct throwing_map {
+    static result<bool> put(const digest&, key_view) { return true; }
+    static result<bool> erase(const digest&, key_view) { return true; }
+    static result<bool> contains(const digest&, key_view) { throw 1; }
+    template <class Visit>
+    static result<void> for_each(std::uint64_t, std::uint64_t, Visit&&) {
+        throw std::bad_alloc{};
+    }
+};
+
+TEST(whitelist, what_r_throws_comes_back_as_an_error) {
+    world w{100, seeded(100, 0.25)};
+    throwing_map bad;
+    const auto outcome = w.filter.adapt(std::uint64_t{5}, bad);
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
+    EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
+}
+
+// ---- snapshots ----------------------------------------------------------------------------------------------------------
+
+struct learnt : world {
+    learnt(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
+        for (std::uint64_t x = 1'000'000; adapts > 0; ++x, --adapts) {
+            x = next_false_positive(x);
+            EXPECT_EQ(*filter.adapt(x, remote), adapt_outcome::fixed);
+        }
+    }
+};
+
+TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_goes_on) {
+    for (const std::uint64_t adapts : {0u, 1u, 300u}) {
+        learnt w{200, adapts};
+        const auto file = w.saved();
+        auto loaded = whitelist_filter::load(file);
+        ASSERT_TRUE(loaded) << loaded.error().message();
+        for (std::uint64_t x = 999'000; x < 1'020'000; ++x) ASSERT_EQ(loaded->may_contain(x), w.filter.may_contain(x));
+        EXPECT_TRUE(loaded->audit(w.remote));
+        EXPECT_EQ(loaded->rate(), w.filter.rate());
+        EXPECT_EQ(loaded->stats().keys, w.filter.stats().keys);
+        EXPECT_EQ(loaded->details().list_entries, adapts);
+        vector_sink again;
+        ASSERT_TRUE(loaded->save(again));
+        EXPECT_TRUE(std::ranges::equal(again.bytes(), file));
+        const std::uint64_t x = w.next_false_positive(2'000'000);
+        EXPECT_EQ(*loaded->adapt(x, w.remote), adapt_outcome::fixed);
+        EXPECT_FALSE(loaded->may_contain(x));
+    }
+}
+
+TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
+    auto file = learnt{60, 20}.saved();
+    for (std::size_t length = 0; length < file.size(); ++length) {
+        ASSERT_FALSE(whitelist_filter::load(std::span{file}.first(length))) << length;
+    }
+    for (std::size_t bit = 0; bit < 8 * file.size(); ++bit) {
+        const auto mask = static_cast<std::byte>(1u << bit % 8);
+        file[bit / 8] ^= mask;
+        ASSERT_FALSE(whitelist_filter::load(file)) << bit;
+        file[bit / 8] ^= mask;
+    }
+    EXPECT_TRUE(whitelist_filter::load(file));
+}
+
+// With its checksums repaired a mutation may load. It is then a filter that answers, takes keys and adapts.
+TEST(whitelist_snapshot, a_forged_one_is_refused_or_a_sound_filter) {
+    const auto file = learnt{60, 40}.saved();
+    test::splitmix chance{5};
+    std::uint64_t loaded = 0, refused = 0;
+    for (int trial = 0; trial < 3'000; ++trial) {
+        auto forged = file;
+        for (std::uint64_t edits = 1 + chance.below(3); edits > 0; --edits) {
+            const std::size_t at = 192 + chance.below(chance.below(2) == 0 ? 80 : forged.size() - 200);
+            if (chance.below(3) == 0) {
+                test::put_little_endian(forged, at, 8, chance());
+            } else {
+                forged[at] ^= static_cast<std::byte>(1u << chance.below(8));
+            }
+        }
+        test::fix_key_id(forged);
+        test::fix_envelope(forged);
+        const test::exercise_outcome exercised = test::exercise_snapshot<whitelist_filter>(forged);
+        ASSERT_EQ(exercised.broken, nullptr) << exercised.broken;
+        auto filter = whitelist_filter::load(forged);
+        if (!filter) {
+            EXPECT_FALSE(filter.error().message().empty());
+            ++refused;
+            continue;
+        }
+        ++loaded;
+        memory_map remote;
+        for (std::uint64_t key = 0; key < 50; ++key) {
+            ASSERT_TRUE(filter->adapt(1'000 + key, remote));
+            EXPECT_FALSE(filter->may_contain(1'000 + key));
+            ASSERT_TRUE(remote.put(filter->hash()(key), integer_key{key}.view()));
+            ASSERT_TRUE(filter->insert(key, remote));
+        }
+        EXPECT_TRUE(filter->audit(remote));
+        vector_sink out;
+        ASSERT_TRUE(filter->save(out));
+        EXPECT_TRUE(whitelist_filter::load(out.bytes()));
+    }
+    EXPECT_GT(refused, 1'000u);
+    EXPECT_GT(loaded, 10u);
+}
+
+TEST(whitelist_snapshot, a_custom_hash_cannot_be_saved) {
+    whitelist_options options = seeded(10, 0.25);
+    options.hash = hasher::custom(&one_position, nullptr);
+    vector_sink out;
+    EXPECT_FALSE(whitelist_filter::make(options)->save(out));
+}
+
+}  // namespace
+}  // namespace genista::whitelist_test
