@@ -59,7 +59,7 @@ struct clustered {
     using db = rocks::clustered_db;
     static std::unique_ptr<db> open(const std::string& path) {
         rocks::clustered_db_options how;
-        how.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+        how.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
         return must(db::open(path, how));
     }
     static void put(db& to, const std::string& key, const std::string& value) { must(to.put(key, value)); }
@@ -71,7 +71,7 @@ struct indexed {
     using db = rocks::guarded_db;
     static std::unique_ptr<db> open(const std::string& path) {
         rocks::guarded_db_options how;
-        how.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+        how.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
         return must(db::open(path, how));
     }
     static void put(db& to, const std::string& key, const std::string& value) { must(to.Put({}, key, value)); }
@@ -114,7 +114,7 @@ void measure(const request& asked, const fs::path& folder) {
         const auto db = Layout::open(path);
         const std::string value(asked.value_bytes, 'v');
         for (std::uint64_t i = 0; i < keys; ++i) Layout::put(*db, key_of(i), value);
-        must(db->keeper().save());
+        must(db->snapshotter().save());
         Layout::close(*db);
     }
     std::vector<double> bare, loaded, rebuilt, scanned;

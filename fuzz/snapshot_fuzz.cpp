@@ -209,10 +209,10 @@ void try_bytes(std::span<const std::byte> bytes) {
     for (const std::byte each : bytes.last(std::min<std::size_t>(bytes.size(), 16))) {
         sum = sum * 31 + std::to_integer<std::uint64_t>(each);
     }
-    const std::size_t stranger = sum % std::size(loaders);
+    const std::size_t absent_key = sum % std::size(loaders);
     for (std::size_t i = 0; i < std::size(loaders); ++i) {
         const bool own = view && is_for(loaders[i], view->info.kind);
-        if (!own && i != stranger) continue;
+        if (!own && i != absent_key) continue;
         const bool loaded = loaders[i].load(bytes);
         demand(own || !loaded, "only its own kind loads what opens, and nobody what does not");
     }

@@ -77,7 +77,7 @@ constexpr std::array claims{
           "ppr05 §5"},
     claim{"ppr-spectral", "Reported multiplicities are never too small, and too large with probability at most ε.",
           "ppr05 §6.1"},
-    claim{"ppr-bloomier", "Values for keys: a minimal perfect hash function and a short check for strangers.",
+    claim{"ppr-bloomier", "Values for keys: a minimal perfect hash function and a short check for absent keys.",
           "ppr05 §6.2"},
     claim{"ppr-lossy",
           "Whoever tolerates a share γ of false negatives saves the share γ of the space, and may still delete.",

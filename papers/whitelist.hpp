@@ -10,7 +10,7 @@
 //     rate of the Bloom filter  =  min(ε, log log u / log u);  where n ≤ log u, so that log n is the smaller one:  min(ε, n^-2)
 //
 // so that a list of O(n log log u / log u) entries is all that O(n) queries can make. **The list grows with every false positive, for
-// ever**: with q queries of new strangers it has about q times that rate. Take broom.hpp for work: told whom a stranger collided
+// ever**: with q queries of new absent keys it has about q times that rate. Take broom.hpp for work: told whom an absent key collided
 // with, it needs no list.
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned, as long as R holds x; under threads, failing

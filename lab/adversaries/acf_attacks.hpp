@@ -9,17 +9,17 @@
 
 namespace genista::lab {
 
-// Theorems 9 and 10: ask for a stranger so often that a filter with few choices has tried all of them. One that gets through
+// Theorems 9 and 10: ask for an absent key so often that a filter with few choices has tried all of them. One that gets through
 // every time collides whatever the filter does.
 struct repeater_plan {
     std::uint64_t candidates = 0;
     unsigned repeats =
         2;  // 2^s for the cyclic filter; a multiple of b for the swapping filter, whose choices are random
-    std::uint64_t first_stranger = std::uint64_t{1} << 40;
+    std::uint64_t first_absent_key = std::uint64_t{1} << 40;
 };
 [[nodiscard]] std::optional<std::uint64_t> find_repeater(arena& at, const repeater_plan& plan);
 
-// Theorem 12: strangers that together collide with one member in each of its k places, so that one of them always gets through.
+// Theorem 12: absent keys that together collide with one member in each of its k places, so that one of them always gets through.
 struct unfixable_plan {
     unsigned tables = 2;      // k
     std::uint64_t bins = 1;   // N, of each table
@@ -27,7 +27,7 @@ struct unfixable_plan {
     std::uint64_t keys = 1;   // n
     std::uint64_t most_queries = ~std::uint64_t{0};
     std::uint64_t seed = 1;
-    std::uint64_t first_stranger = std::uint64_t{1} << 40;
+    std::uint64_t first_absent_key = std::uint64_t{1} << 40;
 };
 struct unfixable_found {
     std::optional<std::uint64_t> named;

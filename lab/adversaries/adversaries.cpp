@@ -8,12 +8,12 @@ namespace genista::lab {
 namespace {
 
 constexpr std::array adversaries{
-    adversary{"fresh", "a new stranger every time", many_bins, ask_fresh},
+    adversary{"fresh", "a new absent key every time", many_bins, ask_fresh},
     adversary{"fresh-crowded", "the same where the bound is tight: a bin and its backyard, both full", crowded_bin,
               ask_fresh},
     adversary{"repeat-one", "a false positive, again and again", one_bin, repeat_one},
     adversary{"pool-replay", "collects false positives and asks for all of them in every pass", many_bins, replay_pool},
-    adversary{"rounds", "as many strangers as members, then in each round what got through in the last", many_bins,
+    adversary{"rounds", "as many absent keys as members, then in each round what got through in the last", many_bins,
               play_rounds},
     adversary{"adapt-exhaustion", "false positives without end: those of yesterday after those of today", one_bin,
               exhaust_adapts},
@@ -34,9 +34,9 @@ constexpr std::array adversaries{
     adversary{"insert-probing", "an insert that costs a read has collided: asks for who hit the same key before",
               half_empty_bin, probe_by_inserts, true},
     adversary{"chosen-inserts",
-              "learns which strangers share a bin, fills that bin with half of them, asks for the others", few_bins,
+              "learns which absent keys share a bin, fills that bin with half of them, asks for the others", few_bins,
               pollute_one_bin},
-    adversary{"exclusion", "tests strangers and members against many keys that have left", one_bin,
+    adversary{"exclusion", "tests absent keys and members against many keys that have left", one_bin,
               exclude_by_departed},
     adversary{"backyard-toggle", "toggles members of an overfull bin, asks for those outside and for old mistakes",
               crowded_bin, toggle_backyard},
@@ -54,10 +54,10 @@ constexpr std::array adversaries{
     adversary{"restart-replay",
               "false positives of renewals after a snapshot; then a restart from it, and the same renewals", one_bin,
               replay_across_restart},
-    adversary{"exhaust-choices", "asks a stranger so often that a filter with few choices has tried them all", few_bins,
-              exhaust_choices},
-    adversary{"unfixable-sets", "looks for strangers that exclude each other's repair, and asks them in turn", few_bins,
-              find_unfixable_sets},
+    adversary{"exhaust-choices", "asks an absent key so often that a filter with few choices has tried them all",
+              few_bins, exhaust_choices},
+    adversary{"unfixable-sets", "looks for absent keys that exclude each other's repair, and asks them in turn",
+              few_bins, find_unfixable_sets},
 };
 
 // Of refusals, failures and restores; only an arena that has them can be asked.

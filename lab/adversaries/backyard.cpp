@@ -36,14 +36,14 @@ void toggle_backyard(arena& at, const budget& may_spend) {
 void probe_backyard(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
-        const std::uint64_t z = me.stranger();
+        const std::uint64_t z = me.absent_key();
         const bool collided = at.insert(z) > 0;
         at.erase(z);
         if (collided) at.guess(z);
     }
 }
 
-// If tags outlived renewals, then a stranger with a member's tag would be a false positive whenever that member lies
+// If tags outlived renewals, then an absent key with a member's tag would be a false positive whenever that member lies
 // outside. Renewals tell: who came back once goes on a short list, and the claim is that it comes back again.
 void hunt_lasting_tags(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 64;

@@ -79,7 +79,7 @@ void cross_frontier(arena& at, const budget& may_spend) {
 }
 
 // The frontier passes members that were hit, and not yet those who hit them: nearly a phase of false positives, then the claim.
-// Strangers come after all members in the order of keys, so the frontier reaches them last. How many keys a false positive moves
+// Absent keys come after all members in the order of keys, so the frontier reaches them last. How many keys a false positive moves
 // is in the text, so that the adversary keeps count of the phase; keys that were told apart at an insert move it, too.
 void cross_frontier_of_a_phase(arena& at, const budget& may_spend) {
     constexpr std::size_t moved_by_adapt = 3;

@@ -1,9 +1,9 @@
-// Exclusion. A stranger x and the members Y are both tested against many keys Z that come and go: none of them
+// Exclusion. An absent key x and the members Y are both tested against many keys Z that come and go: none of them
 // collides. If the keys of Z leave no trace, then x is known to avoid their bases and Y to avoid them as well, and the
 // chance that x meets Y rises from k/N to k/(N - |Z|). (The law keeps the places of the departed until renewal [L2];
 // `soft` does not.)
 //
-// The strangers must not have met Y itself in this epoch, so Y steps aside while they are tested. A visible read on the
+// The absent keys must not have met Y itself in this epoch, so Y steps aside while they are tested. A visible read on the
 // way says that the epoch has ended, and the attack begins again.
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
@@ -19,14 +19,14 @@ void exclude_by_departed(arena& at, const budget& may_spend) {
     while (!me.spent()) {
         me.toggle(me.members.front());
         std::vector<std::uint64_t> claim(claims);
-        for (std::uint64_t& x : claim) x = me.stranger();
+        for (std::uint64_t& x : claim) x = me.absent_key();
         bool intact = true;
         const auto insert_quietly = [&](const std::vector<std::uint64_t>& keys) {
             for (const std::uint64_t key : keys) intact = at.insert(key) == 0 && intact;
         };
         for (int i = 0; i < batches && intact; ++i) {
             std::vector<std::uint64_t> departing(batch);
-            for (std::uint64_t& z : departing) z = me.stranger();
+            for (std::uint64_t& z : departing) z = me.absent_key();
             insert_quietly(departing);  // Z against Y
             me.erase_all(me.members);
             for (const std::uint64_t x : claim) intact = !at.query(x).maybe && intact;  // x against Z

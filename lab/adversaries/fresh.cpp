@@ -7,7 +7,7 @@ namespace genista::lab {
 
 void ask_fresh(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
-    while (!me.spent()) at.guess(me.stranger());
+    while (!me.spent()) at.guess(me.absent_key());
 }
 
 }  // namespace genista::lab

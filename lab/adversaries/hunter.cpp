@@ -32,19 +32,19 @@ bool hunter::spent(double share) const noexcept {
 std::optional<std::uint64_t> hunter::catch_one(std::uint64_t most) {
     constexpr std::uint64_t run = 256;  // between two looks at the budget
     while (most > 0 && !spent()) {
-        const arena::hunt seen = at.query_run(next_stranger_, std::min(most, run));
-        next_stranger_ += seen.asked;
+        const arena::hunt seen = at.query_run(next_absent_key_, std::min(most, run));
+        next_absent_key_ += seen.asked;
         most -= seen.asked;
-        if (seen.caught) return next_stranger_ - 1;
+        if (seen.caught) return next_absent_key_ - 1;
     }
     return std::nullopt;
 }
 
 std::vector<std::uint64_t> hunter::catch_some(std::size_t count, std::uint64_t most) {
     std::vector<std::uint64_t> caught;
-    const std::uint64_t end = most > ~next_stranger_ ? ~std::uint64_t{0} : next_stranger_ + most;
+    const std::uint64_t end = most > ~next_absent_key_ ? ~std::uint64_t{0} : next_absent_key_ + most;
     while (caught.size() < count) {
-        const auto x = catch_one(end - next_stranger_);
+        const auto x = catch_one(end - next_absent_key_);
         if (!x) break;
         caught.push_back(*x);
     }

@@ -1,4 +1,4 @@
-// hunter: what most adversaries have in common. It keeps the budget, hands out strangers that nobody has asked for yet,
+// hunter: what most adversaries have in common. It keeps the budget, hands out absent keys that nobody has asked for yet,
 // hunts for false positives among them, and knows the moves that renew a bin.
 #pragma once
 
@@ -24,13 +24,13 @@ class hunter {
     [[nodiscard]] bool spent(double share) const noexcept;
 
     // A key that nobody has asked for yet.
-    [[nodiscard]] std::uint64_t stranger() noexcept { return next_stranger_++; }
+    [[nodiscard]] std::uint64_t absent_key() noexcept { return next_absent_key_++; }
     [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
         return std::uniform_int_distribution{std::uint64_t{0}, bound - 1}(chance_);
     }
     [[nodiscard]] std::uint64_t some_member() { return members[below(members.size())]; }
 
-    // Asks strangers until one is a false positive, or `most` were asked, or the budget is spent.
+    // Asks absent keys until one is a false positive, or `most` were asked, or the budget is spent.
     [[nodiscard]] std::optional<std::uint64_t> catch_one(std::uint64_t most = ~std::uint64_t{0});
     // Up to `count` false positives, with the same ends.
     [[nodiscard]] std::vector<std::uint64_t> catch_some(std::size_t count, std::uint64_t most = ~std::uint64_t{0});
@@ -48,7 +48,7 @@ class hunter {
 
     budget may_spend_;
     std::uint64_t effort_before_;
-    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
+    std::uint64_t next_absent_key_ = std::uint64_t{1} << 40;
     std::uint64_t next_report_ = 0;
     std::mt19937_64 chance_;
 };

@@ -19,7 +19,7 @@ void probe_by_inserts(arena& at, const budget& may_spend) {
         const auto pool = me.catch_some(pool_size);
         bool collided = false;
         while (!collided && joined.size() < most_inserts) {
-            joined.push_back(me.stranger());
+            joined.push_back(me.absent_key());
             collided = at.insert(joined.back()) > 0;
         }
         if (collided) {
@@ -33,8 +33,8 @@ void probe_by_inserts(arena& at, const budget& may_spend) {
     }
 }
 
-// Bins are secret, but a renewal gives every stranger of that bin, and no other, a new chance to be a false positive.
-// So toggling one member and asking a pool each time sorts out the strangers that share its bin. Half of them then
+// Bins are secret, but a renewal gives every absent key of that bin, and no other, a new chance to be a false positive.
+// So toggling one member and asking a pool each time sorts out the absent keys that share its bin. Half of them then
 // become members: a bin that holds twice its share. A bound that came from the average load of bins would not hold for
 // the other half; ours comes from the capacity of each.
 void pollute_one_bin(arena& at, const budget& may_spend) {
@@ -44,7 +44,7 @@ void pollute_one_bin(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     const std::uint64_t member = me.members.front();
     std::vector<std::uint64_t> pool(asked);
-    for (std::uint64_t& x : pool) x = me.stranger();
+    for (std::uint64_t& x : pool) x = me.absent_key();
     for (const std::uint64_t x : pool) at.query(x);  // whatever hits now says nothing about the member's bin
     std::vector<std::uint64_t> together;
     while (together.size() < joining + victims && !me.spent(0.5)) {

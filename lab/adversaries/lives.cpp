@@ -36,7 +36,7 @@ void replay_across_growth(arena& at, const budget& may_spend) {
         if (!happens([&] { at.grow(); })) return;
         for (const std::uint64_t x : pool) at.guess(x);
         while (me.members.size() < load * bins * 2) {
-            me.members.push_back(me.stranger());
+            me.members.push_back(me.absent_key());
             at.insert(me.members.back());
         }
     }

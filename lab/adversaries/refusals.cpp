@@ -11,7 +11,7 @@ void probe_by_refusals(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     std::vector<std::uint64_t> joined;
     while (!me.spent()) {
-        const std::uint64_t x = me.stranger();
+        const std::uint64_t x = me.absent_key();
         const tried_insert tried = at.try_insert(x);
         if (tried.became == insert_reply::joined) joined.push_back(x);
         if (tried.became == insert_reply::refused && tried.reads > 0) at.guess(x);
@@ -30,7 +30,7 @@ void probe_during_outage(arena& at, const budget& may_spend) {
         std::vector<std::uint64_t> failed, collided, others;
         at.break_ranges(true);
         for (int i = 0; i < inserts && failed.size() + collided.size() < 4; ++i) {
-            const std::uint64_t x = me.stranger();
+            const std::uint64_t x = me.absent_key();
             const tried_insert tried = at.try_insert(x);
             if (tried.became == insert_reply::failed) failed.push_back(x);
             if (tried.became == insert_reply::joined) (tried.reads > 0 ? collided : others).push_back(x);
@@ -50,7 +50,7 @@ void leave_refused_keys(arena& at, const budget& may_spend) {
     constexpr int left = 8;
     hunter me{at, may_spend};
     for (int i = 0; i < left;) {
-        if (at.try_insert(me.stranger(), true).became != insert_reply::joined) ++i;
+        if (at.try_insert(me.absent_key(), true).became != insert_reply::joined) ++i;
         if (me.spent()) return;
     }
     while (!me.spent()) {
@@ -68,7 +68,7 @@ void refill_after_restart(arena& at, const budget& may_spend) {
     me.erase_all(std::vector<std::uint64_t>{me.members});
     at.rebuild();  // nothing is left of them
     std::vector<std::uint64_t> filling(keys);
-    for (std::uint64_t& key : filling) key = me.stranger();
+    for (std::uint64_t& key : filling) key = me.absent_key();
     while (!me.spent()) {
         at.save();
         me.insert_all(filling);

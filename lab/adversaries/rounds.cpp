@@ -12,11 +12,11 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t queries_for_a_stranger = 8;  // the constant in O(n)
+constexpr std::uint64_t queries_for_a_absent_key = 8;  // the constant in O(n)
 
 // Distinct, sorted, and none of them a member.
-std::vector<std::uint64_t> uniform_strangers(const arena& at, std::uint64_t count, std::uint64_t seed,
-                                             unsigned universe_bits) {
+std::vector<std::uint64_t> uniform_absent_keys(const arena& at, std::uint64_t count, std::uint64_t seed,
+                                               unsigned universe_bits) {
     const unsigned unused_bits = 64 - std::min(universe_bits, 64u);
     random_stream chance{seed};
     std::vector<std::uint64_t> drawn;
@@ -41,13 +41,14 @@ std::uint64_t rounds_played::repeated_through() const noexcept {
 }
 
 void insert_uniformly(arena& at, std::uint64_t keys, std::uint64_t seed, unsigned universe_bits) {
-    for (const std::uint64_t key : uniform_strangers(at, keys, seed, universe_bits)) at.insert(key);
+    for (const std::uint64_t key : uniform_absent_keys(at, keys, seed, universe_bits)) at.insert(key);
 }
 
 rounds_played attack_in_rounds(arena& at, const rounds_plan& plan) {
-    rounds_played played{.strangers = plan.strangers == 0 ? at.size() : plan.strangers};
-    const std::uint64_t most = plan.most_queries == 0 ? queries_for_a_stranger * played.strangers : plan.most_queries;
-    std::vector<std::uint64_t> asked = uniform_strangers(at, played.strangers, plan.seed, plan.universe_bits);
+    rounds_played played{.absent_keys = plan.absent_keys == 0 ? at.size() : plan.absent_keys};
+    const std::uint64_t most =
+        plan.most_queries == 0 ? queries_for_a_absent_key * played.absent_keys : plan.most_queries;
+    std::vector<std::uint64_t> asked = uniform_absent_keys(at, played.absent_keys, plan.seed, plan.universe_bits);
     std::uint64_t queries = 0;
     while (!asked.empty() && asked.size() <= most - queries) {
         queries += asked.size();
@@ -66,11 +67,12 @@ rounds_played attack_in_rounds(arena& at, const rounds_plan& plan) {
 void play_rounds(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     for (std::uint64_t attack = 0; !me.spent(); ++attack) {
-        const std::uint64_t strangers =
+        const std::uint64_t absent_keys =
             std::clamp<std::uint64_t>(at.size(), 1, std::max<std::uint64_t>(may_spend.queries, 1));
-        (void)attack_in_rounds(at, {.strangers = strangers,
-                                    .most_queries = std::min(queries_for_a_stranger * strangers, 2 * may_spend.queries),
-                                    .seed = may_spend.seed + (attack << 32)});
+        (void)attack_in_rounds(at,
+                               {.absent_keys = absent_keys,
+                                .most_queries = std::min(queries_for_a_absent_key * absent_keys, 2 * may_spend.queries),
+                                .seed = may_spend.seed + (attack << 32)});
     }
 }
 

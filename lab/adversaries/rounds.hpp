@@ -1,6 +1,6 @@
 // The attack in rounds, on which the lower bound for local filters rests [broom18 §6.1].
 //
-// S, n keys uniformly from the universe, are the members. Q, as many strangers uniformly from the rest, are asked for in lexicographic
+// S, n keys uniformly from the universe, are the members. Q, as many absent keys uniformly from the rest, are asked for in lexicographic
 // order. Then in each round those that got through in the round before, in the same order, until nobody does or O(n) queries are used
 // up. What a filter cannot fix comes through in every round: FP_i, who got through in round i, is what a filter has to remember
 // something about, or be wrong again.
@@ -14,14 +14,14 @@
 namespace genista::lab {
 
 struct rounds_plan {
-    std::uint64_t strangers = 0;     // |Q|; 0: as many as there are members
+    std::uint64_t absent_keys = 0;   // |Q|; 0: as many as there are members
     std::uint64_t most_queries = 0;  // of all rounds; one that would exceed it is not begun. 0: 8 |Q|
     std::uint64_t seed = 1;
     unsigned universe_bits = 64;  // keys are drawn below 2^this; from 64 on, from all integers
 };
 
 struct rounds_played {
-    std::uint64_t strangers = 0;
+    std::uint64_t absent_keys = 0;
     std::vector<std::uint64_t> through{};  // |FP_1|, |FP_2|, …; the last is 0 if the attack ended by itself
 
     [[nodiscard]] bool ended() const noexcept { return !through.empty() && through.back() == 0; }

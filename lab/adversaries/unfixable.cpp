@@ -27,7 +27,7 @@ class rounds {
         const double size = (1 + 1.0 / plan_.tables) * static_cast<double>(plan_.bins) /
                             (plan_.rate * std::pow(static_cast<double>(plan_.keys), 1.0 / plan_.tables));
         std::vector<std::uint64_t> asked(static_cast<std::size_t>(std::max(size, 1.0)));
-        for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = plan_.first_stranger + i;
+        for (std::size_t i = 0; i < asked.size(); ++i) asked[i] = plan_.first_absent_key + i;
         found.asked_for = asked.size();
 
         for (unsigned round = 0; round < plan_.tables && !spent(); ++round) (void)ask_all(asked);
@@ -70,7 +70,7 @@ class rounds {
         return through;
     }
     // Ours. The proof has k preliminary rounds after which all is quiet but for unfixable sets, because it moves one key at a time;
-    // a repair displaces others, whose strangers come back for a while. Testing the suspects alone costs next to nothing and
+    // a repair displaces others, whose absent keys come back for a while. Testing the suspects alone costs next to nothing and
     // leaves those that never come to rest.
     void narrow(std::vector<std::uint64_t>& suspects) {
         unsigned unchanged = 0;
@@ -96,7 +96,7 @@ class rounds {
     // "In each permutation round, the adversary picks a random subset of Q_d of size k, [...] queries all elements in Q_r in the
     // order given by P, then repeats. If every query in these repeated queries is a false positive, the adversary stops, and
     // sets q̂ to be the first element in P" [acf §5.3]. Ours tries smaller subsets first: where a key displaces another, two
-    // strangers can exclude each other's repair, one for each key, whatever k is.
+    // absent keys can exclude each other's repair, one for each key, whatever k is.
     void permute(std::vector<std::uint64_t>& suspects, unsigned size, unfixable_found& found) {
         if (suspects.size() < size) return;
         double most = 1;  // binomial(|Q_d|, size) size!
@@ -125,7 +125,7 @@ unfixable_found find_unfixable(arena& at, const unfixable_plan& plan) {
     return rounds{at, plan}.play();
 }
 
-// Against any filter: as if it had two tables for its keys, with new strangers in every game.
+// Against any filter: as if it had two tables for its keys, with new absent keys in every game.
 void find_unfixable_sets(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     for (std::uint64_t game = 0; !me.spent(); ++game) {
@@ -135,7 +135,7 @@ void find_unfixable_sets(arena& at, const budget& may_spend) {
                                   .keys = at.size() + 1,
                                   .most_queries = may_spend.queries / 4 + 1,
                                   .seed = may_spend.seed + game,
-                                  .first_stranger = (std::uint64_t{1} << 41) + (game << 32)};
+                                  .first_absent_key = (std::uint64_t{1} << 41) + (game << 32)};
         if (const auto found = find_unfixable(at, plan); found.named) at.guess(*found.named);
     }
 }

@@ -20,7 +20,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiments/acf_figures.hpp"
 #include "lab/experiments/experiments.hpp"
-#include "lab/twins/plain_cuckooing.hpp"
+#include "lab/scalar/plain_cuckooing.hpp"
 #include "lab/workloads/data.hpp"
 #include "lab/workloads/parallel.hpp"
 #include "lab/workloads/trace_replay.hpp"

@@ -42,7 +42,7 @@ class figure_data {
     std::map<figure_place, figure_point> points_;
 };
 
-// Filters that are no rivals: the scalar version (lab/twins/plain_cuckooing.hpp), and the same with 15 % more false positives.
+// Filters that are no rivals: the scalar version (lab/scalar/plain_cuckooing.hpp), and the same with 15 % more false positives.
 inline constexpr const char* scalar_name = "scalar";
 inline constexpr const char* defective_name = "scalar+15%";
 inline constexpr double defect_excess = 1.15;

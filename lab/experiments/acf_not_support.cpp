@@ -54,7 +54,7 @@ double ask_small_support(const std::string& filter, unsigned bits, std::uint64_t
     plan.seed = seed;
     const std::unique_ptr<arena> at = make_contender(filter, plan);
     rate = at->rate();
-    auto draw = must(uniform_queries::make({first_stranger, support}, seed));
+    auto draw = must(uniform_queries::make({first_absent_key, support}, seed));
     for (std::uint64_t i = 0; i < keys; ++i) at->query(draw());
     if (at->counted().false_negatives != 0) throw workload_error{"a member was denied"};
     return static_cast<double>(at->counted().false_positives);

@@ -165,7 +165,7 @@ class support_world {
         return total;
     }
 
-    std::uint64_t keys_, next_ = first_stranger;
+    std::uint64_t keys_, next_ = first_absent_key;
     memory_map store_;
     flat_slots slots_;
     with_slots<memory_map, flat_slots> remote_{store_, slots_};

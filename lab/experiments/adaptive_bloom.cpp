@@ -84,7 +84,7 @@ std::string described(const bloom_anatomy& seen) {
         text += (level == 1 ? " " : ", ") + std::to_string(seen.levels()[level].keys) + " of " +
                 shown(seen.levels()[level].expected);
     }
-    return text + ", " + shown(seen.strangers.mean_cells(), 3) + " cells for a stranger and " +
+    return text + ", " + shown(seen.absent_keys.mean_cells(), 3) + " cells for an absent key and " +
            shown(seen.members.mean_cells(), 3) + " for a member, " + shown(seen.false_positives.mean(), 3) +
            " reads for a false positive" +
            (seen.space_kept() && seen.levels_kept() && seen.reads_kept() && seen.denied == 0 ? ""

@@ -13,7 +13,7 @@
 namespace genista::lab {
 namespace {
 
-constexpr std::uint64_t first_bloom_stranger = std::uint64_t{1} << 41;
+constexpr std::uint64_t first_bloom_absent_key = std::uint64_t{1} << 41;
 
 adaptive_bloom_options seeded_bloom(std::uint64_t n, double rate, std::uint64_t seed) {
     return {.capacity = n, .false_positive_rate = rate, .hash = hasher{hash_key::from_seed(seed)}, .repeatable = seed};
@@ -72,29 +72,29 @@ bloom_game play_plain_bloom(std::string_view adversary, std::uint64_t n, double 
 
 // ---- one filter, taken apart --------------------------------------------------------------------------------------------
 
-void read_tally::add(std::uint64_t cost) noexcept {
+void read_counts::add(std::uint64_t cost) noexcept {
     ++operations;
     reads += cost;
     most = std::max(most, cost);
 }
-double read_tally::mean() const noexcept {
+double read_counts::mean() const noexcept {
     return operations == 0 ? 0 : static_cast<double>(reads) / static_cast<double>(operations);
 }
-nlohmann::json read_tally::json() const {
+nlohmann::json read_counts::json() const {
     return {{"operations", operations}, {"mean_reads", mean()}, {"most_reads", most}};
 }
 
-void path_tally::add(const adaptive_bloom_path& path) {
+void path_counts::add(const adaptive_bloom_path& path) {
     ++looks;
     cells += path.cells;
     dead_entries += path.dead_entries;
     if (reached.size() <= path.level) reached.resize(path.level + 1);
     for (unsigned level = 0; level <= path.level; ++level) ++reached[level];
 }
-double path_tally::mean_cells() const noexcept {
+double path_counts::mean_cells() const noexcept {
     return looks == 0 ? 0 : static_cast<double>(cells) / static_cast<double>(looks);
 }
-nlohmann::json path_tally::json() const {
+nlohmann::json path_counts::json() const {
     nlohmann::json shares = nlohmann::json::array();
     for (const std::uint64_t each : reached) shares.push_back(static_cast<double>(each) / static_cast<double>(looks));
     return {{"looks", looks},
@@ -111,7 +111,7 @@ bool bloom_anatomy::space_kept() const noexcept {
 bool bloom_anatomy::levels_kept() const noexcept {
     const bool within = std::ranges::all_of(levels(), [](const adaptive_bloom_level& l) { return l.keys <= l.most; });
     const double cost = 2 * std::log2(1 / rate);
-    return within && rebuilds_within == 0 && strangers.mean_cells() <= cost && members.mean_cells() <= cost;
+    return within && rebuilds_within == 0 && absent_keys.mean_cells() <= cost && members.mean_cells() <= cost;
 }
 bool bloom_anatomy::reads_kept() const noexcept {
     return inserts.reads == 0 && negatives.reads == 0 && true_positives.most <= 1 && false_positives.mean() <= 3 &&
@@ -139,7 +139,7 @@ nlohmann::json bloom_anatomy::row() const {
             {"bits_of_upper_levels", bits_of_upper},
             {"levels_after_n_queries", parts},
             {"rebuilds_within_n_queries", rebuilds_within},
-            {"strangers", strangers.json()},
+            {"absent_keys", absent_keys.json()},
             {"members", members.json()},
             {"reads_of_inserts", inserts.json()},
             {"reads_of_negatives", negatives.json()},
@@ -164,7 +164,7 @@ class anatomy_run {
         // Half of the keys at once, some repairs, and the others one by one, some of which meet dead cells.
         for (std::uint64_t key = 0; key < n_ / 2; ++key) put(key);
         must(filter_.rebuild(remote_.map()));
-        ask_strangers(n_ / 4);
+        ask_absent_keys(n_ / 4);
         for (std::uint64_t key = n_ / 2; key < n_; ++key) {
             put(key);
             const std::uint64_t before = reads();
@@ -178,13 +178,14 @@ class anatomy_run {
         const std::uint64_t rebuilds = filter_.stats().renewals;
         constexpr std::uint64_t parts = 10;
         for (std::uint64_t part = 1; part <= parts; ++part) {
-            ask_strangers(n_ * part / parts - n_ * (part - 1) / parts - (part == parts ? 1 : 0));
+            ask_absent_keys(n_ * part / parts - n_ * (part - 1) / parts - (part == parts ? 1 : 0));
             note_levels(static_cast<double>(part) / parts);
         }
         seen_.rebuilds_within = filter_.stats().renewals - rebuilds;
         seen_.bits_after = bits_per_key();
         weigh();
-        for (std::uint64_t i = 0; i < n_; ++i) seen_.strangers.add(filter_.path_of(filter_.hash()(next_stranger_++)));
+        for (std::uint64_t i = 0; i < n_; ++i)
+            seen_.absent_keys.add(filter_.path_of(filter_.hash()(next_absent_key_++)));
         for (std::uint64_t key = 0; key < n_; ++key) {
             const adaptive_bloom_path path = filter_.path_of(filter_.hash()(key));
             seen_.members.add(path);
@@ -207,16 +208,16 @@ class anatomy_run {
         must(filter_.rebuild(remote_.map()));
         seen_.rebuilds.add(reads() - before);
     }
-    void adapt(std::uint64_t key, read_tally& into) {
+    void adapt(std::uint64_t key, read_counts& into) {
         const std::uint64_t before = reads();
         (void)must(filter_.adapt(key, remote_.map()));
         into.add(reads() - before);
     }
-    void ask_strangers(std::uint64_t count) {
-        for (; count > 0; --count, ++next_stranger_) {
+    void ask_absent_keys(std::uint64_t count) {
+        for (; count > 0; --count, ++next_absent_key_) {
             const std::uint64_t before = reads();
-            if (filter_.may_contain(next_stranger_)) {
-                adapt(next_stranger_, seen_.false_positives);
+            if (filter_.may_contain(next_absent_key_)) {
+                adapt(next_absent_key_, seen_.false_positives);
             } else {
                 seen_.negatives.add(reads() - before);
             }
@@ -250,7 +251,7 @@ class anatomy_run {
     index_in_memory remote_;
     adaptive_bloom_filter filter_;
     bloom_anatomy seen_;
-    std::uint64_t next_stranger_ = first_bloom_stranger;
+    std::uint64_t next_absent_key_ = first_bloom_absent_key;
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ struct bloom_game {
                                           std::uint64_t queries, std::uint64_t seed);
 
 // How many reads of R, of either half, operations of one kind cost.
-struct read_tally {
+struct read_counts {
     std::uint64_t operations = 0, reads = 0, most = 0;
     void add(std::uint64_t cost) noexcept;
     [[nodiscard]] double mean() const noexcept;
@@ -37,7 +37,7 @@ struct read_tally {
 };
 
 // How far look-ups go.
-struct path_tally {
+struct path_counts {
     std::uint64_t looks = 0, cells = 0, dead_entries = 0;
     std::vector<std::uint64_t> reached{};  // at least this level
     void add(const adaptive_bloom_path& path);
@@ -57,8 +57,8 @@ struct bloom_anatomy {
     std::uint64_t denied = 0;
     std::vector<double> queries{};                          // when the levels were looked at, in n
     std::vector<std::vector<adaptive_bloom_level>> then{};  // the levels at those times
-    read_tally inserts, negatives, false_positives, true_positives, rebuilds;
-    path_tally strangers, members;
+    read_counts inserts, negatives, false_positives, true_positives, rebuilds;
+    path_counts absent_keys, members;
 
     [[nodiscard]] const std::vector<adaptive_bloom_level>& levels() const noexcept { return then.back(); }
     [[nodiscard]] bool space_kept() const noexcept;

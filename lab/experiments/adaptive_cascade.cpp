@@ -114,7 +114,7 @@ std::vector<report::section> drawn_cascades(const std::vector<cascade_life>& liv
         space.bars[4].y.push_back(std::log2(1 / life.rate));
         report::line_chart chart;
         chart.title = "Keys that have come to a level, ε = " + shown_rate(life.rate);
-        chart.caption = "Share of all keys, over n queries by strangers; every false positive is fixed.";
+        chart.caption = "Share of all keys, over n queries by absent keys; every false positive is fixed.";
         chart.x = {"queries / n", false, report::unit::number};
         chart.y = {"n_i / n", true, report::unit::number};
         for (std::size_t i = 0; i < life.after.levels.size(); ++i) {

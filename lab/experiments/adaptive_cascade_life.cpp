@@ -57,11 +57,11 @@ class living {
         counted(seen.fixes, [&] { (void)must(filter_.adapt(key, remote_.map())); });
         found_.push_back(key);
     }
-    void fresh_query(cascade_life& seen) { query(next_stranger_++, seen); }
-    // Half of them are strangers never asked before, half are false positives of old: what adversaries do.
+    void fresh_query(cascade_life& seen) { query(next_absent_key_++, seen); }
+    // Half of them are absent keys never asked before, half are false positives of old: what adversaries do.
     void any_query(cascade_life& seen, random_stream& chance) {
         const bool old = !found_.empty() && chance.below(2) == 0;
-        query(old ? found_[chance.below(found_.size())] : next_stranger_++, seen);
+        query(old ? found_[chance.below(found_.size())] : next_absent_key_++, seen);
     }
     void count_denied(std::uint64_t first, cascade_life& seen) const {
         for (std::uint64_t key = first; key < first + keys_; ++key)
@@ -71,13 +71,13 @@ class living {
         return 8 * static_cast<double>(filter_.stats().local_bytes) / static_cast<double>(keys_);
     }
     [[nodiscard]] const cascade_filter& filter() const noexcept { return filter_; }
-    [[nodiscard]] std::uint64_t next_stranger() noexcept { return next_stranger_++; }
+    [[nodiscard]] std::uint64_t next_absent_key() noexcept { return next_absent_key_++; }
 
   private:
     index_in_memory remote_;
     cascade_filter filter_;
     std::uint64_t keys_;
-    std::uint64_t next_stranger_ = first_stranger;
+    std::uint64_t next_absent_key_ = first_absent_key;
     std::vector<std::uint64_t> found_;
 };
 
@@ -117,7 +117,7 @@ cascade_life live_cascade(std::uint64_t keys, double rate, cascade_rates rates, 
     seen.bits_after = life.bits();
     seen.reached.assign(seen.after.levels.size(), 0);
     for (std::uint64_t i = 0; i < keys; ++i) {
-        const unsigned level = life.filter().level_of(life.filter().hash()(life.next_stranger()));
+        const unsigned level = life.filter().level_of(life.filter().hash()(life.next_absent_key()));
         for (unsigned reached = 0; reached <= level; ++reached) seen.reached[reached] += 1 / static_cast<double>(keys);
     }
     life.count_denied(0, seen);

@@ -91,7 +91,7 @@ void play(const dear_stream& stream, DoWrite do_write) {
     our_workload w{seeded<broom_options>(stream.keys, stream.rate, stream.seed)};
     w.load(0, stream.keys);
     broom_filter& filter = w.filter();
-    std::uint64_t next_absent = first_stranger;
+    std::uint64_t next_absent = first_absent_key;
     for (std::uint64_t round = 0; round < stream.rounds; ++round) {
         do_write(w, erase, round, [&](auto& remote) { (void)must(filter.erase(round, remote)); });
         const std::uint64_t key = stream.keys + round;

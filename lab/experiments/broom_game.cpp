@@ -83,12 +83,12 @@ using erases = calling_ways::erases;
 constexpr game_mode former_mode{"with a key that was used before", {.failures_are_counted = true}, false};
 constexpr std::array user_modes{
     game_mode{"by default"},
-    game_mode{"with vouched erases", {8, erases::vouched, true}},
+    game_mode{"with erases with `assume_present`", {8, erases::assume_present, true}},
     game_mode{"with erases in bulk", {8, erases::in_bulk, true}},
     game_mode{"with erases by halves", {8, erases::by_halves, true}},
     game_mode{"with keys of 15 bytes", {15, erases::alone, true}},
     game_mode{"with keys of 16 bytes", {16, erases::alone, true}},
-    game_mode{"with keys of 60 bytes", {60, erases::vouched, true}},
+    game_mode{"with keys of 60 bytes", {60, erases::assume_present, true}},
     game_mode{"at a memory limit", {8, erases::alone, true}, true, true},
 };
 

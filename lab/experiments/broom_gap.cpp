@@ -3,7 +3,7 @@
 // are likely to collide with each other.
 //
 //     swap             x hits y; all members leave, x comes in: is y a false positive?
-//     pool cross       strangers that hit; all members leave, half of the strangers come in: what of the other half?
+//     pool cross       absent keys that hit; all members leave, half of the absent keys come in: what of the other half?
 //     frontier cross   the same with nobody leaving, when the frontier has rehashed the members that were hit
 //
 // They play against broom_paper with the literal ghost rule of §4.3 and its frontier, at ε = 2^-8 and 2^-12; against the same with

@@ -1,7 +1,7 @@
 // broom-invariant: at no time is one stored fingerprint a prefix of another [broom18 Inv. 7]. Our layout keeps more: all bases
 // of a bin differ, live and dead, so no fingerprint can begin another, extended or not (docs/filters/broom.md, law L3).
 //
-// Chance drives small filters beside an exact set: inserts, erases, returning keys, strangers that are repaired and asked
+// Chance drives small filters beside an exact set: inserts, erases, returning keys, absent keys that are repaired and asked
 // again, for rates with and without tails, every history, with and without growth. After every operation the audit goes
 // through every bin: bases and tags differ, every member owns a slot or an entry, counts agree.
 //

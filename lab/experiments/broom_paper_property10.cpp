@@ -71,7 +71,7 @@ reinsertion_seen attack_by_reinserting(const broom_paper_options& options, std::
     const auto hits_after_reinserting = [&](std::uint64_t x, std::uint64_t y) {
         w.erase(y);
         w.insert(y);
-        return w.query_stranger(x);
+        return w.query_absent_key(x);
     };
     while (seen.guesses() < plan.guesses) {
         std::uint64_t x = 0;

@@ -37,7 +37,7 @@ struct call_cost {
 };
 
 // Everything one kind of call costs: the most, and the sum.
-struct call_tally {
+struct call_counts {
     std::uint64_t calls = 0, reading = 0;  // calls, those with a range read
     call_cost most{}, sum{};
     void add(const call_cost& one) {
@@ -68,7 +68,7 @@ struct call_tally {
 };
 
 struct call_tallies {
-    call_tally negatives, adapts, erases, strangers_erased, inserts;
+    call_counts negatives, adapts, erases, absent_keys_erased, inserts;
 
     [[nodiscard]] bool inserts_within(double judged_as) const {
         return inserts.reading <= most_plausible_hits(inserts.calls, judged_as);
@@ -78,7 +78,7 @@ struct call_tallies {
                               2 * keys_rehashed + ghosts_of_one_key};
         const std::uint64_t lookups = large ? 1 : 2;
         return negatives.within({}) && adapts.within({1, lookups + moved.range_reads, moved.index_writes}) &&
-               erases.within({0, 1 + lookups, 3}) && strangers_erased.within({}) &&
+               erases.within({0, 1 + lookups, 3}) && absent_keys_erased.within({}) &&
                inserts.within({0, lookups + moved.range_reads, 2 + moved.index_writes}) && inserts_within(rate);
     }
     [[nodiscard]] nlohmann::json row(const char* when, std::uint64_t n, double rate, bool large) const {
@@ -89,7 +89,7 @@ struct call_tallies {
                 {"negatives", negatives.json()},
                 {"false_positives", adapts.json()},
                 {"erases", erases.json()},
-                {"erases_of_strangers", strangers_erased.json()},
+                {"erases_of_absent_keys", absent_keys_erased.json()},
                 {"inserts", inserts.json()},
                 {"kept", kept(rate, large)}};
     }
@@ -101,16 +101,16 @@ class paper_remote_run {
         w_.load(0, n);
     }
     void ask(call_tallies& into, std::uint64_t queries) {
-        for (std::uint64_t key = w_.fresh_strangers(queries), end = key + queries; key < end; ++key) {
+        for (std::uint64_t key = w_.fresh_absent_keys(queries), end = key + queries; key < end; ++key) {
             bool wrong = false;
-            const call_cost one = cost_of([&] { wrong = w_.query_stranger(key); });
+            const call_cost one = cost_of([&] { wrong = w_.query_absent_key(key); });
             (wrong ? into.adapts : into.negatives).add(one);
         }
     }
-    // The oldest key leaves, a new one comes, and somebody wants to erase a stranger.
+    // The oldest key leaves, a new one comes, and somebody wants to erase an absent key.
     void replace(call_tallies& into) {
         into.erases.add(cost_of([&] { w_.erase(oldest_); }));
-        into.strangers_erased.add(cost_of([&] { w_.erase(first_stranger + oldest_); }));
+        into.absent_keys_erased.add(cost_of([&] { w_.erase(first_absent_key + oldest_); }));
         into.inserts.add(cost_of([&] { w_.insert(next_); }));
         ++oldest_;
         ++next_;
@@ -141,7 +141,7 @@ double bloom_share_asked_again(std::uint64_t n, std::uint64_t seed) {
         {.capacity = n, .false_positive_rate = paper_small_rate, .hash = hasher{hash_key::from_seed(seed)}}));
     for (std::uint64_t key = 0; key < n; ++key) (void)bloom.insert(key);
     std::uint64_t asked = 0, reads = 0;
-    scan(bloom, first_stranger, 100'000, [&](std::uint64_t key) {
+    scan(bloom, first_absent_key, 100'000, [&](std::uint64_t key) {
         for (int again = 0; again < 10; ++again, ++asked) reads += bloom.may_contain(key) ? 1u : 0u;
         return true;
     });

@@ -63,7 +63,7 @@ built_paper build_paper(std::uint64_t n, double rate, std::uint64_t queries, std
     w.load(0, n);
     built_paper made{.bits = w.bits_per_key()};
     if (queries == 0) return made;
-    const std::uint64_t hits = count_positives(w.filter(), first_stranger, queries);
+    const std::uint64_t hits = count_positives(w.filter(), first_absent_key, queries);
     made.rate_kept = hits <= most_plausible_hits(queries, rate);
     made.over =
         made.bits - std::log2(static_cast<double>(queries) / static_cast<double>(std::max<std::uint64_t>(hits, 1)));

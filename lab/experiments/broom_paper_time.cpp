@@ -3,7 +3,7 @@
 // Instructions, counted one by one (workloads/instruction_counter.hpp), in full filters. R's own work is left out; what the
 // filter does with the records that R gives is in.
 //
-//     negative, positive   look-ups of strangers and of members: mean
+//     negative, positive   look-ups of absent keys and of members: mean
 //     erase, insert        a key out, a new key in: median. An insert that finds its slot empty takes half of what others take: more of them
 //     repair               of a false positive, with the frontier's c = 3 keys: median. They differ by a third among themselves
 //
@@ -77,7 +77,7 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
     instruction_counter counter;
     volatile bool sink = false;
     const auto ask = [&](std::uint64_t key) { sink = filter.may_contain(key); };
-    at.seen.negative = mean_of(count_each_from(counter, first_stranger, sample.lookups, ask));
+    at.seen.negative = mean_of(count_each_from(counter, first_absent_key, sample.lookups, ask));
     at.seen.positive = mean_of(count_each_from(counter, 0, sample.lookups, ask));
     const auto erases = count_each_from(counter, 0, sample.erases,
                                         [&](std::uint64_t key) { sink = filter.erase(key, remote).has_value(); });
@@ -91,7 +91,7 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
     for (const auto* counts : {&erases, &inserts})
         at.seen.dearest = std::max(at.seen.dearest, *std::max_element(counts->begin(), counts->end()));
     std::vector<double> repairs;
-    scan(filter, first_stranger, std::uint64_t{1} << 60, [&](std::uint64_t key) {
+    scan(filter, first_absent_key, std::uint64_t{1} << 60, [&](std::uint64_t key) {
         if (!filter.may_contain(key)) return true;  // repaired since the batch
         repairs.push_back(static_cast<double>(counter.of([&] { sink = filter.adapt(key, remote).has_value(); })));
         return repairs.size() < sample.repairs;
@@ -101,7 +101,7 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
     std::vector<std::uint64_t> sorted(n);
     for (std::uint64_t i = 0; i < n; ++i) sorted[i] = filter.hash()(i).position;
     std::sort(sorted.begin(), sorted.end());
-    at.seen.control_search = mean_of(count_each_from(counter, first_stranger, sample.erases, [&](std::uint64_t key) {
+    at.seen.control_search = mean_of(count_each_from(counter, first_absent_key, sample.erases, [&](std::uint64_t key) {
         sink = std::binary_search(sorted.begin(), sorted.end(), filter.hash()(key).position);
     }));
     bloom_filter bloom =

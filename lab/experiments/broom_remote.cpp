@@ -29,7 +29,7 @@ constexpr double remote_rate = 0x1p-8;
 constexpr double remote_control_rate = 0x1p-10;
 
 // How often an operation cost 0, 1 or more range reads.
-struct range_read_tally {
+struct range_read_counts {
     std::uint64_t none = 0, one = 0, more = 0;
     void add(std::uint64_t reads) { ++(reads == 0 ? none : reads == 1 ? one : more); }
     [[nodiscard]] std::uint64_t all() const { return none + one + more; }
@@ -40,14 +40,15 @@ struct range_read_tally {
 };
 
 struct remote_tallies {
-    range_read_tally negatives, adapts, asked_again, erases, strangers_erased, new_inserts, buried_again, renewed_again;
+    range_read_counts negatives, adapts, asked_again, erases, absent_keys_erased, new_inserts, buried_again,
+        renewed_again;
     line_use lines;
 
     [[nodiscard]] bool inserts_within(double judged_as) const {
         return new_inserts.more == 0 && new_inserts.one <= most_plausible_hits(new_inserts.all(), judged_as);
     }
     [[nodiscard]] bool kept() const {
-        return negatives.always_none() && adapts.always_one() && erases.always_one() && strangers_erased.more == 0 &&
+        return negatives.always_none() && adapts.always_one() && erases.always_one() && absent_keys_erased.more == 0 &&
                inserts_within(remote_rate) && buried_again.always_one() && renewed_again.more == 0;
     }
     [[nodiscard]] nlohmann::json row(const char* when) const {
@@ -56,7 +57,7 @@ struct remote_tallies {
                 {"adapts", adapts.json()},
                 {"known_false_positives_asked_again", asked_again.json()},
                 {"erases", erases.json()},
-                {"erases_of_strangers", strangers_erased.json()},
+                {"erases_of_absent_keys", absent_keys_erased.json()},
                 {"inserts_of_new_keys", new_inserts.json()},
                 {"insert_read_share", new_inserts.share()},
                 {"inserts_of_buried_keys", buried_again.json()},
@@ -73,9 +74,9 @@ class remote_run {
 
     remote_tallies queries_and_adapts(remote_tallies into, std::uint64_t queries) {
         std::vector<std::uint64_t> found;
-        for (std::uint64_t key = w_.fresh_strangers(queries), end = key + queries; key < end; ++key) {
+        for (std::uint64_t key = w_.fresh_absent_keys(queries), end = key + queries; key < end; ++key) {
             const std::uint64_t before = w_.reads();
-            if (w_.query_stranger(key)) {
+            if (w_.query_absent_key(key)) {
                 found.push_back(key);
                 into.adapts.add(w_.reads() - before);
             } else {
@@ -85,11 +86,11 @@ class remote_run {
         for (int again = 0; again < 10; ++again) {
             for (const std::uint64_t key : found) {
                 const std::uint64_t before = w_.reads();
-                (void)w_.query_stranger(key);
+                (void)w_.query_absent_key(key);
                 into.asked_again.add(w_.reads() - before);
             }
         }
-        into.lines = trace_strangers(w_.filter(), w_.fresh_strangers(queries), queries);
+        into.lines = trace_absent_keys(w_.filter(), w_.fresh_absent_keys(queries), queries);
         return into;
     }
     // The oldest key leaves, a new one comes.
@@ -104,7 +105,7 @@ class remote_run {
         into.erases.add(w_.erase(key));
         const bool buried = w_.filter().stats().renewals == renewals;
         (buried ? into.buried_again : into.renewed_again).add(w_.insert(key));
-        into.strangers_erased.add(w_.erase(first_stranger + key));
+        into.absent_keys_erased.add(w_.erase(first_absent_key + key));
     }
     void load() { w_.load(0, n_); }
     [[nodiscard]] our_workload& work() { return w_; }
@@ -116,12 +117,12 @@ class remote_run {
 };
 
 // A Bloom filter of the same rate behind the same guard: reads for a known false positive that is asked ten times more.
-range_read_tally bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64_t queries) {
+range_read_counts bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64_t queries) {
     bloom_filter bloom = must(bloom_filter::make(
         {.capacity = n, .false_positive_rate = remote_rate, .hash = hasher{hash_key::from_seed(options.seed)}}));
     for (std::uint64_t key = 0; key < n; ++key) (void)bloom.insert(key);
-    range_read_tally seen;
-    scan(bloom, first_stranger, queries, [&](std::uint64_t key) {
+    range_read_counts seen;
+    scan(bloom, first_absent_key, queries, [&](std::uint64_t key) {
         for (int again = 0; again < 10; ++again) seen.add(bloom.may_contain(key) ? 1 : 0);
         return true;
     });
@@ -150,7 +151,7 @@ outcome measure_remote(const run_options& options) {
     if (!run.work().sound()) throw workload_error{"the filter fails its audit after the churn"};
     options.progress(0.95);
 
-    const range_read_tally bloom = bloom_asked_again(options, n, queries);
+    const range_read_counts bloom = bloom_asked_again(options, n, queries);
     const bool controls_failed = bloom.share() == 1 && !churn.inserts_within(remote_control_rate);
 
     outcome out;

@@ -34,7 +34,7 @@ double bloom_share(std::uint64_t keys, std::uint64_t wanted, std::uint64_t seed)
         {.capacity = keys, .false_positive_rate = replay_rate, .hash = hasher{hash_key::from_seed(seed)}}));
     for (std::uint64_t key = 0; key < keys; ++key) (void)bloom.insert(key);
     std::vector<std::uint64_t> found;
-    scan(bloom, first_stranger, std::uint64_t{1} << 60, [&](std::uint64_t key) {
+    scan(bloom, first_absent_key, std::uint64_t{1} << 60, [&](std::uint64_t key) {
         found.push_back(key);
         return found.size() < wanted;
     });

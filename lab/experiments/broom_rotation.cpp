@@ -79,13 +79,13 @@ rotation_seen rotate(std::uint64_t n, unsigned c, const replaced& by, std::uint6
     must(w.filter().rebuild(w.remote()));
     rotation_seen seen{.keys = n, .rehashed_by_adapt = c, .replaces = by.for_a_repair > 0, .least_moved = n};
     broom_paper_details before = w.filter().details();
-    std::uint64_t stranger = above_members;
+    std::uint64_t absent_key = above_members;
     const std::uint64_t looked_at = std::max<std::uint64_t>(n / c / 4, 1);  // four times a phase
     // The control has no phases: as many repairs as it would have.
     const std::uint64_t most = (rule == rehash_rule::never ? 1 : 2) * phases_played * n / c;
     while (seen.phases < phases_played && w.filter().stats().adapts < most && seen.rebuilds == 0) {
         const std::uint64_t renewals = w.filter().stats().renewals, adapts = w.filter().stats().adapts;
-        stranger += scan(w.filter(), stranger, std::uint64_t{1} << 60, [&](std::uint64_t key) {
+        absent_key += scan(w.filter(), absent_key, std::uint64_t{1} << 60, [&](std::uint64_t key) {
             if (must(w.filter().adapt(key, w.remote())) != adapt_outcome::fixed) return true;
             for (std::uint64_t i = 0; i < by.for_a_repair; ++i) {
                 w.erase(members.front());

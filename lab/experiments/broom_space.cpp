@@ -4,7 +4,7 @@
 // *Fork*: a tail lies beside every slot, used or not, so a bit of ε below 2^-8 costs 1.06 bits.
 //
 // Two measurements. (1) Full filters of growing size, before anybody adapts: everything the filter allocates, a key, over
-// log2(1/measured rate). (2) An endless attack: fresh strangers, each false positive repaired, up to 20 repairs a key. The
+// log2(1/measured rate). (2) An endless attack: fresh absent keys, each false positive repaired, up to 20 repairs a key. The
 // bits it adds must stay small and stop growing: the last third of the attack is compared with the second.
 //
 // Controls, all of which run: a Bloom filter made for the measured rate, filled and asked like the broom filter, pays 0.44 log2(1/ε) over
@@ -36,7 +36,7 @@ constexpr std::uint64_t space_judged_from = 1'000'000;
 double bloom_over_optimal(std::uint64_t n, double rate, std::uint64_t trials, const hasher& hash) {
     bloom_filter bloom = must(bloom_filter::make({.capacity = n, .false_positive_rate = rate, .hash = hash}));
     for (std::uint64_t key = 0; key < n; ++key) (void)bloom.insert(key);
-    const auto hits = static_cast<double>(count_positives(bloom, first_stranger, trials));
+    const auto hits = static_cast<double>(count_positives(bloom, first_absent_key, trials));
     return 8.0 * static_cast<double>(bloom.stats().local_bytes) / static_cast<double>(n) -
            std::log2(static_cast<double>(trials) / std::max(hits, 1.0));
 }
@@ -51,7 +51,7 @@ struct space_run {
         our_workload w{seeded<broom_options>(n, rate, options.seed)};
         w.load(0, n);
         const std::uint64_t trials = trials_for(rate);
-        const std::uint64_t hits = count_positives(w.filter(), first_stranger, trials);
+        const std::uint64_t hits = count_positives(w.filter(), first_absent_key, trials);
         const double measured = static_cast<double>(hits) / static_cast<double>(trials);
         const double over = w.bits_per_key() - std::log2(1 / measured);
         const double allowed = most_over_optimal + most_over_a_tail_bit * std::log2(0x1p-8 / rate);
@@ -110,7 +110,7 @@ attack_added attack_whitelist(std::uint64_t n, double adapts_per_key, std::uint6
         (void)must(remote.put(filter.hash()(key), integer_key{key}.view()));
         (void)filter.insert(key);
     }
-    std::uint64_t next = first_stranger;
+    std::uint64_t next = first_absent_key;
     return watch_attack(
         n, adapts_per_key,
         [&](std::uint64_t wanted) {

@@ -4,7 +4,7 @@
 // grow with n, and that is the machine's doing. R's own work is left out; what the filter does with the keys that a range read
 // brings is in. Filters at their capacity, n = 10^4 to 10^7, ε = 2^-8, 2^-16, 2^-24:
 //
-//     negative, positive   look-ups of strangers and of members
+//     negative, positive   look-ups of absent keys and of members
 //     insert               of a new key, into a bin of 44 keys, without renewal
 //     erase                of a key that is buried, in a bin of 45 keys (the mean)
 //     renewal              an erase in a bin of 50 keys, which is full: the bin is laid anew
@@ -189,7 +189,7 @@ time_means measure_time_cell(std::uint64_t n, double rate, const time_samples& s
     instruction_counter counter;
     volatile bool sink = false;
     const auto ask = [&](std::uint64_t key) { sink = filter.may_contain(key); };
-    seen.negative = mean_of(count_each(counter, keys_from(first_stranger, sample.lookups), ask));
+    seen.negative = mean_of(count_each(counter, keys_from(first_absent_key, sample.lookups), ask));
     seen.positive = mean_of(count_each(counter, keys_from(0, sample.lookups), ask));
     const std::vector<std::uint64_t> fresh = choose.keys(n, 44, sample.inserts);
     if (fresh.empty()) throw workload_error{"broom-time: no bin of the population wanted"};
@@ -210,7 +210,7 @@ time_means measure_time_cell(std::uint64_t n, double rate, const time_samples& s
     const auto search = [&](std::uint64_t key) {
         sink = std::binary_search(sorted.begin(), sorted.end(), filter.hash()(key).position);
     };
-    seen.control_search = mean_of(count_each(counter, keys_from(first_stranger, sample.inserts), search));
+    seen.control_search = mean_of(count_each(counter, keys_from(first_absent_key, sample.inserts), search));
     bloom_filter bloom = must(bloom_filter::make({.capacity = n, .false_positive_rate = rate, .hash = filter.hash()}));
     const auto insert = [&](std::uint64_t key) { sink = bloom.insert(key) == insert_outcome::full; };
     seen.control_bloom_insert = mean_of(count_each(counter, keys_from(0, sample.inserts), insert));

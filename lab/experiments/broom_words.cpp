@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lab/experiments/experiments.hpp"
-#include "lab/twins/bit_strings_workloads.hpp"
+#include "lab/scalar/bit_strings_workloads.hpp"
 
 namespace genista::lab {
 namespace {
@@ -58,7 +58,7 @@ struct exhaustive_sizes {
 };
 
 template <class Strings, class Progress>
-[[nodiscard]] bit_strings_tally compare_everything_small(const exhaustive_sizes& sizes, Progress progress) {
+[[nodiscard]] bit_strings_counts compare_everything_small(const exhaustive_sizes& sizes, Progress progress) {
     bit_strings_driver<Strings> driver;
     const std::size_t most = std::max({sizes.query_slots, sizes.edit_slots, sizes.merge_slots});
     for (std::size_t slots = 0; slots <= most; ++slots) {
@@ -72,14 +72,14 @@ template <class Strings, class Progress>
         }
     }
     exhaust_parallel_queries(driver, sizes.pair_slots);
-    return driver.tally;
+    return driver.counts;
 }
 
 template <class Strings>
-[[nodiscard]] bit_strings_tally compare_by_chance(std::uint64_t seed, std::size_t rounds) {
+[[nodiscard]] bit_strings_counts compare_by_chance(std::uint64_t seed, std::size_t rounds) {
     random_bit_strings_workload<Strings> workload{seed};
     for (std::size_t i = 0; i < rounds; ++i) workload.step();
-    return workload.driver.tally;
+    return workload.driver.counts;
 }
 
 // ---- measurement (2): steps -------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ using counted_strings = bits::bit_strings<4, bits::counted<bits::portable_words>
 }
 
 // One shape: `count` strings in slots - 3 slots (three stay free for the edits that add).
-void measure_shape(steps_seen& seen, bit_strings_tally& first_shape, std::uint64_t seed, std::size_t slots,
+void measure_shape(steps_seen& seen, bit_strings_counts& first_shape, std::uint64_t seed, std::size_t slots,
                    std::size_t count) {
     random_bit_strings_workload<counted_strings> workload{seed};
     std::uint64_t scan = 0;
@@ -113,34 +113,34 @@ void measure_shape(steps_seen& seen, bit_strings_tally& first_shape, std::uint64
         scan = std::max(scan, steps_of_a_scan(workload.driver.plain.strings));
         workload.each_operation_once();
     }
-    const bit_strings_tally& tally = workload.driver.tally;
-    if (first_shape.cases() == 0) first_shape = tally;
+    const bit_strings_counts& counts = workload.driver.counts;
+    if (first_shape.cases() == 0) first_shape = counts;
     nlohmann::json row{{"slots", slots - 3}, {"strings", count}, {"string_bits", slots - 3 - count}};
-    for (std::size_t i = 0; i < tally.of.size(); ++i) {
-        row[std::string{bit_strings_operation_names[i]}] = tally.of[i].steps_max;
-        seen.constant = seen.constant && tally.of[i].steps_max == first_shape.of[i].steps_max;
+    for (std::size_t i = 0; i < counts.of.size(); ++i) {
+        row[std::string{bit_strings_operation_names[i]}] = counts.of[i].steps_max;
+        seen.constant = seen.constant && counts.of[i].steps_max == first_shape.of[i].steps_max;
         seen.bounded =
-            seen.bounded && tally.of[i].steps_max <= step_bound_of<counted_strings>(bit_strings_operation{i});
+            seen.bounded && counts.of[i].steps_max <= step_bound_of<counted_strings>(bit_strings_operation{i});
     }
     row["control_scan"] = scan;
     seen.scan_fewest = std::min(seen.scan_fewest, scan);
     seen.scan_most = std::max(seen.scan_most, scan);
-    seen.match_steps = std::max(seen.match_steps, tally.of[0].steps_max);
-    seen.mismatches += tally.mismatches();
+    seen.match_steps = std::max(seen.match_steps, counts.of[0].steps_max);
+    seen.mismatches += counts.mismatches();
     seen.series.push_back(std::move(row));
 }
 
 [[nodiscard]] steps_seen measure_steps(std::uint64_t seed) {
     steps_seen seen;
-    bit_strings_tally first_shape;
+    bit_strings_counts first_shape;
     for (std::size_t slots = 16; slots <= counted_strings::slots; slots *= 2)
         for (std::size_t count = 2; count <= slots - 3; count *= 2)
             measure_shape(seen, first_shape, ++seed, slots, count);
     return seen;
 }
 
-nlohmann::json tally_json(const bit_strings_tally& tally) {
-    return {{"cases", tally.cases()}, {"mismatches", tally.mismatches()}};
+nlohmann::json counts_json(const bit_strings_counts& counts) {
+    return {{"cases", counts.cases()}, {"mismatches", counts.mismatches()}};
 }
 
 }  // namespace
@@ -151,10 +151,10 @@ result<outcome> run_broom_words(const run_options& options) {
     const std::size_t rounds = options.quick ? 8'000 : 100'000;
     options.progress(0);
 
-    const bit_strings_tally small =
+    const bit_strings_counts small =
         compare_everything_small<bits::bit_strings<1>>(sizes, [&](double share) { options.progress(0.5 * share); });
     options.progress(0.5);
-    bit_strings_tally random = compare_by_chance<bits::bit_strings<1>>(options.seed, rounds);
+    bit_strings_counts random = compare_by_chance<bits::bit_strings<1>>(options.seed, rounds);
     random.add(compare_by_chance<bits::bit_strings<2>>(options.seed + 1, rounds));
     options.progress(0.6);
     random.add(compare_by_chance<bits::bit_strings<3>>(options.seed + 2, rounds));
@@ -169,11 +169,11 @@ result<outcome> run_broom_words(const run_options& options) {
     const exhaustive_sizes few{5, 4, 5, 4, 4};
     const std::size_t few_rounds = 2'000;
     const auto silently = [](double) {};
-    const bit_strings_tally first_bit =
+    const bit_strings_counts first_bit =
         compare_everything_small<bits::bit_strings<1, forgets_the_first_bit>>(few, silently);
-    const bit_strings_tally last_bit =
+    const bit_strings_counts last_bit =
         compare_by_chance<bits::bit_strings<2, forgets_the_last_bit>>(options.seed, few_rounds);
-    const bit_strings_tally query_length = compare_everything_small<ignores_the_query_length<1>>(few, silently);
+    const bit_strings_counts query_length = compare_everything_small<ignores_the_query_length<1>>(few, silently);
     const bool controls_failed = first_bit.mismatches() > 0 && last_bit.mismatches() > 0 &&
                                  query_length.mismatches() > 0 && steps.scan_most > steps.scan_fewest;
     options.progress(1);
@@ -194,9 +194,9 @@ result<outcome> run_broom_words(const run_options& options) {
     out.control = {{"what",
                     "three kernels with a small fault must disagree with the twin; the steps of a scan from string to "
                     "string must grow"},
-                   {"extract_forgets_the_first_bit", tally_json(first_bit)},
-                   {"extract_forgets_the_last_bit", tally_json(last_bit)},
-                   {"match_ignores_the_query_length", tally_json(query_length)},
+                   {"extract_forgets_the_first_bit", counts_json(first_bit)},
+                   {"extract_forgets_the_last_bit", counts_json(last_bit)},
+                   {"match_ignores_the_query_length", counts_json(query_length)},
                    {"scan_steps", {{"fewest", steps.scan_fewest}, {"most", steps.scan_most}}},
                    {"failed_as_they_must", controls_failed}};
     out.parameters = {{"seed", options.seed},

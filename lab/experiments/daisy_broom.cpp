@@ -5,8 +5,8 @@
 //                   could be split would make it 2^KL = 5.8. Control: an oracle that says the same of every key gains nothing.
 //   wrong oracles   Odds off by 4× at random and in both directions, constant, shuffled, swapped, and all keys called nearly certain: no member is denied,
 //                   and mistakes that were found once are replayed and cost next to nothing. Controls: bloom and daisy_bloom repeat every one of them.
-//   class 0         An oracle calls every key nearly certain, so that nothing is kept of any. An adversary asks for strangers, several times as many as the
-//                   list of exceptions holds, and repeats all of them: when the late band is there each has cost one wasted read, and 2^-8 of them a second
+//   class 0         An oracle calls every key nearly certain, so that nothing is kept of any. An adversary asks for absent keys, several times as many as the
+//                   list of exceptions holds, and repeats all of them: when the deferred band is there each has cost one wasted read, and 2^-8 of them a second
 //                   one; no adapt reads more than four ranges of R. Control: a list that may not give way to a band wastes reads in every round.
 //   any history     Every adversary of the house plays against two bands side by side in one R; each keeps its own rate, by the rule for rates.
 //
@@ -86,7 +86,7 @@ nlohmann::json daisy_broom_row(const class_0_replay& seen) {
     return {{"part", "class 0"},
             {"plan", seen.plan},
             {"keys", seen.keys},
-            {"distinct_strangers", seen.pool},
+            {"distinct_absent_keys", seen.pool},
             {"mistakes_that_the_list_holds", seen.list_holds},
             {"wasted_reads_by_round", seen.wasted},
             {"wasted_reads_by_round_without_a_band", seen.control},
@@ -173,7 +173,7 @@ outcome measure_daisy_broom(const run_options& options) {
                    std::to_string(games_kept) + " of " + std::to_string(games.size()) +
                    " games against bands kept their rates in " + std::to_string(negatives) + " queries";
     out.control = {
-        {"what", "an oracle that knows nothing; bloom and daisy_bloom under replay; class 0 without a late band"},
+        {"what", "an oracle that knows nothing; bloom and daisy_bloom under replay; class 0 without a deferred band"},
         {"gain_without_knowledge", blind.gain()},
         {"bloom_repeats", repeats.bloom},
         {"daisy_bloom_repeats", repeats.daisy_bloom},
@@ -181,10 +181,15 @@ outcome measure_daisy_broom(const run_options& options) {
         {"failed_as_they_must", controls_failed}};
     out.kept = fits && equal.gain() >= least_broom_gain && denied == 0 && oracles_kept == oracles.size() &&
                class_0_kept && games_kept == games.size() && controls_failed;
-    out.parameters = {
-        {"seed", options.seed},      {"quick", options.quick},           {"keys", equal.keys},
-        {"queries", equal.queries},  {"broom_rate", plan.broom_rate},    {"keys_under_wrong_oracles", keys},
-        {"mistakes_replayed", pool}, {"strangers_of_class_0", 5 * keys}, {"rounds", oracle_rounds}};
+    out.parameters = {{"seed", options.seed},
+                      {"quick", options.quick},
+                      {"keys", equal.keys},
+                      {"queries", equal.queries},
+                      {"broom_rate", plan.broom_rate},
+                      {"keys_under_wrong_oracles", keys},
+                      {"mistakes_replayed", pool},
+                      {"absent_keys_of_class_0", 5 * keys},
+                      {"rounds", oracle_rounds}};
     return out;
 }
 

@@ -57,10 +57,10 @@ struct replay_controls {
 };
 [[nodiscard]] replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, std::uint64_t seed);
 
-// An adversary who has the oracle asks for strangers of class 0, many more than the list of exceptions holds, and again in every round.
+// An adversary who has the oracle asks for absent keys of class 0, many more than the list of exceptions holds, and again in every round.
 struct class_0_replay {
     std::string plan;  // made with the oracle that calls every key nearly certain, or with the right one
-    std::uint64_t keys = 0, pool = 0;      // distinct strangers
+    std::uint64_t keys = 0, pool = 0;      // distinct absent keys
     std::uint64_t list_holds = 0;          // mistakes
     std::vector<std::uint64_t> wasted{};   // by round
     std::vector<std::uint64_t> control{};  // with a list that may not give way to a band

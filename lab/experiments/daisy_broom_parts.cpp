@@ -247,7 +247,7 @@ wrong_daisy_broom filled_filter(filled_remote& in, const daisy_plan& plan, bool 
     daisy_broom_options options;
     options.hash = in.hash;
     options.repeatable = seed;
-    options.late_band = late;
+    options.deferred_band = late;
     auto filter = must(wrong_daisy_broom::make(options, plan, make_oracle(nearly_certain())));
     for (const std::uint64_t key : in.keys) (void)must(filter.insert(key, in.remote.uncounted()));
     return filter;

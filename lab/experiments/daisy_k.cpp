@@ -39,7 +39,7 @@ std::array<case_of_the_text, 4> cases_of(const key_odds& odds, const daisy_terms
              {q > rate / n && rate / n < p && p <= 1 / n && q > rate * p, std::log2(1 / (n * p))}}};
 }
 
-struct case_tally {
+struct case_counts {
     std::uint64_t pairs = 0, not_one_case = 0, other_bits = 0, out_of_range = 0, not_monotone = 0;
     std::uint64_t control_differs = 0;
     std::array<std::uint64_t, 4> in_case{};
@@ -49,7 +49,7 @@ struct case_tally {
     }
 };
 
-void look_at(const key_odds& odds, const daisy_terms& terms, case_tally& seen) {
+void look_at(const key_odds& odds, const daisy_terms& terms, case_counts& seen) {
     ++seen.pairs;
     const auto cases = cases_of(odds, terms);
     const double bits = daisy_bits(odds, terms), full = std::log2(1 / terms.rate);
@@ -81,7 +81,7 @@ std::vector<double> around(double boundary) {
     return values;
 }
 
-void look_around(const daisy_terms& terms, case_tally& seen) {
+void look_around(const daisy_terms& terms, case_counts& seen) {
     std::vector<double> stored{0, 1};
     for (const double boundary : {1 / terms.draws, terms.rate / terms.draws, 1e-12}) {
         for (const double p : around(boundary)) stored.push_back(p);
@@ -98,7 +98,7 @@ void look_around(const daisy_terms& terms, case_tally& seen) {
 
 outcome measure_daisy_k(const run_options& options) {
     outcome out;
-    case_tally seen;
+    case_counts seen;
     for (const double rate : {0.5, 0x1p-4, 0.01, 0x1p-8, 0x1p-12, 1e-5, 0x1p-24}) {
         for (const double draws : {1.0, 1000.0, 1e6, 1e9}) look_around({draws, rate}, seen);
     }

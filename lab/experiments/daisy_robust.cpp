@@ -17,7 +17,7 @@
 // results: in units of n₊, p / 4 and 4 q cost 5.4 (Bloom) and 4.7 (fingerprint) there, 11 and 14 with --quick: the
 // fingerprints miss 4 n₊. The rate was 2^-8 at first; with 2^-8, and 2^-6 quick, the same is kept.)
 //
-// *Why 1.5.* A stranger passes with 2^-k, and log E[2^-d] = 0.87 for the difference d of two even errors of 2 bits either
+// *Why 1.5.* An absent key passes with 2^-k, and log E[2^-d] = 0.87 for the difference d of two even errors of 2 bits either
 // way: 0.87 bits, and 1.26 with log e. What is more is for bits that are whole [daisy §4.1]: keys that are asked for often
 // all have k = log(1/ε′), get a bit more at the same ε′, and the rate that their filter meets halves there. Where the
 // wrong oracle's ε′ lies at such a step and the exact one's does not, its filter keeps a better rate than was asked for.
@@ -227,7 +227,7 @@ double allowed_for(judgement judged, bool of_bloom_size, bool judges_worst) {
     return 0;
 }
 
-struct robust_tally {
+struct robust_counts {
     bool kept = true, controls_failed = true;
     std::uint64_t denied = 0;
     double most_random = 0, most_worst = 0, most_worst_bloom = 0, most_of_nothing = 0, sees = 1e9;
@@ -262,7 +262,7 @@ double odds_are_worth(const robust_stage& stage) {
 }
 
 void judge_world(const robust_stage& stage, const robust_world& which, const run_options& options, outcome& out,
-                 robust_tally& all, const std::function<void()>& done) {
+                 robust_counts& all, const std::function<void()>& done) {
     const bool by_draws = which.by_draws;
     const std::array ordinary{ordinary_bits<bloom_filter>(stage), ordinary_bits<cleary_filter>(stage)};
     const double worth = odds_are_worth(stage);
@@ -320,7 +320,7 @@ outcome measure_daisy_robust(const run_options& options) {
     constexpr unsigned worlds = 5, contenders = 10;
     unsigned steps = 0;
     const auto done = [&] { options.progress(std::min(0.99, ++steps / double{worlds * contenders})); };
-    robust_tally all;
+    robust_counts all;
     const auto judge = [&](const robust_world& which) {
         judge_world(make_stage(which.world, draws, rate, options.seed), which, options, out, all, done);
     };

@@ -1,7 +1,7 @@
 // One oracle, however wrong, and a daisy filter over it, brought to a rate: what daisy-robust measures again and again.
 //
 // The plan is made through the wrong oracle, from samples of both distributions [daisy §4.3]. Its parameter ε′ is the largest
-// for which strangers pass at the wanted rate ε, expected over a sample of queries for absent keys: wrong odds make it smaller or
+// for which absent keys pass at the wanted rate ε, expected over a sample of queries for absent keys: wrong odds make it smaller or
 // larger than the exact ones do. Classes are whole, and at a power of two ε′ all keys that are asked for often change theirs
 // together: a plan may expect up to half the rate. daisy_bloom is told the rate besides, and is no longer than it needs
 // (daisy_bloom_options::rate); daisy_fingerprint pays the bit. Then a filter is made, filled with n draws, and asked. If it is above the rate after all (a sample is
@@ -83,7 +83,7 @@ Filter made_for(const daisy_plan& plan, double rate, const hasher& hash) {
     }
 }
 
-// Inserts all, looks for all by asking the oracle anew, and counts strangers let through.
+// Inserts all, looks for all by asking the oracle anew, and counts absent keys let through.
 template <class Filter>
 robust_seen fill_and_ask(const robust_stage& stage, const teller& who, const told& odds, const daisy_plan& plan,
                          double rate, std::uint64_t seed) {

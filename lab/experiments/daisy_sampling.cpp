@@ -197,7 +197,7 @@ nlohmann::json sampling_row(const sampling_point& p) {
             {"most_plausible", most_plausible_hits(p.asked.queries, proved_of_samples * sampling_rate)},
             {"handed_over_at", p.handed_over_at},
             {"missing_keys", p.lost},
-            {"strangers_let_in_while_sampling", p.let_in},
+            {"absent_keys_let_in_while_sampling", p.let_in},
             {"control_30_samples_bits_of_exact", p.few_bits / p.exact_bits},
             {"control_30_samples_rate_of_exact", p.few_rate / p.exact_rate},
             {"control_wrong_samples_bits_of_exact", p.wrong_bits / p.exact_bits},

@@ -9,7 +9,7 @@
 //   1  with up to 1 · min(log n, log log u) bits a key no such filter keeps ε, for ε = 1/4, 1/8, 1/16 and 2^-8;
 //   2  the least size that keeps ε = 1/4 is at most twice that, for every u: the bound is of the right order, and log log u is what
 //      drives it where log(1/ε) is small;
-//   3  the way around: broom and broom_paper, which ask R whom a stranger collided with, keep every ε. What broom takes does not depend on
+//   3  the way around: broom and broom_paper, which ask R whom an absent key collided with, keep every ε. What broom takes does not depend on
 //      u: at n = 10^5 it has fewer bits a key than the least local filter that keeps any of these ε at u = 2^1024 (measured
 //      at n = 10^4, where broom's fixed costs would show; what a local filter needs a key does not depend on n);
 //   4  the way through: a whitelist with room for its list keeps every ε.
@@ -69,7 +69,7 @@ double bound_setting::bound_bits_per_key() const noexcept {
 }
 
 void rounds_sample::add(const rounds_played& game) {
-    first += game.strangers;
+    first += game.absent_keys;
     first_through += game.through.empty() ? 0 : game.through.front();
     repeated += game.repeated();
     repeated_through += game.repeated_through();
@@ -388,15 +388,16 @@ outcome run_all(const run_options& options) {
     out.measured += " at n = " + std::to_string(all.front().setting.keys) + ".";
     out.measured += " broom: " + shown(brooms.front().seen.bits_per_key) + " at n = " + std::to_string(broom_keys) +
                     ", whatever u is.";
-    out.control = {{"what",
-                    "the same attack must not break filters that ask R whom a stranger collided with, broom with fewer "
-                    "bits than the "
-                    "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
-                   {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
-                   {"broom_bits_per_key", brooms.front().seen.bits_per_key},
-                   {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},
-                   {"whitelist_keeps_every_rate", seen.whitelist_keeps},
-                   {"threshold_at_1/4_within_twice_the_bound", seen.threshold_fits}};
+    out.control = {
+        {"what",
+         "the same attack must not break filters that ask R whom an absent key collided with, broom with fewer "
+         "bits than the "
+         "least local one needs at u = 2^1024; nor a whitelist with room for its list"},
+        {"broom_and_broom_paper_keep_every_rate", seen.askers_keep},
+        {"broom_bits_per_key", brooms.front().seen.bits_per_key},
+        {"broom_is_smaller_at_2^1024", seen.broom_is_smaller},
+        {"whitelist_keeps_every_rate", seen.whitelist_keeps},
+        {"threshold_at_1/4_within_twice_the_bound", seen.threshold_fits}};
     const remembering_point whole = play_dense(dense_setting.universe_bits, options.seed);
     const remembering_point truncated = play_dense(truncated_bits, options.seed);
     for (const remembering_point* each : {&whole, &truncated}) {

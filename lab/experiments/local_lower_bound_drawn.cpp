@@ -55,7 +55,7 @@ report::line_chart round_by_round(const bound_data& data) {
     report::line_chart chart;
     chart.title = data.name() + ", round by round";
     chart.caption =
-        "How many strangers got through in each round; the next round asks for those. Bits a key in brackets.";
+        "How many absent keys got through in each round; the next round asks for those. Bits a key in brackets.";
     chart.x = {"round", false, report::unit::number};
     chart.y = {"false positives", true, report::unit::number};
     for (std::size_t i = 1; i <= most_rounds; ++i) chart.at.push_back(static_cast<double>(i));

@@ -1,6 +1,6 @@
 // one-line: a negative look-up of the broom filter reads hardly more than one cache line, whatever ε is. Ours.
 //
-// Filters with 90 % of their slots in use, for ε from 2^-8 to 2^-24, are asked for strangers; each look-up says what it
+// Filters with 90 % of their slots in use, for ε from 2^-8 to 2^-24, are asked for absent keys; each look-up says what it
 // touched (bins, tails and side blocks; the few words that all look-ups share stay in the cache and do not count). Judged
 // after a build; reported after inserts one by one, which choose less well who leaves the line, and for full filters.
 //
@@ -24,7 +24,7 @@ outcome measure_one_line(const run_options& options) {
     const std::uint64_t queries = options.quick ? 400'000 : 4'000'000;
     outcome out;
     const auto row = [&](const our_workload& w, const char* how, double rate, double load) {
-        const line_use seen = trace_strangers(w.filter(), first_stranger, queries);
+        const line_use seen = trace_absent_keys(w.filter(), first_absent_key, queries);
         out.series.push_back({{"how", how},
                               {"rate", rate},
                               {"load", load},

@@ -34,7 +34,7 @@ namespace {
 
 constexpr std::array bloomier_rates{0x1p-4, 0x1p-8, 0x1p-12};
 constexpr std::array value_widths{0u, 1u, 8u, 20u};
-constexpr std::uint64_t strangers_from = std::uint64_t{1} << 63;
+constexpr std::uint64_t absent_keys_from = std::uint64_t{1} << 63;
 
 // Two in three values of each width but the narrowest are nobody's.
 std::uint64_t value_of(std::uint64_t chance, unsigned width) {
@@ -83,14 +83,14 @@ std::uint64_t count_wrong(const bloomier_filter& filter, const std::vector<std::
     return wrong;
 }
 
-// take(value) for each stranger who is let through, of `queries` never asked for before.
+// take(value) for each absent key who is let through, of `queries` never asked for before.
 template <class Take>
-void ask_strangers(const bloomier_filter& filter, std::uint64_t queries, const Take& take) {
+void ask_absent_keys(const bloomier_filter& filter, std::uint64_t queries, const Take& take) {
     constexpr std::size_t batch = 4096;
     std::vector<std::uint64_t> asked(batch), found(batch), bits(words_for(batch));
     for (std::uint64_t first = 0; first < queries; first += batch) {
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(batch, queries - first));
-        for (std::size_t i = 0; i < count; ++i) asked[i] = strangers_from + first + i;
+        for (std::size_t i = 0; i < count; ++i) asked[i] = absent_keys_from + first + i;
         filter.find(std::span<const std::uint64_t>{asked}.first(count), found, bits);
         for (std::size_t i = 0; i < count; ++i) {
             if ((bits[i / 64] >> i % 64 & 1) != 0) take(found[i]);
@@ -106,7 +106,7 @@ void measure_cell(bloomier_cell& c) {
     }
     bloomier_filter filter = build_bloomier(keys, values, c.rate, c.width, c.seed);
     c.wrong = count_wrong(filter, keys, values);
-    ask_strangers(filter, c.queries, [&](std::uint64_t value) {
+    ask_absent_keys(filter, c.queries, [&](std::uint64_t value) {
         ++c.false_positives;
         c.nobodys_values += is_somebodys(value, c.width) ? 0u : 1u;
     });
@@ -139,7 +139,7 @@ nlohmann::json bloomier_row(const bloomier_cell& c) {
             {"allowed_bits_per_key", c.allowed_bits()}};
 }
 
-struct stranger_tally {
+struct absent_key_counts {
     std::uint64_t queries = 0, false_positives = 0;
     [[nodiscard]] bool keeps(double rate) const {
         return queries >= trials_for(rate) && false_positives <= most_plausible_hits(queries, rate);
@@ -149,32 +149,32 @@ struct stranger_tally {
     }
 };
 
-// One member, one stranger whose digest lies close by, and a new h for each pair of them. All of n = 1 lands on the one entry: what is
+// One member, one absent key whose digest lies close by, and a new h for each pair of them. All of n = 1 lands on the one entry: what is
 // left is Pr[h(x) = h(y)].
-stranger_tally ask_neighbours(double rate, std::uint64_t seed) {
+absent_key_counts ask_neighbours(double rate, std::uint64_t seed) {
     constexpr std::array<std::pair<std::uint64_t, std::uint64_t>, 4> pairs{
         {{1, 2}, {3, 5}, {std::uint64_t{1} << 40, std::uint64_t{3} << 40}, {0x9e3779b97f4a7c15u, 0x9e3779b97f4a7c16u}}};
-    stranger_tally seen;
+    absent_key_counts seen;
     for (const std::uint64_t wanted = trials_for(rate); seen.queries < wanted; ++seen.queries) {
-        const auto& [member, stranger] = pairs[seen.queries % pairs.size()];
+        const auto& [member, absent_key] = pairs[seen.queries % pairs.size()];
         const std::array keys{digest{seed, member}};
         const auto filter =
             must(bloomier_filter::build({.false_positive_rate = rate,
                                          .value_bits = 0,
                                          .hash = hasher{hash_key::from_seed(mixed_word(seed + seen.queries))}},
                                         std::span<const digest>{keys}, {}));
-        seen.false_positives += filter.may_contain(digest{seed, stranger}) ? 1u : 0u;
+        seen.false_positives += filter.may_contain(digest{seed, absent_key}) ? 1u : 0u;
     }
     return seen;
 }
 
 // Two bits fewer: what a rate of 4 ε asks for, judged by ε.
-stranger_tally short_of_two_bits(double rate, std::uint64_t seed) {
+absent_key_counts short_of_two_bits(double rate, std::uint64_t seed) {
     std::vector<std::uint64_t> keys(10'000);
     for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = i;
     const bloomier_filter filter = build_bloomier(keys, {}, 4 * rate, 0, seed);
-    stranger_tally seen{.queries = trials_for(rate)};
-    ask_strangers(filter, seen.queries, [&](std::uint64_t) { ++seen.false_positives; });
+    absent_key_counts seen{.queries = trials_for(rate)};
+    ask_absent_keys(filter, seen.queries, [&](std::uint64_t) { ++seen.false_positives; });
     return seen;
 }
 
@@ -191,7 +191,7 @@ struct judged_bloomier {
 };
 
 void judge_bloomier(const std::vector<bloomier_cell>& cells, std::uint64_t keys, double rate, judged_bloomier& so_far) {
-    stranger_tally sum;
+    absent_key_counts sum;
     const std::string where = std::to_string(keys) + " keys at " + shown_rate(rate);
     for (const bloomier_cell& c : cells) {
         if (c.keys != keys || c.rate != rate) continue;
@@ -274,7 +274,7 @@ outcome measure_bloomier(const run_options& options) {
     bool controls_failed = true;
     double most_near = 0;
     for (const double rate : bloomier_rates) {
-        const stranger_tally without = short_of_two_bits(rate, options.seed);
+        const absent_key_counts without = short_of_two_bits(rate, options.seed);
         controls_failed = controls_failed && !without.keeps(rate);
         controls.push_back({{"rate", rate},
                             {"check_bits", bloomier_filter::check_bits_for(4 * rate)},
@@ -284,7 +284,7 @@ outcome measure_bloomier(const run_options& options) {
                             {"rate_of_promise", without.of_promise(rate)},
                             {"failed_as_it_must", !without.keeps(rate)}});
         if (rate < (options.quick ? bloomier_rates[0] : bloomier_rates[1])) continue;
-        const stranger_tally near = ask_neighbours(rate, options.seed);
+        const absent_key_counts near = ask_neighbours(rate, options.seed);
         most_near = std::max(most_near, near.of_promise(rate));
         verdict.demand(near.keeps(rate), "the rate of neighbours at " + shown_rate(rate));
         out.series.push_back({{"what", "neighbours, a new h each time"},
@@ -297,11 +297,11 @@ outcome measure_bloomier(const run_options& options) {
         return c.keys == sizes.back() && c.rate == bloomier_rates[1] && c.width == 8;
     });
     out.promised =
-        "every key finds its value, also after updates in place; strangers pass with probability at most ε and have "
+        "every key finds its value, also after updates in place; absent keys pass with probability at most ε and have "
         "the value of "
         "some key; at most 3 bits a key for the perfect hash function, log(1/ε) + 4 and the value's all in all";
     out.measured = std::to_string(verdict.wrong) + " wrong values; at most " + shown(verdict.most_of_promise) +
-                   " ε over " + std::to_string(verdict.queries) + " strangers, " + shown(most_near) +
+                   " ε over " + std::to_string(verdict.queries) + " absent keys, " + shown(most_near) +
                    " ε over draws of h for neighbours; the perfect hash function takes at most " +
                    shown(verdict.most_perfect_bits) + " bits a key; all in all " + shown(largest.all_bits) + " of " +
                    shown(largest.allowed_bits()) + " bits at " + std::to_string(largest.keys) +

@@ -6,9 +6,9 @@
 //   1  bits: all local ones, at most (1/α) n (log(4u/n) + 2/15) and a page or so. The 2/15 of a bit are ours: offsets, by which a
 //      look-up counts where Cleary's walks (genista/filters/cleary.hpp);
 //   2  cells: an insert goes from its home to the next free cell, a look-up from its home to the end of the run, the home counted. Means
-//      over 10^5 strangers and members, at most 1/(1-α)²; Knuth has (1 + 1/(1-α)²)/2 for the insert of a random key. Small tables are
+//      over 10^5 absent keys and members, at most 1/(1-α)²; Knuth has (1 + 1/(1-α)²)/2 for the insert of a random key. Small tables are
 //      laid several times, because a single one is as good as its luckiest cluster;
-//   3  the rule for rates at ε, for each α, over at least 10^4/ε strangers;
+//   3  the rule for rates at ε, for each α, over at least 10^4/ε absent keys;
 //   4  no false negative, all keys asked; and a set: who comes again changes nothing;
 //   5  erase is refused: there is none, by the type.
 //
@@ -54,15 +54,17 @@ struct cleary_point {
     std::uint64_t seed = 0, tables = 1;
     // Seen:
     std::uint64_t queries = 0, false_positives = 0, false_negatives = 0, changed = 0;
-    double bits = 0;                                                // a key, all of them
-    double insert_cells = 0, stranger_cells = 0, member_cells = 0;  // means
+    double bits = 0;                                                  // a key, all of them
+    double insert_cells = 0, absent_key_cells = 0, member_cells = 0;  // means
 
     [[nodiscard]] double bound_bits() const { return (std::log2(1 / rate) + 2) / load; }
     [[nodiscard]] double allowed_bits() const {
         return bound_bits() + offset_bits / load + page_and_object / static_cast<double>(keys);
     }
     [[nodiscard]] double square() const { return 1 / ((1 - load) * (1 - load)); }
-    [[nodiscard]] double most_walk() const { return std::max({insert_cells, stranger_cells, member_cells}) / square(); }
+    [[nodiscard]] double most_walk() const {
+        return std::max({insert_cells, absent_key_cells, member_cells}) / square();
+    }
     [[nodiscard]] bool rate_kept() const {
         return queries >= trials_for(rate) && false_positives <= most_plausible_hits(queries, rate);
     }
@@ -87,7 +89,7 @@ void fill_cleary(cleary_filter& filter, std::uint64_t keys) {
 
 std::uint64_t count_let_through(const cleary_filter& filter, std::uint64_t queries) {
     std::uint64_t hits = 0;
-    for (std::uint64_t i = 0; i < queries; ++i) hits += filter.may_contain(first_stranger + i) ? 1u : 0u;
+    for (std::uint64_t i = 0; i < queries; ++i) hits += filter.may_contain(first_absent_key + i) ? 1u : 0u;
     return hits;
 }
 
@@ -106,9 +108,9 @@ void measure_cleary_table(cleary_point& p, std::uint64_t table) {
     p.bits = std::max(p.bits, 8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(p.keys));
     const double share = 1 / static_cast<double>(asked * p.tables);
     for (std::uint64_t i = 0; i < asked; ++i) {
-        const cleary_walk stranger = filter.walk_of(filter.hash()(first_stranger + i));
-        p.insert_cells += share * static_cast<double>(stranger.insert_cells);
-        p.stranger_cells += share * static_cast<double>(stranger.lookup_cells);
+        const cleary_walk absent_key = filter.walk_of(filter.hash()(first_absent_key + i));
+        p.insert_cells += share * static_cast<double>(absent_key.insert_cells);
+        p.absent_key_cells += share * static_cast<double>(absent_key.lookup_cells);
         p.member_cells += share * static_cast<double>(filter.walk_of(filter.hash()(i % p.keys)).lookup_cells);
     }
 }
@@ -124,7 +126,7 @@ nlohmann::json cleary_row(const cleary_point& p) {
             {"allowed_bits_per_key", p.allowed_bits()},
             {"insert_cells", p.insert_cells},
             {"insert_cells_knuth", (1 + p.square()) / 2},
-            {"stranger_lookup_cells", p.stranger_cells},
+            {"absent_key_lookup_cells", p.absent_key_cells},
             {"member_lookup_cells", p.member_cells},
             {"one_over_one_minus_load_squared", p.square()},
             {"queries", p.queries},
@@ -194,7 +196,7 @@ cleary_control run_cleary_controls(std::uint64_t seed) {
     one_status_bit one{halved.cells(), 8, halved.hash()};
     for (std::uint64_t key = 0; key < keys; ++key) one.insert(key);
     std::uint64_t one_hits = 0;
-    for (std::uint64_t i = 0; i < queries; ++i) one_hits += one.may_contain(first_stranger + i) ? 1u : 0u;
+    for (std::uint64_t i = 0; i < queries; ++i) one_hits += one.may_contain(first_absent_key + i) ? 1u : 0u;
     seen.one_bit_rate = in_rates(one_hits);
     seen.one_bit_failed = one_hits > most_plausible_hits(queries, at.rate);
 
@@ -205,7 +207,7 @@ cleary_control run_cleary_controls(std::uint64_t seed) {
     fill_cleary(crowded, keys);
     constexpr std::uint64_t asked = 1'000;
     for (std::uint64_t i = 0; i < asked; ++i) {
-        seen.crowded_cells += static_cast<double>(crowded.walk_of(crowded.hash()(first_stranger + i)).insert_cells) /
+        seen.crowded_cells += static_cast<double>(crowded.walk_of(crowded.hash()(first_absent_key + i)).insert_cells) /
                               static_cast<double>(asked) / 25;  // 1/(1 - 0.8)²
     }
     seen.crowded_failed = seen.crowded_cells > most_cells;
@@ -230,7 +232,7 @@ std::vector<report::section> draw_cleary(const std::vector<cleary_point>& all, s
     time.x = {"load", false, report::unit::number};
     time.y = {"cells", true, report::unit::number};
     report::series bits{"cleary", {}}, bound{"(1/α) log(4u/n)", {}}, least{"log(1/ε)", {}};
-    report::series square{"1/(1-α)²", {}}, inserts{"insert", {}}, strangers{"look-up, stranger", {}},
+    report::series square{"1/(1-α)²", {}}, inserts{"insert", {}}, absent_keys{"look-up, absent key", {}},
         members{"look-up, member", {}};
     for (const cleary_point& p : all) {
         if (p.keys != keys || p.rate != 0x1p-8) continue;
@@ -241,11 +243,11 @@ std::vector<report::section> draw_cleary(const std::vector<cleary_point>& all, s
         least.y.push_back(8);
         square.y.push_back(p.square());
         inserts.y.push_back(p.insert_cells);
-        strangers.y.push_back(p.stranger_cells);
+        absent_keys.y.push_back(p.absent_key_cells);
         members.y.push_back(p.member_cells);
     }
     space.lines = {bits, bound, least};
-    time.lines = {square, inserts, strangers, members};
+    time.lines = {square, inserts, absent_keys, members};
     return {{"Linear probing with quotienting", "", {std::move(space), std::move(time)}}};
 }
 

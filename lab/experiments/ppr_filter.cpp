@@ -2,7 +2,7 @@
 //
 // optimal_filter at its capacity, n = 10^4 to 10^7 at ε = 2^-8, and ε = 2^-4, 2^-12, 2^-16 at 10^5. *Judged*:
 //
-//   1  the rule for rates, over 10^4/ε strangers; again after half of the keys has been replaced;
+//   1  the rule for rates, over 10^4/ε absent keys; again after half of the keys has been replaced;
 //   2  bits over optimal (all local bits a key, less log of the measured rate): at most `most_over` from 10^5 keys on,
 //      not rising with n; at 2^-16 at most (1 + 0.1) log(1/ε) + `most_over`;
 //   3  mixed inserts and erases beside the exact counts: no member denied, no count too small, nothing refused that should not be;
@@ -72,13 +72,13 @@ filter_seen measure_filter(std::uint64_t n, double rate, double judged_rate, std
     seen.bits = bits();
     seen.peak = std::max(peak, seen.bits) / seen.bits;
     seen.queries = trials_for(judged_rate);
-    seen.hits = count_positives(filter, first_stranger, seen.queries);
+    seen.hits = count_positives(filter, first_absent_key, seen.queries);
     seen.denied += n - count_positives(filter, 0, n);
     for (std::uint64_t key = 0; key < n / 2; ++key) {
         if (filter.erase(key) != erase_outcome::erased) ++seen.denied;
         put(n + key);
     }
-    seen.hits_later = count_positives(filter, 2 * first_stranger, seen.queries);
+    seen.hits_later = count_positives(filter, 2 * first_absent_key, seen.queries);
     seen.denied += n - count_positives(filter, n / 2, n);
     return seen;
 }

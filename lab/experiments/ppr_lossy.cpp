@@ -3,7 +3,7 @@
 // lossy_filter at its capacity, γ = 0, 0.1, 0.25, 0.5, 0.9; n = 10^4 to 10^7 (10^5 with --quick). *Judged*:
 //
 //   1  keys left out: within the rule for rates of γ n, on both sides (those stored, of (1 - γ) n);
-//   2  strangers let through: the rule at ε, over 10^4/ε;
+//   2  absent keys let through: the rule at ε, over 10^4/ε;
 //   3  bits: at most (1 - γ) times those at γ = 0, and as much as an arena may hold unused at one time and not at another, one part
 //      in 12, and `lossy_slack` bits for every key, from n = 10^5 on. (Set after first results: a quarter of a bit for
 //      both was too little.)
@@ -75,7 +75,7 @@ lossy_seen measure_lossy(std::uint64_t n, double share, std::uint64_t seed) {
     }
     seen.bits = 8 * static_cast<double>(filter.stats().local_bytes) / static_cast<double>(n);
     seen.queries = trials_for(lossy_rate);
-    for (std::uint64_t i = 0; i < seen.queries; ++i) seen.hits += filter.may_contain(first_stranger + i) ? 1u : 0u;
+    for (std::uint64_t i = 0; i < seen.queries; ++i) seen.hits += filter.may_contain(first_absent_key + i) ? 1u : 0u;
     const auto deny = [&](std::uint64_t first) {
         for (std::uint64_t key = first; key < n; ++key)
             seen.denied += !filter.omits(key) && !filter.may_contain(key) ? 1u : 0u;
@@ -110,7 +110,7 @@ void ask_refilled(const Filter& filter, const std::vector<std::uint64_t>& stored
     seen.stored = stored.size();
     for (const std::uint64_t key : stored) seen.denied += filter.may_contain(key) ? 0u : 1u;
     seen.queries = trials_for(lossy_rate);
-    for (std::uint64_t i = 0; i < seen.queries; ++i) seen.hits += filter.may_contain(first_stranger + i) ? 1u : 0u;
+    for (std::uint64_t i = 0; i < seen.queries; ++i) seen.hits += filter.may_contain(first_absent_key + i) ? 1u : 0u;
 }
 
 outcome measure_ppr_lossy(const run_options& options) {

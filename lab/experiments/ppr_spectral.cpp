@@ -3,7 +3,7 @@
 // spectral_filter with n different keys, drawn ten times as often by Zipf (s = 1): few keys are there very often, many once. *Judged*:
 //
 //   1  over mixed inserts and erases beside exact counts (10^8 in full) no count is too small;
-//   2  counts that are too large, of 10^4/ε different keys, members (whose exact count is known) and strangers (zero): the rule for rates;
+//   2  counts that are too large, of 10^4/ε different keys, members (whose exact count is known) and absent keys (zero): the rule for rates;
 //   3  bits: at most 1.3 Σ n_i log(3e · u/n_i), the text's own sum [§4], from n = 10^5 on. Both n_i and u come from the exact counts and
 //      from the promise, not from the filter: a counter that only went up is binary, so n_i is the number of keys that are there at least
 //      2^(i-1) times, and u = n/ε.
@@ -80,9 +80,9 @@ spectrum_seen measure_spectrum(std::uint64_t n, double made_rate, std::uint64_t 
         seen.too_small += said < exact[key] ? 1u : 0u;
         seen.too_large += said > exact[key] ? 1u : 0u;
     }
-    const std::uint64_t strangers = std::max<std::uint64_t>(trials_for(spectral_rate), n) - n;
-    seen.too_large += count_positives(filter, first_stranger, strangers);
-    seen.asked = n + strangers;
+    const std::uint64_t absent_keys = std::max<std::uint64_t>(trials_for(spectral_rate), n) - n;
+    seen.too_large += count_positives(filter, first_absent_key, absent_keys);
+    seen.asked = n + absent_keys;
     return seen;
 }
 

@@ -240,7 +240,7 @@ std::vector<report::section> draw_whitelist(const std::vector<whitelist_game>& a
     }
     report::line_chart growth;
     growth.title = "The list never ends";
-    growth.caption = "Fresh strangers without end, ε = 1/4: the control. The lemma is about O(n) queries.";
+    growth.caption = "Fresh absent keys without end, ε = 1/4: the control. The lemma is about O(n) queries.";
     growth.x = {"queries a key", false, report::unit::number};
     growth.y = {"bits a key", false, report::unit::number};
     growth.at = control.queries;

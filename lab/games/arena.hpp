@@ -80,7 +80,7 @@ class arena {
     }
     // A query on which the adversary stakes its claim.
     virtual reply guess(std::uint64_t key) = 0;
-    // Remote range reads they cost. Inserting a member or erasing a stranger is allowed and harmless.
+    // Remote range reads they cost. Inserting a member or erasing an absent key is allowed and harmless.
     virtual unsigned insert(std::uint64_t key) = 0;
     virtual unsigned erase(std::uint64_t key) = 0;
     // An insert that need not succeed. A key that did not join is absent; `stays_in_store`: R keeps it all the same, as a guard

@@ -26,11 +26,11 @@ class broom_behind final : public attacked_store {
     void put(key_view key) override { must(db_->put(key, any_value())); }
     void erase(key_view key) override { must(db_->erase(key)); }
     void flush() override { must(db_->store().flush()); }
-    std::uint64_t point_reads() const override { return db_->inner_gate().tally().sum(guard_tally::read); }
-    std::uint64_t range_reads() const override { return db_->inner_gate().filter().stats().remote_reads; }
-    std::uint64_t bins() const override { return db_->inner_gate().filter().details().bins; }
-    void grow() override { must(db_->inner_gate().filter().grow(db_->records())); }
-    void save() override { must(db_->keeper().save()); }
+    std::uint64_t point_reads() const override { return db_->core().live_counters().sum(live_guard_counters::read); }
+    std::uint64_t range_reads() const override { return db_->core().filter().stats().remote_reads; }
+    std::uint64_t bins() const override { return db_->core().filter().details().bins; }
+    void grow() override { must(db_->core().filter().grow(db_->records())); }
+    void save() override { must(db_->snapshotter().save()); }
     void restart() override {
         db_.reset();
         open(false);
@@ -44,7 +44,7 @@ class broom_behind final : public attacked_store {
                       .grows = options_.grows,
                       .repeatable = is_new ? std::optional{options_.seed} : std::nullopt};
         how.guard.adapt = options_.adapt;
-        how.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+        how.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
         for (const bool direct : {true, false}) {  // some file systems do not have direct reads
             how.store = slow_store_options(direct);
             how.store.key = hash_key::from_seed(options_.seed);
@@ -82,7 +82,7 @@ class bloom_before final : public attacked_store {
     void put(key_view key) override { must(guard_->put(key, any_value())); }
     void erase(key_view key) override { must(guard_->erase(key)); }
     void flush() override { must(store_->flush()); }
-    std::uint64_t point_reads() const override { return guard_->inner_gate().tally().sum(guard_tally::read); }
+    std::uint64_t point_reads() const override { return guard_->core().live_counters().sum(live_guard_counters::read); }
     std::uint64_t range_reads() const override { return 0; }
     std::uint64_t bins() const override { return 0; }
     void grow() override { throw std::runtime_error{"a Bloom filter does not grow"}; }

@@ -20,7 +20,7 @@ namespace genista::lab {
 
 // How a user calls the filter. The adversary's numbers stand for keys of so many bytes.
 struct calling_ways {
-    enum class erases : unsigned char { alone, vouched, in_bulk, by_halves };
+    enum class erases : unsigned char { alone, assume_present, in_bulk, by_halves };
     std::size_t key_bytes = 8;
     erases erase = erases::alone;
     bool failures_are_counted = false;  // a mistake that could not be repaired is counted, and else ends the game
@@ -200,10 +200,11 @@ class learning_arena final : public arena {
     template <class Key>
     void erase_as_called(const Key& key, bool is_member) {
         using erases = calling_ways::erases;
-        if constexpr (requires { filter_.erase(key, remote(), vouched); }) {
-            if (is_member && ways_.erase == erases::vouched) return (void)must(filter_.erase(key, remote(), vouched));
+        if constexpr (requires { filter_.erase(key, remote(), assume_present); }) {
+            if (is_member && ways_.erase == erases::assume_present)
+                return (void)must(filter_.erase(key, remote(), assume_present));
             if (is_member && ways_.erase == erases::in_bulk)
-                return (void)must(filter_.erase(std::span<const Key>{&key, 1}, remote(), vouched));
+                return (void)must(filter_.erase(std::span<const Key>{&key, 1}, remote(), assume_present));
             if (is_member && ways_.erase == erases::by_halves) {
                 (void)must(remote().erase(filter_.hash()(key), view_of(key)));
                 return (void)must(filter_.forget(key, remote()));

@@ -22,12 +22,12 @@ std::string state_of(const claim& each, const experiment_record* ran) {
     return ran->made.kept ? "kept" : "BROKEN";
 }
 
-struct promise_tally {
+struct promise_counts {
     std::size_t kept = 0, broken = 0, failed = 0, not_run = 0, not_built = 0;
 };
 
-promise_tally count_promises(const report_content& content) {
-    promise_tally all;
+promise_counts count_promises(const report_content& content) {
+    promise_counts all;
     for (const claim& each : all_claims()) {
         const std::string state = state_of(each, find_record(content, each.id));
         ++(state == "kept"            ? all.kept
@@ -74,7 +74,7 @@ std::string finding(const report_content& content) {
     return text;
 }
 
-std::string lead(const report_content& content, const promise_tally& all) {
+std::string lead(const report_content& content, const promise_counts& all) {
     std::string text = finding(content);
     if (!text.empty()) text += "\n\n";
     text += count_of(all.kept, "promise was", "promises were") + " measured and kept";
@@ -89,7 +89,7 @@ std::string lead(const report_content& content, const promise_tally& all) {
     return text;
 }
 
-std::string warning(const report_content& content, const promise_tally& all) {
+std::string warning(const report_content& content, const promise_counts& all) {
     std::string text;
     if (const std::uint64_t times = denied(content); times > 0) {
         text += "A MEMBER WAS DENIED, " + count_text(times) +
@@ -168,7 +168,7 @@ section method_section(const report_content& content) {
     return out;
 }
 
-std::vector<fact> facts_of(const report_content& content, const promise_tally& all) {
+std::vector<fact> facts_of(const report_content& content, const promise_counts& all) {
     std::vector<fact> facts;
     facts.push_back({count_text(all.kept) + " of " + count_text(all.kept + all.broken + all.failed), "promises kept",
                      "of those that were run", all.broken + all.failed > 0});
@@ -231,7 +231,7 @@ nlohmann::ordered_json report_json(const report_content& content) {
 }
 
 page report_page(const report_content& content) {
-    const promise_tally all = count_promises(content);
+    const promise_counts all = count_promises(content);
     page made;
     made.title = "Genista lab report";
     made.lead = lead(content, all);

@@ -36,7 +36,7 @@ asked ask(const Filter& filter, double judged_as, const std::function<void(doubl
     seen.allowed = most_plausible_hits(seen.queries, judged_as);
     constexpr std::uint64_t piece = 4'000'000;
     for (std::uint64_t done = 0; done < seen.queries; done += piece) {
-        seen.hits += count_positives(filter, first_stranger + done, std::min(piece, seen.queries - done));
+        seen.hits += count_positives(filter, first_absent_key + done, std::min(piece, seen.queries - done));
         progress(static_cast<double>(done) / static_cast<double>(seen.queries));
     }
     return seen;
@@ -48,7 +48,7 @@ struct our_layout {
     using options = broom_options;
     // Tails exist, have the length that ε asks for, and are read: or none of it.
     static bool design_is(const broom_filter& filter, bool tails) {
-        const line_use seen = trace_strangers(filter, first_stranger, 200'000);
+        const line_use seen = trace_absent_keys(filter, first_absent_key, 200'000);
         const bool read = seen.left_the_line > seen.read_side;
         const broom_details parts = filter.details();
         return tails ? parts.tail_bytes > 0 && read : parts.tail_bytes == 0 && !read;

@@ -1,4 +1,4 @@
-// Honest rates: what broom-small and broom-large share. Filters at 50, 90 and 100 % of their capacity are asked for strangers
+// Honest rates: what broom-small and broom-large share. Filters at 50, 90 and 100 % of their capacity are asked for absent keys
 // that nobody chose, nothing is repaired, and the one rule for rates (statistics/binomial.hpp) judges.
 #pragma once
 

@@ -1,7 +1,7 @@
 // broom_workload: a broom filter, its R in memory with a counter on it, and the operations that experiments are made of.
 //
 // Filter is genista::broom_filter of the variant in force (faults.hpp): a template parameter, so that workloads of the two
-// variants are two types. Members are the keys 0, 1, …; strangers are taken from first_stranger upward and never twice,
+// variants are two types. Members are the keys 0, 1, …; absent keys are taken from first_absent_key upward and never twice,
 // unless an experiment remembers them. Remote is what this kind of filter asks of R (games/remotes.hpp).
 #pragma once
 
@@ -99,26 +99,26 @@ class broom_workload {
         return reads() - before;
     }
     // Asks, and adapts after a false positive, as a guard would. True if it was one.
-    bool query_stranger(std::uint64_t key) {
+    bool query_absent_key(std::uint64_t key) {
         return filter_.may_contain(key) && must(filter_.adapt(key, remote())) == adapt_outcome::fixed;
     }
-    // Asks fresh strangers and adapts after each false positive, until `wanted` were found or `most` were asked. found(key)
+    // Asks fresh absent keys and adapts after each false positive, until `wanted` were found or `most` were asked. found(key)
     // sees each. Returns how many were asked.
     template <class Found>
     std::uint64_t attack(std::uint64_t wanted, Found found, std::uint64_t most = std::uint64_t{1} << 60) {
         if (wanted == 0) return 0;
-        const std::uint64_t asked = scan(filter_, next_stranger_, most, [&](std::uint64_t key) {
+        const std::uint64_t asked = scan(filter_, next_absent_key_, most, [&](std::uint64_t key) {
             if (must(filter_.adapt(key, remote())) != adapt_outcome::fixed) return true;  // repaired since the batch
             found(key);
             return --wanted > 0;
         });
-        next_stranger_ += asked;
+        next_absent_key_ += asked;
         return asked;
     }
-    // Strangers that nobody asked for yet.
-    std::uint64_t fresh_strangers(std::uint64_t count) {
-        next_stranger_ += count;
-        return next_stranger_ - count;
+    // Absent keys that nobody asked for yet.
+    std::uint64_t fresh_absent_keys(std::uint64_t count) {
+        next_absent_key_ += count;
+        return next_absent_key_ - count;
     }
 
     [[nodiscard]] bool sound() { return filter_.audit(store()).has_value(); }
@@ -136,7 +136,7 @@ class broom_workload {
   private:
     Remote remote_;
     Filter filter_;
-    std::uint64_t next_stranger_ = first_stranger;
+    std::uint64_t next_absent_key_ = first_absent_key;
 };
 
 // How many keys make the given share of all slots in use.
@@ -145,7 +145,7 @@ template <class Filter>
     return static_cast<std::uint64_t>(load * static_cast<double>(filter.details().bins) * slots_of_a_bin);
 }
 
-// What look-ups of fresh strangers touch, averaged over those the filter calls absent.
+// What look-ups of fresh absent keys touch, averaged over those the filter calls absent.
 struct line_use {
     std::uint64_t negatives = 0;
     std::uint64_t lines = 0;
@@ -159,7 +159,7 @@ struct line_use {
 };
 
 template <class Filter>
-[[nodiscard]] line_use trace_strangers(const Filter& filter, std::uint64_t first, std::uint64_t count) {
+[[nodiscard]] line_use trace_absent_keys(const Filter& filter, std::uint64_t first, std::uint64_t count) {
     line_use seen;
     for (std::uint64_t key = first; key < first + count; ++key) {
         const auto touched = filter.trace(filter.hash()(key));

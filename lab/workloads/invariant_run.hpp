@@ -53,13 +53,13 @@ template <class Workload>
             w.erase(key);
             seen.erases += truth.erase(key);
         } else if (dice < 9 || found.empty()) {
-            const auto remember = [&](std::uint64_t stranger) {
-                found.push_back(stranger);
+            const auto remember = [&](std::uint64_t absent_key) {
+                found.push_back(absent_key);
                 ++seen.adapts;
             };
             w.attack(1, remember, 10'000);
         } else {
-            seen.adapts += w.query_stranger(found[chance() % found.size()]) ? 1u : 0u;
+            seen.adapts += w.query_absent_key(found[chance() % found.size()]) ? 1u : 0u;
         }
         ++seen.operations;
         const result<void> sound = w.filter().audit(w.store());

@@ -121,7 +121,7 @@ template <class Filter, class Options>
             reinsert(y);
             bool won = false;
             for (const std::uint64_t each : targets) {
-                const bool hit = w.query_stranger(each);
+                const bool hit = w.query_absent_key(each);
                 ++seen.search_guesses;
                 seen.search_wins += hit ? 1u : 0u;
                 won = won || (hit && each == x);
@@ -144,7 +144,7 @@ template <class Filter, class Options>
             for (std::uint64_t round = 0; round < plan.rounds; ++round) {
                 reinsert(*y);
                 ++seen.rounds;
-                seen.rounds_won += w.query_stranger(x) ? 1u : 0u;
+                seen.rounds_won += w.query_absent_key(x) ? 1u : 0u;
             }
         }
         targets_of[bin].erase(targets_of[bin].begin());

@@ -17,8 +17,8 @@
 
 namespace genista::lab {
 
-// Members of most workloads are the keys 0, 1, …; strangers lie far above them.
-inline constexpr std::uint64_t first_stranger = std::uint64_t{1} << 40;
+// Members of most workloads are the keys 0, 1, …; absent keys lie far above them.
+inline constexpr std::uint64_t first_absent_key = std::uint64_t{1} << 40;
 
 struct key_range {
     std::uint64_t first = 0;

@@ -45,7 +45,7 @@ template <class Filter, class Options>
     seen.found = found.size();
     for (std::size_t round = 0; round < rounds; ++round) {
         std::uint64_t wasted = 0;
-        for (const std::uint64_t key : found) wasted += w.query_stranger(key) ? 1u : 0u;
+        for (const std::uint64_t key : found) wasted += w.query_absent_key(key) ? 1u : 0u;
         seen.wasted.push_back(wasted);
         progress(0.9 + 0.1 * static_cast<double>(round + 1) / static_cast<double>(rounds));
     }

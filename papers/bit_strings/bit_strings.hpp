@@ -31,7 +31,7 @@
 // where the paper reaches O(1) for growing w by look-up tables of n^(3/8) entries. For w = 64 that would be 2^24 entries,
 // which we believe (not measured) to lose to eight multiplications by their cache misses alone.
 //
-// Ranks count from 0. The dull twin is lab/twins/plain_bit_strings.hpp; operations on many strings in one call are in
+// Ranks count from 0. The dull twin is lab/scalar/plain_bit_strings.hpp; operations on many strings in one call are in
 // bit_strings_parallel.hpp.
 #pragma once
 

@@ -37,12 +37,12 @@ result<void> core::audit(index_source& remote) const {
         if (const auto checked = in.behind->table().check(); !checked) return checked;
     }
     // Every member is let through.
-    std::uint64_t denied = 0, strangers = 0;
+    std::uint64_t denied = 0, absent_keys = 0;
     std::set<std::string> members;
     bool starved = false;
     if (const auto read = remote.each_member({}, guarded(starved,
                                                          [&](const digest& d, key_view key) {
-                                                             strangers += hash_(key) == d ? 0u : 1u;
+                                                             absent_keys += hash_(key) == d ? 0u : 1u;
                                                              denied +=
                                                                  in.contains(element_of(key), functions_) ? 0u : 1u;
                                                              members.emplace(key.text());
@@ -51,7 +51,7 @@ result<void> core::audit(index_source& remote) const {
         !read)
         return read;
     if (starved) throw std::bad_alloc{};
-    if (strangers != 0) return bad("records of R stand where they do not belong", strangers);
+    if (absent_keys != 0) return bad("records of R stand where they do not belong", absent_keys);
     if (denied != 0) return bad("members are denied", denied);
     // With an index that is not its own, or not yet again, there is nothing to compare.
     if (index_ != index_is::ours || afresh_due_ || book_.owes()) return {};

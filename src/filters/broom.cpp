@@ -92,9 +92,9 @@ insert_outcome broom_filter::insert_and_grow(broom::range_source& source) noexce
 result<erase_outcome> broom_filter::erase_from(const digest& d, broom::range_source& source) noexcept {
     return core_->erase(d, source);
 }
-result<erase_outcome> broom_filter::forget_vouched_from(const digest& d, const broom_epoch_mark& when,
-                                                        broom::range_source& source) noexcept {
-    return core_->forget_vouched(d, when, source);
+result<erase_outcome> broom_filter::forget_assuming_present_from(const digest& d, const broom_epoch_mark& when,
+                                                                 broom::range_source& source) noexcept {
+    return core_->forget_assuming_present(d, when, source);
 }
 bool broom_filter::reads_fail() const noexcept {
     return core_->reads_fail();

@@ -13,7 +13,7 @@
 namespace genista {
 namespace {
 
-using class_rates = std::array<double, max_daisy_class + 1>;  // that a stranger of class j passes
+using class_rates = std::array<double, max_daisy_class + 1>;  // that an absent key of class j passes
 
 // Of the plan's queries, those that pass.
 double weigh(const daisy_plan& plan, const class_rates& of_class) noexcept {

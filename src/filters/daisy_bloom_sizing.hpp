@@ -1,19 +1,19 @@
 // How many lines a daisy Bloom filter needs for a plan, and the rate to expect of them.
 //
 // Scattered: the length of [daisy §5], m = n Σ p_x ⌈k_x⌉ / ln 2, which leaves half of the bits zero. With s probes a share f ≈ 1 - e^(-s/m) of
-// the bits are ones, and a stranger of class j passes with probability f^j. How many draws come of which class is chance, and so is f: on
-// average a stranger passes with probability E[f^j], to the second order
+// the bits are ones, and an absent key of class j passes with probability f^j. How many draws come of which class is chance, and so is f: on
+// average an absent key passes with probability E[f^j], to the second order
 //
 //     f^j (1 + j (j - 1)/2 · Var f / f²),    Var f = e^(-2 s/m) Σ_c n P_c c² / m² + e^(-s/m) (1 - (1 + s/m) e^(-s/m)) / m
 //
 // (who came; where the probes fell). It matters to small tables: 2.5 % at class 8 and 500 draws. They get lines until E is what the plan expects.
 //
 // Blocked: draws of class c whose first lane is f come to a line as a Poisson variable of mean load · P_c / lanes, independent of all
-// others. A set T of a stranger's bits, one in each of its lanes, stays zero under all of them with probability
+// others. A set T of an absent key's bits, one in each of its lanes, stays zero under all of them with probability
 //
 //     e^(-load · avoid(T)),    avoid(T) = Σ_c P_c / lanes Σ_f (1 - (1 - 1/lane_bits)^|T ∩ lanes of (c, f)|)
 //
-// each bit being chosen by itself; so by inclusion and exclusion a stranger of class j passes with probability
+// each bit being chosen by itself; so by inclusion and exclusion an absent key of class j passes with probability
 //
 //     Σ over T ⊆ {its j lanes} of (-1)^|T| e^(-load · avoid(T)),
 //

@@ -14,22 +14,22 @@ unsigned number_of_this_thread() noexcept {
 
 }  // namespace
 
-guard_tally::shard& guard_tally::mine() noexcept {
+live_guard_counters::shard& live_guard_counters::mine() noexcept {
     return shards_[number_of_this_thread() % shards];
 }
 
-std::uint64_t guard_tally::sum(event what) const noexcept {
+std::uint64_t live_guard_counters::sum(event what) const noexcept {
     std::uint64_t all = 0;
     for (const shard& each : shards_) all += each.of[what].load(std::memory_order_relaxed);
     return all;
 }
 
-bool guard_tally::wasted_before(const digest& d) noexcept {
+bool live_guard_counters::wasted_before(const digest& d) noexcept {
     const auto print = static_cast<std::uint32_t>(d.seed) | 1u;  // 0 is an empty entry
     return wasted_[scale(d.position, remembered)].exchange(print, std::memory_order_relaxed) == print;
 }
 
-guard_counters guard_tally::counters() const noexcept {
+guard_counters live_guard_counters::counters() const noexcept {
     guard_counters now;
     now.queries = sum(query), now.local_negatives = sum(local_negative);
     now.reads = sum(read), now.wasted_reads = sum(wasted_read);
@@ -42,7 +42,7 @@ guard_counters guard_tally::counters() const noexcept {
     return now;
 }
 
-result<void> add_metrics(metrics_page& page, const guard_counters& c, const guard_tally& times,
+result<void> add_metrics(metrics_page& page, const guard_counters& c, const live_guard_counters& times,
                          const metric_labels& labels) try {
     if (const auto begun = page.begin_store(labels); !begun) return begun;
     page.counter("genista_guard_queries_total", "Keys asked for.", c.queries);
@@ -73,7 +73,7 @@ result<void> add_metrics(metrics_page& page, const guard_counters& c, const guar
     page.gauge("genista_guard_keys", "Keys in the filter.", c.filter.keys);
     page.gauge("genista_guard_local_bytes", "Memory of the guard: filter, ranges, counters.", c.local_bytes);
     page.gauge("genista_guard_ranges_pending_repair", "Ranges answered maybe until they are repaired, of 4096.",
-               c.jammed_doors);
+               c.ranges_pending_repair);
     page.histogram("genista_guard_sampled_query_seconds",
                    "Time of a query, sampled: one in 64 of each thread, batches not among them; the count is that of "
                    "the samples.",
@@ -85,7 +85,7 @@ result<void> add_metrics(metrics_page& page, const guard_counters& c, const guar
     return error::make(error_code::out_of_memory, "metrics: no memory for a page");
 }
 
-result<std::string> metrics_text(const guard_counters& counters, const guard_tally& times,
+result<std::string> metrics_text(const guard_counters& counters, const live_guard_counters& times,
                                  const metric_labels& labels) try {
     metrics_page page;
     if (const auto added = add_metrics(page, counters, times, labels); !added) return added.error();

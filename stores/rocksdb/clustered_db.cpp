@@ -1,4 +1,4 @@
-// Store, guard and keeper put together. See clustered_db.hpp.
+// Store, guard and snapshotter put together. See clustered_db.hpp.
 #include "genista/stores/rocksdb/clustered_db.hpp"
 
 #include <chrono>
@@ -10,8 +10,8 @@
 namespace genista::rocks {
 namespace {
 
-keeper_place place_of(clustered_store& store, bool read_only, const std::shared_ptr<store_watch>& watch,
-                      write_accounts* accounts = nullptr) {
+snapshotter_place place_of(clustered_store& store, bool read_only, const std::shared_ptr<store_watch>& watch,
+                           write_accounts* accounts = nullptr) {
     return {.db = &store.db(),
             .records = &store.family(),
             .identity = store.identity(),
@@ -43,7 +43,7 @@ result<std::unique_ptr<clustered_db>> clustered_db::open(const std::string& path
     if (!filter_options) return filter_options.error();
     options.filter = *filter_options;
     // Nobody writes to a store opened for reading: nothing to keep.
-    if (options.store.read_only) options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+    if (options.store.read_only) options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     auto found = find_filter(place_of(**store, options.store.read_only, watch), options.filter, options.progress,
                              options.build_behind ? building::behind : building::now);
     if (!found) return found.error();
@@ -60,22 +60,22 @@ clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter 
     : store_{std::move(store)},
       watch_{std::move(watch)},
       origin_{found.origin},
-      snapshot_on_close_{options.keeper.on_close},
+      snapshot_on_close_{options.snapshotter.on_close},
       accounts_{store_->db(), nullptr, std::nullopt, nullptr},
       guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)} {
-    rocks_gate& guard = guarded_.inner_gate();
+    rocks_guard_core& guard = guarded_.core();
     if (origin_ == filter_origin::partial) guard.need_repair_everywhere();
     // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe". After so many ranges that
-    // do not fit the keeper's thread goes on.
+    // do not fit the snapshotter's thread goes on.
     if (origin_ == filter_origin::partial && !options.build_behind)
         (void)guard.repair({.most_failures = most_failures_at_opening});
-    keeper_work work;
+    snapshotter_work work;
     if (options.build_behind && options.progress) {
         work.progress = [report = options.progress](unsigned done, unsigned all) { report(done, all); };
     }
-    keeper_ = std::make_unique<filter_keeper>(place_of(*store_, options.store.read_only, watch_, &accounts_), guard,
-                                              writers_, options.keeper, std::move(work));
-    keeper_->start();
+    snapshotter_ = std::make_unique<filter_snapshotter>(place_of(*store_, options.store.read_only, watch_, &accounts_),
+                                                        guard, writers_, options.snapshotter, std::move(work));
+    snapshotter_->start();
 }
 
 result<void> clustered_db::add_metrics(metrics_page& page, const metric_labels& labels) const try {
@@ -102,26 +102,26 @@ result<void> clustered_db::put(key_view key, std::string_view value) {
     if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
     // guarded_.put and erase, step by step, so that the store counts the entries it writes.
-    rocks_gate& guard = guarded_.inner_gate();
+    rocks_guard_core& guard = guarded_.core();
     const digest d = guard.hash()(key);
-    rocks_gate::entering in{guard, d};
+    rocks_guard_core::entering in{guard, d};
     fail_point("guard.entered");
     const auto written = store_->write(d, key, value, &accounts_);
     fail_point("store.committed");
-    in.settle(key);  // after an error too: it may have happened
-    fail_point("guard.settled");
+    in.on_committed(key);  // after an error too: it may have happened
+    fail_point("guard.inserted");
     return written;
 }
 
 result<void> clustered_db::erase(key_view key) {
     if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
-    rocks_gate& guard = guarded_.inner_gate();
+    rocks_guard_core& guard = guarded_.core();
     const digest d = guard.hash()(key);
     if (!guard.may_contain(key, d)) return {};
     if (const auto gone = store_->remove(d, key, &accounts_); !gone) return gone;
     fail_point("store.removed");
-    guard.forget(key);
+    guard.on_erased(key);
     fail_point("guard.forgotten");
     return {};
 }
@@ -129,22 +129,22 @@ result<void> clustered_db::erase(key_view key) {
 result<void> clustered_db::audit() {
     if (is_closed()) return closed();
     // What reads have taught in the background changes bins and counts: an audit wants a filter that holds still.
-    guarded_.inner_gate().drain();
+    guarded_.core().drain();
     const writers_lock::exclusive nobody_writes{writers_};
     return guarded_.filter().audit(store_->remote());
 }
 
 result<void> clustered_db::close() {
     if (is_closed()) return {};
-    keeper_->stop();
+    snapshotter_->stop();
     // A few ranges only: what an opening left to a thread is not done while the caller waits.
-    rocks_gate& guard = guarded_.inner_gate();
-    constexpr unsigned few = doors::number_of_doors / 64;
-    if (snapshot_on_close_ && guard.any_jammed() && guard.pending_ranges() <= few) (void)guarded_.repair();
+    rocks_guard_core& guard = guarded_.core();
+    constexpr unsigned few = range_states::number_of_ranges / 64;
+    if (snapshot_on_close_ && guard.any_range_needs_repair() && guard.pending_ranges() <= few) (void)guarded_.repair();
     const bool saves = snapshot_on_close_ && guard.pending_ranges() <= few;
-    const auto saved = saves ? keeper_->save() : result<void>{};
-    keeper_->close();
-    guarded_.inner_gate().drain();  // its thread reads the store no more
+    const auto saved = saves ? snapshotter_->save() : result<void>{};
+    snapshotter_->close();
+    guarded_.core().drain();  // its thread reads the store no more
     const auto gone = store_->close();
     closed_.store(true, std::memory_order_relaxed);
     if (!gone) return gone;

@@ -21,7 +21,7 @@ bool is_empty(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) {
 }
 
 // The meta of an open database: as it is, or written now if the database is new.
-result<store_meta> settle_meta(database& db, const std::string& path, const clustered_options& options) {
+result<store_meta> establish_meta(database& db, const std::string& path, const clustered_options& options) {
     rocksdb::ColumnFamilyHandle* family = db.family(meta_family_name);
     if (family != nullptr) {
         const auto there = read_meta(db.base(), *family, path);
@@ -85,7 +85,7 @@ result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string
                                         .arrangement = layout::clustered});
     if (!opened) return opened.error();
     const bool had_meta = opened->family(meta_family_name) != nullptr;
-    auto meta = settle_meta(*opened, path, options);
+    auto meta = establish_meta(*opened, path, options);
     if (!meta) return meta.error();
     if (!options.read_only) {
         if (options.values_apart_from != 0 && opened->family(values_family_name) == nullptr) {

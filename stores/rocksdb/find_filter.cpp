@@ -1,11 +1,11 @@
-// The way back: the newest snapshot that serves, with the log repeated, or a new filter from R. See filter_keeper.hpp.
+// The way back: the newest snapshot that serves, with the log repeated, or a new filter from R. See filter_snapshotter.hpp.
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
 #include <chrono>
 #include <new>
 
-#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
+#include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 #include "genista/detail/stores/rocksdb/record_key.hpp"
 #include "genista/detail/stores/rocksdb/status.hpp"
 #include "stores/rocksdb/batch_reader.hpp"
@@ -58,7 +58,7 @@ class log_reader final : public batch_reader {
 };
 
 // Every write after `sequence`; how many records of R they touched.
-result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequence, broom_filter& filter) {
+result<std::uint64_t> repeat_log(const snapshotter_place& place, std::uint64_t sequence, broom_filter& filter) {
     ordered_records remote{*place.db, *place.records};
     log_reader reader{filter, remote, place.records->GetID()};
     const auto read = read_log_since(*place.db, sequence, place.last_write(),
@@ -69,7 +69,7 @@ result<std::uint64_t> repeat_log(const keeper_place& place, std::uint64_t sequen
 
 // The last sequence number that a snapshot with this identity may show, or nothing if it is of no life of this store.
 // Snapshots of versions that knew no lives have the id 0; they end where the first life began.
-std::optional<std::uint64_t> end_of_life(const keeper_place& place, const store_id& identity) {
+std::optional<std::uint64_t> end_of_life(const snapshotter_place& place, const store_id& identity) {
     const std::uint64_t newest = place.db->GetLatestSequenceNumber();
     const auto& lives = place.lives;
     if (!place.recorded && identity == place.identity_in(0) && lives.size() < lives_kept)
@@ -84,7 +84,7 @@ std::optional<std::uint64_t> end_of_life(const keeper_place& place, const store_
     return std::nullopt;
 }
 
-result<found_filter> load_one(const keeper_place& place, const broom_options& options, const snapshot_file& from) {
+result<found_filter> load_one(const snapshotter_place& place, const broom_options& options, const snapshot_file& from) {
     const auto bytes = read_snapshot(*place.db->GetFileSystem(), from.path);
     if (!bytes) return bytes.error();
     const auto view = open_snapshot(bytes->bytes());
@@ -113,7 +113,7 @@ result<found_filter> load_one(const keeper_place& place, const broom_options& op
     return found_filter{*std::move(filter), filter_origin::snapshot, *repeated};
 }
 
-std::uint64_t estimated_keys(const keeper_place& place) {
+std::uint64_t estimated_keys(const snapshotter_place& place) {
     std::uint64_t keys = 0;
     return place.db->GetIntProperty(place.records, rocksdb::DB::Properties::kEstimateNumKeys, &keys) ? keys : 0;
 }
@@ -154,17 +154,17 @@ result<broom_filter> make_what_fits(broom_options options) {
         const bool may_be_size = !made && (is_lack_of_memory(made.error()) || options.memory_limit.has_value());
         if (may_be_size && options.memory_limit && options.capacity <= 1) {
             const error& why = made.error();
-            return error::make(error_code::invalid_argument,
-                               "memory_limit %llu, of which the guard takes %zu bytes: %.*s",
-                               static_cast<unsigned long long>(*options.memory_limit + rocks_gate::own_bytes()),
-                               rocks_gate::own_bytes(), static_cast<int>(why.message().size()), why.message().data());
+            return error::make(
+                error_code::invalid_argument, "memory_limit %llu, of which the guard takes %zu bytes: %.*s",
+                static_cast<unsigned long long>(*options.memory_limit + rocks_guard_core::own_bytes()),
+                rocks_guard_core::own_bytes(), static_cast<int>(why.message().size()), why.message().data());
         }
         if (!may_be_size || options.capacity <= 1) return made;
         options.capacity /= 2;
     }
 }
 
-result<found_filter> rebuild(const keeper_place& place, broom_options options, const progress_report& progress,
+result<found_filter> rebuild(const snapshotter_place& place, broom_options options, const progress_report& progress,
                              building when) {
     const std::uint64_t keys = estimated_keys(place);
     options.capacity = std::max(options.capacity, keys);
@@ -197,16 +197,16 @@ result<found_filter> rebuild(const keeper_place& place, broom_options options, c
 
 result<broom_options> beside_the_guard(broom_options options) noexcept {
     if (!options.memory_limit) return options;
-    if (*options.memory_limit <= rocks_gate::own_bytes()) {
+    if (*options.memory_limit <= rocks_guard_core::own_bytes()) {
         return error::make(error_code::invalid_argument,
                            "memory_limit %llu: the guard takes %zu bytes beside its filter",
-                           static_cast<unsigned long long>(*options.memory_limit), rocks_gate::own_bytes());
+                           static_cast<unsigned long long>(*options.memory_limit), rocks_guard_core::own_bytes());
     }
-    *options.memory_limit -= rocks_gate::own_bytes();
+    *options.memory_limit -= rocks_guard_core::own_bytes();
     return options;
 }
 
-result<found_filter> find_filter(const keeper_place& place, const broom_options& options,
+result<found_filter> find_filter(const snapshotter_place& place, const broom_options& options,
                                  const progress_report& progress, building when) try {
     rocksdb::FileSystem& files = *place.db->GetFileSystem();
     const auto snapshots = list_snapshots(files, place.folder());

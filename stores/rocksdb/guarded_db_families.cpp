@@ -9,7 +9,7 @@
 namespace genista::rocks {
 namespace {
 
-constexpr unsigned most_repaired_at_close = doors::number_of_doors / 64;
+constexpr unsigned most_repaired_at_close = range_states::number_of_ranges / 64;
 
 rocksdb::Status check_name(const std::string& name) {
     if (!name.starts_with(own_family_prefix)) return {};
@@ -119,15 +119,15 @@ rocksdb::Status guarded_db::Close() {
 
 rocksdb::Status guarded_db::close_now() {
     if (closed_.load(std::memory_order_relaxed)) return {};
-    keeper_->stop();
+    snapshotter_->stop();
     // A few ranges only: what an opening left to a thread, or a foreign write, is not done while the caller waits.
-    const bool is_behind = gate_->pending_ranges() > most_repaired_at_close;
-    if (snapshot_on_close_ && !is_behind && gate_->any_jammed()) (void)keeper_->repair();
-    (void)keeper_->look();  // a last mark, whether there is a snapshot or not
-    const bool saves = snapshot_on_close_ && gate_->pending_ranges() <= most_repaired_at_close;
-    const auto saved = saves ? keeper_->save() : result<void>{};
-    keeper_->close();
-    gate_->drain();  // its thread reads the index no more
+    const bool is_behind = core_->pending_ranges() > most_repaired_at_close;
+    if (snapshot_on_close_ && !is_behind && core_->any_range_needs_repair()) (void)snapshotter_->repair();
+    (void)snapshotter_->look();  // a last mark, whether there is a snapshot or not
+    const bool saves = snapshot_on_close_ && core_->pending_ranges() <= most_repaired_at_close;
+    const auto saved = saves ? snapshotter_->save() : result<void>{};
+    snapshotter_->close();
+    core_->drain();  // its thread reads the index no more
     ingests_->on_foreign_file({});
     {
         const std::lock_guard held{handles_mutex_};

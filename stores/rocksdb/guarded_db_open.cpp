@@ -77,7 +77,7 @@ std::uint64_t keys_of(const database& db) {
     return db.base().GetIntProperty(rocksdb::DB::Properties::kEstimateNumKeys, &keys) ? keys : 0;
 }
 
-struct settled_index {
+struct established_index {
     store_meta meta;
     std::uint64_t keys = 0;
     std::string because;   // the index lacked keys, or may have lacked them
@@ -85,7 +85,7 @@ struct settled_index {
 };
 
 // An index that may lack keys, with the state that says so.
-result<void> begin_index(database& db, settled_index& at, const guarded_db_options& options) {
+result<void> begin_index(database& db, established_index& at, const guarded_db_options& options) {
     const auto notes = meta_family(db);
     if (!notes) return notes.error();
     at.meta.state = store_state::indexing;
@@ -100,9 +100,9 @@ result<void> begin_index(database& db, settled_index& at, const guarded_db_optio
 }
 
 // The meta of a database whose index is whole; it is built now if need be, or only begun.
-result<settled_index> settle_index(database& db, const std::string& path, const guarded_db_options& options,
-                                   const event_log& log) {
-    settled_index at;
+result<established_index> establish_index(database& db, const std::string& path, const guarded_db_options& options,
+                                          const event_log& log) {
+    established_index at;
     std::optional<store_meta> meta;
     if (rocksdb::ColumnFamilyHandle* const notes = db.family(meta_family_name); notes != nullptr) {
         const auto there = read_meta(db.base(), *notes, path);
@@ -211,7 +211,7 @@ result<std::unique_ptr<guarded_db>> guarded_db::open(const std::string& path, gu
     auto opened = open_database(path, options);
     if (!opened) return opened.error();
     if (const auto fits = check_missing(*opened, options, path); !fits) return fits.error();
-    auto index = settle_index(*opened, path, options, watch->log());
+    auto index = establish_index(*opened, path, options, watch->log());
     if (!index) return index.error();
     if (const auto allowed = allow_compactions(*opened, options); !allowed) return allowed.error();
     store_meta& meta = index->meta;
@@ -265,7 +265,7 @@ guarded_db::guarded_db(parts made)
       meta_id_{handles_.family(meta_family_name)->GetID()},
       has_merge_operator_{made.options.rocksdb.merge_operator != nullptr},
       has_row_cache_{made.options.rocksdb.row_cache != nullptr},
-      snapshot_on_close_{made.options.keeper.on_close},
+      snapshot_on_close_{made.options.snapshotter.on_close},
       origin_{made.found.origin},
       identity_{made.identity},
       reindexed_because_{std::move(made.because)},
@@ -276,35 +276,35 @@ guarded_db::guarded_db(parts made)
       accounts_{*db_, handles_.family(meta_family_name), meta_.mark, ingests_},
       records_{*db_, *handles_.family(index_family_name)},
       watch_{std::move(made.watch)},
-      gate_{std::make_unique<rocks_gate>(std::move(made.found.filter), records_, made.options.guard,
-                                         [this](const digest& d, key_view key) { remove_orphan(d, key); })} {
+      core_{std::make_unique<rocks_guard_core>(std::move(made.found.filter), records_, made.options.guard,
+                                               [this](const digest& d, key_view key) { remove_orphan(d, key); })} {
     ingests_->on_foreign_file([this] { accounts_.forget_mark(); });
-    if (!reindexed_because_.empty()) gate_->on_foreign_writes(reindexed_because_);
+    if (!reindexed_because_.empty()) core_->on_foreign_writes(reindexed_because_);
     if (!made.index_is_whole)
-        gate_->need_repair_everywhere(false);
+        core_->need_repair_everywhere(false);
     else if (origin_ == filter_origin::partial)
-        gate_->need_repair_everywhere();
+        core_->need_repair_everywhere();
     // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe". After so many ranges that
-    // do not fit the keeper's thread goes on.
+    // do not fit the snapshotter's thread goes on.
     if (origin_ == filter_origin::partial && !made.options.build_behind)
-        (void)gate_->repair({.most_failures = most_failures_at_opening});
-    keeper_work work{.make_whole = [this](const std::atomic<bool>& stop) { return make_whole(stop); }};
+        (void)core_->repair({.most_failures = most_failures_at_opening});
+    snapshotter_work work{.make_whole = [this](const std::atomic<bool>& stop) { return make_whole(stop); }};
     if (progress_) {
         work.progress = [this](unsigned done, unsigned all) { progress_(opening_stage::filtering, done, all); };
     }
-    keeper_ = std::make_unique<filter_keeper>(keeper_place{.db = db_,
-                                                           .records = &records_.family(),
-                                                           .identity = made.identity,
-                                                           .generation = meta_.generation,
-                                                           .lives = meta_.lives,
-                                                           .accounts = &accounts_,
-                                                           .watch = watch_},
-                                              *gate_, writers_, made.options.keeper, std::move(work));
-    keeper_->start();
+    snapshotter_ = std::make_unique<filter_snapshotter>(snapshotter_place{.db = db_,
+                                                                          .records = &records_.family(),
+                                                                          .identity = made.identity,
+                                                                          .generation = meta_.generation,
+                                                                          .lives = meta_.lives,
+                                                                          .accounts = &accounts_,
+                                                                          .watch = watch_},
+                                                        *core_, writers_, made.options.snapshotter, std::move(work));
+    snapshotter_->start();
 }
 
 result<void> guarded_db::add_metrics(metrics_page& page, const metric_labels& labels) const try {
-    if (const auto added = genista::add_metrics(page, counters(), gate_->tally(), labels); !added) return added;
+    if (const auto added = genista::add_metrics(page, counters(), core_->live_counters(), labels); !added) return added;
     watch_->add_metrics(page);
     return {};
 } catch (const std::bad_alloc&) {
@@ -337,15 +337,15 @@ result<digest_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
 result<void> guarded_db::audit() {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no audit: the database is closed");
     // What reads have taught in the background changes bins and counts: an audit wants a filter that holds still.
-    gate_->drain();
+    core_->drain();
     const std::unique_lock no_range_delete{clearing_};
     const writers_lock::exclusive nobody_writes{writers_};
-    const auto data = sum_of_default(*db_, gate_->hash());
+    const auto data = sum_of_default(*db_, core_->hash());
     if (!data) return data.error();
     digest_sum index;
     bool lied = false;
     const auto read = records_.for_each(0, ~std::uint64_t{0}, [&](const digest& d, key_view key) {
-        lied = lied || gate_->hash()(key) != d;
+        lied = lied || core_->hash()(key) != d;
         index.add(d);
         return true;
     });
@@ -355,7 +355,7 @@ result<void> guarded_db::audit() {
         return error::make(error_code::corrupt, "the index (%llu records) does not match the data (%llu keys)",
                            static_cast<unsigned long long>(index.keys), static_cast<unsigned long long>(data->keys));
     }
-    return gate_->filter().audit(records_);
+    return core_->filter().audit(records_);
 }
 
 }  // namespace genista::rocks

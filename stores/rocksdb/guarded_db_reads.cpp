@@ -49,40 +49,40 @@ void hand_over(std::string&& from, std::string& to) noexcept {
 }  // namespace
 
 bool guarded_db::may_contain(const Slice& key) const noexcept {
-    return gate_->may_contain(to_key(key), gate_->hash()(to_key(key)));
+    return core_->may_contain(to_key(key), core_->hash()(to_key(key)));
 }
 
 void guarded_db::learn(const rocksdb::ReadOptions& options, const digest& d, const Slice& key) {
     fail_point("read.missed");
     const read_limits limits{.deadline = options.deadline, .io_timeout = options.io_timeout};
-    if (!limits.any()) return gate_->missed(d, to_key(key));
+    if (!limits.any()) return core_->on_false_positive(d, to_key(key));
     hurried_records within{records_, limits};
-    gate_->missed(d, to_key(key), within);
+    core_->on_false_positive(d, to_key(key), within);
 }
 
 template <class Read>
 rocksdb::Status guarded_db::ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read) {
-    guard_tally& tally = gate_->tally();
-    const bool timed = guard_tally::is_timed();
+    live_guard_counters& counts = core_->live_counters();
+    const bool timed = live_guard_counters::is_timed();
     const auto begin = timed ? clock::now() : clock::time_point{};
-    tally.count(guard_tally::query);
-    const digest d = gate_->hash()(to_key(key));
+    counts.count(live_guard_counters::query);
+    const digest d = core_->hash()(to_key(key));
     Status answer;
-    if (!gate_->may_contain(to_key(key), d)) {
-        tally.count(guard_tally::local_negative);
+    if (!core_->may_contain(to_key(key), d)) {
+        counts.count(live_guard_counters::local_negative);
         answer = Status::NotFound();
     } else {
         const auto read_begin = clock::now();
         answer = read();
-        tally.read_times.record(since(read_begin));
-        tally.count(guard_tally::read);
+        counts.read_times.record(since(read_begin));
+        counts.count(live_guard_counters::read);
         if (answer.IsNotFound()) {
             if (may_learn(options)) learn(options, d, key);
         } else if (!answer.ok() && !answer.IsIncomplete()) {
-            tally.count(guard_tally::failed_read);
+            counts.count(live_guard_counters::failed_read);
         }
     }
-    if (timed) tally.query_times.record(since(begin));
+    if (timed) counts.query_times.record(since(begin));
     return answer;
 }
 
@@ -162,15 +162,15 @@ template <class Value, class Read>
 void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families,
                           Family* family, const Slice* keys, Value* values, std::string* timestamps, Status* statuses,
                           const Read& read) {
-    guard_tally& tally = gate_->tally();
+    live_guard_counters& counts = core_->live_counters();
     sieve by_filter;
     std::vector<bool> is_denied(count);
     for (std::size_t i = 0; is_of_the_present(options) && i < count; ++i) {
         if (!is_guarded(families == nullptr ? family : families[i])) continue;
-        tally.count(guard_tally::query);
-        const digest d = gate_->hash()(to_key(keys[i]));
+        counts.count(live_guard_counters::query);
+        const digest d = core_->hash()(to_key(keys[i]));
         const std::uint32_t clock = clock_.of(d);
-        is_denied[i] = !gate_->may_contain(to_key(keys[i]), d);
+        is_denied[i] = !core_->may_contain(to_key(keys[i]), d);
         by_filter.denied += is_denied[i] ? 1u : 0u;
         by_filter.asked.push_back({.index = i, .where = d, .clock = clock, .denied = is_denied[i]});
     }
@@ -212,21 +212,21 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
     for (const sieve::question& each : by_filter.asked) {
         Status& status = statuses[each.index];
         if (each.denied && !read_all) {
-            tally.count(guard_tally::local_negative);
+            counts.count(live_guard_counters::local_negative);
             clear(values[each.index]);
             if (timestamps != nullptr) timestamps[each.index].clear();
             status = Status::NotFound();
             continue;
         }
         was_read = true;
-        tally.count(guard_tally::read);
+        counts.count(live_guard_counters::read);
         if (status.IsNotFound()) {
             if (may_learn(options)) learn(options, each.where, keys[each.index]);
         } else if (!status.ok() && !status.IsIncomplete()) {
-            tally.count(guard_tally::failed_read);
+            counts.count(live_guard_counters::failed_read);
         }
     }
-    if (was_read) tally.read_times.record(since(begin));
+    if (was_read) counts.read_times.record(since(begin));
 }
 
 void guarded_db::MultiGet(const rocksdb::ReadOptions& options, Family* family, std::size_t count, const Slice* keys,

@@ -1,4 +1,4 @@
-// Data and records of R in one batch; registered as in flight before it, told to the filter behind it (guard/gate.hpp). See guarded_db.hpp.
+// Data and records of R in one batch; registered as in flight before it, told to the filter behind it (guard/guard_core.hpp). See guarded_db.hpp.
 #include <rocksdb/write_batch.h>
 
 #include <utility>
@@ -29,7 +29,7 @@ template <class Change>
 rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, const Slice& key, std::size_t size_bytes,
                                       bool is_put, Change&& change) {
     if (Status logged = check_log(options); !logged.ok()) return logged;
-    const digest d = gate_->hash()(to_key(key));
+    const digest d = core_->hash()(to_key(key));
     const record_key name{d, to_key(key)};
     rocksdb::WriteBatch both{size_bytes + key.size() + name.slice().size() + batch_overhead_bytes};
     Status done = change(both);
@@ -40,17 +40,17 @@ rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, cons
 
     const writers_lock::shared inside{writers_};
     if (is_put) {
-        rocks_gate::entering in{*gate_, d};
+        rocks_guard_core::entering in{*core_, d};
         clock_.tick(d);
         fail_point("guard.entered");
         done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.committed");
-        in.settle(to_key(key));  // after an error too: it may have happened
-        fail_point("guard.settled");
+        in.on_committed(to_key(key));  // after an error too: it may have happened
+        fail_point("guard.inserted");
     } else {
         done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.removed");
-        if (done.ok()) gate_->forget(to_key(key));
+        if (done.ok()) core_->on_erased(to_key(key));
         fail_point("guard.forgotten");
     }
     return done;
@@ -131,7 +131,7 @@ rocksdb::Status guarded_db::DeleteRange(const rocksdb::WriteOptions& options, Fa
 
 rocksdb::Status guarded_db::Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* updates) {
     if (updates == nullptr || closed_.load(std::memory_order_relaxed)) return db_->Write(options, updates);
-    batch_plan plan{gate_->hash(), index_id_, meta_id_, has_merge_operator_};
+    batch_plan plan{core_->hash(), index_id_, meta_id_, has_merge_operator_};
     if (Status read = plan.read(*updates); !read.ok()) return read;
     if (!plan.touches_guarded()) return pass_on(updates->Count(), [&] { return db_->Write(options, updates); });
     if (Status logged = check_log(options); !logged.ok()) return logged;
@@ -161,19 +161,19 @@ rocksdb::Status guarded_db::write_batch(const rocksdb::WriteOptions& options, ro
 
 rocksdb::Status guarded_db::commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all,
                                    const batch_plan& plan) {
-    rocks_gate::entering in{*gate_, in_flight_keys{plan.puts(), &batch_plan::change::where}};
+    rocks_guard_core::entering in{*core_, in_flight_keys{plan.puts(), &batch_plan::change::where}};
     for (const batch_plan::change& each : plan.puts()) clock_.tick(each.where);
     fail_point("guard.entered");
     Status done = accounts_.counted(all.Count(), [&] { return db_->Write(options, &all); });
     fail_point("store.committed");
     for (const batch_plan::change& each : plan.puts()) {
-        in.settle(to_key(each.key));  // after an error too: it may have happened
-        fail_point("guard.key_settled");
+        in.on_committed(to_key(each.key));  // after an error too: it may have happened
+        fail_point("guard.key_inserted");
     }
     if (done.ok()) {
-        for (const batch_plan::change& each : plan.deletions()) gate_->forget(to_key(each.key));
+        for (const batch_plan::change& each : plan.deletions()) core_->on_erased(to_key(each.key));
     }
-    fail_point("guard.settled");
+    fail_point("guard.inserted");
     return done;
 }
 

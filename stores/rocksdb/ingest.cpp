@@ -135,7 +135,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
     const std::lock_guard one_at_a_time{ingesting_};
     std::vector<std::pair<digest, std::string>> keys;
     const rocksdb::Options options = db_->GetOptions(arguments[guarded].column_family);
-    Status done = keys_of_files(options, arguments[guarded].external_files, gate_->hash(), keys);
+    Status done = keys_of_files(options, arguments[guarded].external_files, core_->hash(), keys);
     if (!done.ok()) return done;
     if (keys.empty()) return Status::NotSupported("a file without keys");
 
@@ -149,17 +149,17 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
     if (done.ok()) {
         const writers_lock::shared inside{writers_};
         if (const auto written = next_generation(); !written) {
-            keeper_->give_up();  // whether it is on disk, nobody knows
+            snapshotter_->give_up();  // whether it is on disk, nobody knows
             done = to_status(written.error());
         }
     }
     if (done.ok()) {
         fail_point("ingest.announced");
-        make_room(gate_->filter(), records_, keys.size());
+        make_room(core_->filter(), records_, keys.size());
         arguments.push_back(companion);
         const writers_lock::exclusive nobody_else_writes{writers_};
         using known_key = std::pair<digest, std::string>;
-        rocks_gate::entering in{*gate_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
+        rocks_guard_core::entering in{*core_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
         for (const auto& [where, key] : keys) clock_.tick(where);
         ingests_->expect(arguments[guarded].external_files.size());
         done = db_->IngestExternalFiles(arguments);
@@ -167,7 +167,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         if (done.ok()) accounts_.ingested(arguments[guarded].external_files.size());
         fail_point("ingest.done");
         for (const auto& [where, key] : keys) {
-            // After an error, too, what R holds or may hold goes in; but not a million strangers.
+            // After an error, too, what R holds or may hold goes in; but not a million absent keys.
             if (!done.ok()) {
                 const auto held = records_.contains(where, key);
                 if (held && !*held) {
@@ -175,21 +175,23 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
                     continue;
                 }
             }
-            in.settle(key);
+            in.on_committed(key);
         }
-        // Keys that a growing filter had no room for. Where more than a few ranges wait, the keeper's thread is at it, and
+        // Keys that a growing filter had no room for. Where more than a few ranges wait, the snapshotter's thread is at it, and
         // writers do not wait for that.
-        if (const unsigned pending = gate_->pending_ranges(); pending > 0 && pending <= doors::number_of_doors / 64)
-            (void)gate_->repair();
+        if (const unsigned pending = core_->pending_ranges();
+            pending > 0 && pending <= range_states::number_of_ranges / 64)
+            (void)core_->repair();
         // Done, or refused and nothing has changed: snapshots are of use again. After an error in its own files RocksDB takes no
         // more writes; then nobody knows what it will find when it is opened again.
         if (done.ok() || next_generation()) {
-            keeper_->set_generation(meta_.generation);
+            snapshotter_->set_generation(meta_.generation);
             // The new tables are accounted for, unless a foreign one is among them. A crash before the next mark costs a
             // re-index.
-            if (settle_accounts() && !gate_->remote_lacks_keys() && accounts_.note_tables()) (void)accounts_.note(true);
+            if (reconcile_accounts() && !core_->remote_lacks_keys() && accounts_.note_tables())
+                (void)accounts_.note(true);
         } else {
-            keeper_->give_up();
+            snapshotter_->give_up();
         }
     }
     // Moved away if all went well.

@@ -205,7 +205,7 @@ rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     };
     std::vector<question> asked;
     asked.reserve(keys.size());
-    for (const std::string& key : keys) asked.push_back({.where = gate_->hash()(key), .clock = 0, .there = true});
+    for (const std::string& key : keys) asked.push_back({.where = core_->hash()(key), .clock = 0, .there = true});
     {
         const writers_lock::exclusive nobody_writes{writers_};
         for (question& each : asked) each.clock = clock_.of(each.where);
@@ -234,7 +234,7 @@ rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     for (std::size_t i = 0; i < keys.size(); ++i) {
         if (asked[i].there) continue;
         const writers_lock::shared inside{writers_};
-        gate_->forget(to_key(keys[i]));
+        core_->on_erased(to_key(keys[i]));
     }
     keys.clear();
     return {};

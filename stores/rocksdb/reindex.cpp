@@ -15,19 +15,19 @@ constexpr std::size_t keys_per_piece = 256;  // writers wait for one piece
 
 result<void> guarded_db::repair() noexcept try {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "the database is closed");
-    return keeper_->repair();
+    return snapshotter_->repair();
 } catch (const std::exception&) {
     return error::make(error_code::out_of_memory, "no memory to repair");
 }
 
 result<void> guarded_db::look_for_foreign_writes() {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "the database is closed");
-    return keeper_->look();
+    return snapshotter_->look();
 }
 
 result<void> guarded_db::reindex() {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "the database is closed");
-    gate_->need_repair_everywhere(false);
+    core_->need_repair_everywhere(false);
     return repair();
 }
 
@@ -47,7 +47,7 @@ result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
         at->Seek(from);
     for (; added.ok() && at->Valid() && records.Count() < keys_per_piece; at->Next()) {
         const key_view key = to_key(at->key());
-        const record_key name{gate_->hash()(key), key};
+        const record_key name{core_->hash()(key), key};
         added = records.Put(&records_.family(), name.slice(), {});
     }
     if (!at->status().ok()) return to_error(at->status(), "read the keys of the database");
@@ -63,13 +63,13 @@ result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
 
 result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     const std::lock_guard one_at_a_time{reindexing_};
-    if (!gate_->remote_lacks_keys()) return {};
+    if (!core_->remote_lacks_keys()) return {};
     std::uint64_t lacks = 0;
     {
         // The state on disk first: whatever happens now, the next opening builds the index again.
         const writers_lock::exclusive nobody_writes{writers_};
-        (void)accounts_.settle();  // what was foreign until here is met below
-        lacks = gate_->remote_lacks();
+        (void)accounts_.reconcile();  // what was foreign until here is met below
+        lacks = core_->remote_lacks();
         if (meta_.state != store_state::indexing) {
             meta_.state = store_state::indexing;
             if (const auto written = next_generation(); !written) return written;
@@ -92,7 +92,7 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     const writers_lock::exclusive nobody_writes{writers_};
     // A foreign write beside the scan may have come behind it: again, from the beginning. Accounts say it once, perhaps to
     // another thread (a look, a snapshot, an ingest), which has then told the guard. So may what reindex() was called for.
-    if (!settle_accounts() || gate_->remote_lacks() != lacks) {
+    if (!reconcile_accounts() || core_->remote_lacks() != lacks) {
         return error::make(error_code::mismatch,
                            "writes went past the guard, or reindex() was called, while the index was completed");
     }
@@ -102,18 +102,18 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
         meta_.state = store_state::indexing;
         return written;
     }
-    keeper_->set_generation(meta_.generation);
-    if (!gate_->remote_is_whole(lacks))
+    snapshotter_->set_generation(meta_.generation);
+    if (!core_->remote_is_whole(lacks))
         return error::make(error_code::mismatch, "reindex() was called while the index was completed");
-    if (settle_accounts()) (void)accounts_.note();
+    if (reconcile_accounts()) (void)accounts_.note();
     fail_point("index.ready");
     return {};
 }
 
-bool guarded_db::settle_accounts() {
-    if (accounts_.settle()) return true;
-    gate_->on_foreign_writes("every key is answered \"maybe\" until the index is completed");
-    gate_->need_repair_everywhere(false);
+bool guarded_db::reconcile_accounts() {
+    if (accounts_.reconcile()) return true;
+    core_->on_foreign_writes("every key is answered \"maybe\" until the index is completed");
+    core_->need_repair_everywhere(false);
     return false;
 }
 
@@ -132,8 +132,8 @@ void guarded_db::remove_orphan(const digest& where, key_view key) {
     if (!is_orphan()) return;
     const auto gone = accounts_.counted(1, [&] { return db_->Delete({}, &records_.family(), name.slice()); });
     if (!gone.ok()) return;
-    if constexpr (rocks_gate::learns) gate_->forget(key);
-    gate_->tally().count(guard_tally::orphan_record);
+    if constexpr (rocks_guard_core::learns) core_->on_erased(key);
+    core_->live_counters().count(live_guard_counters::orphan_record);
 }
 
 }  // namespace genista::rocks

@@ -130,11 +130,11 @@ result<void> published_file::write(std::span<const std::byte> bytes) noexcept tr
 result<void> published_file::publish(const std::string& path) {
     rocksdb::IOStatus status = file_->Sync({}, nullptr);
     if (status.ok()) status = file_->Close({}, nullptr);
-    fail_point("keeper.written");
+    fail_point("snapshotter.written");
     if (status.ok()) status = files_.RenameFile(folder_ + "/" + std::string{temporary}, path, {}, nullptr);
     if (!status.ok()) return to_error(status, "write the snapshot " + path);
     published_ = true;
-    fail_point("keeper.renamed");
+    fail_point("snapshotter.renamed");
     status = sync_folder(files_, folder_);
     if (!status.ok()) return to_error(status, "make the snapshot " + path + " durable");
     return {};

@@ -47,7 +47,7 @@ write_accounts::write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* not
       own_files_{ingests_ != nullptr ? ingests_->files() : 0},
       sequence_{db.GetLatestSequenceNumber()} {}
 
-bool write_accounts::settle() {
+bool write_accounts::reconcile() {
     const std::uint64_t now = db_->GetLatestSequenceNumber();
     const std::uint64_t files = ingests_ != nullptr ? ingests_->files() : own_files_;
     const std::uint64_t of_files = ingests_ != nullptr ? ingests_->take_numbers() : 0;

@@ -56,10 +56,10 @@ class counting_map {
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first_position, std::uint64_t last_position, Visit&& visit) {
         add(range_reads_, 1);
-        visit_tally tally{*this};
+        visit_counts counts{*this};
         return noted(inner_.for_each(first_position, last_position, [&](const digest& where, key_view key) -> bool {
-            ++tally.keys;
-            tally.key_bytes += key.size;
+            ++counts.keys;
+            counts.key_bytes += key.size;
             return visit(where, key);
         }));
     }
@@ -86,15 +86,15 @@ class counting_map {
     using counter = std::atomic<std::uint64_t>;
 
     // Adds up one visit locally, so that a range of many keys costs two atomic additions, also if a visitor throws.
-    struct visit_tally {
+    struct visit_counts {
         counting_map& owner;
         std::uint64_t keys = 0;
         std::uint64_t key_bytes = 0;
 
-        explicit visit_tally(counting_map& map) noexcept : owner{map} {}
-        visit_tally(const visit_tally&) = delete;
-        visit_tally& operator=(const visit_tally&) = delete;
-        ~visit_tally() {
+        explicit visit_counts(counting_map& map) noexcept : owner{map} {}
+        visit_counts(const visit_counts&) = delete;
+        visit_counts& operator=(const visit_counts&) = delete;
+        ~visit_counts() {
             add(owner.keys_visited_, keys);
             add(owner.key_bytes_visited_, key_bytes);
         }

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/cpu.hpp"
-#include "lab/twins/bit_strings_workloads.hpp"
+#include "lab/scalar/bit_strings_workloads.hpp"
 
 namespace genista::bits::bit_strings_model_test {
 namespace {
@@ -14,9 +14,9 @@ template <class Strings>
 void expect_chance_finds_no_mismatch(std::uint64_t seed) {
     random_bit_strings_workload<Strings> workload{seed};
     for (int i = 0; i < 20'000; ++i) workload.step();
-    for (std::size_t i = 0; i < workload.driver.tally.of.size(); ++i) {
-        EXPECT_GT(workload.driver.tally.of[i].cases, 100u) << bit_strings_operation_names[i];
-        EXPECT_EQ(workload.driver.tally.of[i].mismatches, 0u) << bit_strings_operation_names[i];
+    for (std::size_t i = 0; i < workload.driver.counts.of.size(); ++i) {
+        EXPECT_GT(workload.driver.counts.of[i].cases, 100u) << bit_strings_operation_names[i];
+        EXPECT_EQ(workload.driver.counts.of[i].mismatches, 0u) << bit_strings_operation_names[i];
     }
 }
 
@@ -46,7 +46,7 @@ TEST(bit_strings_model, one_to_four_words_with_bmi2) {
 template <std::size_t Words>
 void expect_steps_do_not_depend_on_the_strings() {
     using strings = bit_strings<Words, counted<portable_words>>;
-    bit_strings_tally first_shape;
+    bit_strings_counts first_shape;
     for (std::size_t slots = 16; slots <= strings::slots; slots *= 2)
         for (std::size_t count = 2; count <= slots - 3; count = count * 3 / 2) {
             random_bit_strings_workload<strings> workload{slots + count};
@@ -54,13 +54,13 @@ void expect_steps_do_not_depend_on_the_strings() {
                 workload.fill_exactly(slots - 3, count);
                 workload.each_operation_once();
             }
-            const bit_strings_tally& tally = workload.driver.tally;
-            ASSERT_EQ(tally.mismatches(), 0u);
-            if (first_shape.cases() == 0) first_shape = tally;
-            for (std::size_t i = 0; i < tally.of.size(); ++i) {
-                EXPECT_EQ(tally.of[i].steps_max, first_shape.of[i].steps_max)
+            const bit_strings_counts& counts = workload.driver.counts;
+            ASSERT_EQ(counts.mismatches(), 0u);
+            if (first_shape.cases() == 0) first_shape = counts;
+            for (std::size_t i = 0; i < counts.of.size(); ++i) {
+                EXPECT_EQ(counts.of[i].steps_max, first_shape.of[i].steps_max)
                     << bit_strings_operation_names[i] << " with " << count << " strings in " << slots << " slots";
-                EXPECT_LE(tally.of[i].steps_max, step_bound_of<strings>(bit_strings_operation{i}))
+                EXPECT_LE(counts.of[i].steps_max, step_bound_of<strings>(bit_strings_operation{i}))
                     << bit_strings_operation_names[i];
             }
         }

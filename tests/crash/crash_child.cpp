@@ -30,8 +30,8 @@ bool take(genista::test::life_plan& plan, std::string_view name, std::string_vie
     const std::uint64_t number = to_number(value);
     if (name == "indexed")
         plan.store.arrangement = number != 0 ? genista::rocks::layout::indexed : genista::rocks::layout::clustered;
-    else if (name == "keeper_ms")
-        plan.store.keeper_ms = static_cast<unsigned>(number);
+    else if (name == "snapshotter_ms")
+        plan.store.snapshotter_ms = static_cast<unsigned>(number);
     else if (name == "sync")
         plan.store.sync = number != 0;
     else if (name == "wal_kept_mb")

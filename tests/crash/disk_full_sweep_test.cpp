@@ -66,7 +66,7 @@ TEST_P(disk_full, leaves_the_former_snapshot) {
         ASSERT_TRUE((*store)->put("grace", "1906"));
         fate.fill_disk();
         EXPECT_FALSE((*store)->save());
-        EXPECT_EQ((*store)->keeper().failures(), 1u);
+        EXPECT_EQ((*store)->snapshotter().failures(), 1u);
         EXPECT_EQ(snapshots_in(place.path()), before);
         EXPECT_FALSE((*store)->close());  // it could not save, and says so
         EXPECT_EQ(snapshots_in(place.path()), before);

@@ -26,7 +26,7 @@ namespace genista::test {
 
 struct store_settings {
     rocks::layout arrangement = rocks::layout::clustered;
-    unsigned keeper_ms = 0;  // between snapshots; 0: only when told, and on close
+    unsigned snapshotter_ms = 0;  // between snapshots; 0: only when told, and on close
     bool snapshot_on_close = true;
     bool sync = false;  // every write
     std::uint64_t wal_kept_mb = 16;
@@ -80,8 +80,8 @@ class either_store {
                                                                     const store_settings& settings) {
         std::unique_ptr<either_store> made{new either_store};
         made->writes_.sync = settings.sync;
-        const rocks::keeper_options keeper{.every = std::chrono::milliseconds{settings.keeper_ms},
-                                           .on_close = settings.snapshot_on_close};
+        const rocks::snapshotter_options snapshotter{.every = std::chrono::milliseconds{settings.snapshotter_ms},
+                                                     .on_close = settings.snapshot_on_close};
         if (settings.arrangement == rocks::layout::clustered) {
             rocks::clustered_db_options options;
             options.store.rocksdb = small_rocksdb_options(settings.env, settings.cold, settings.memtable_kb);
@@ -89,7 +89,7 @@ class either_store {
             options.store.wal_kept_mb = settings.wal_kept_mb;
             options.filter.capacity = settings.capacity;
             options.guard.adapt = settings.adapt;
-            options.keeper = keeper;
+            options.snapshotter = snapshotter;
             options.build_behind = settings.build_behind;
             auto opened = rocks::clustered_db::open(path, options);
             if (!opened) return opened.error();
@@ -100,7 +100,7 @@ class either_store {
             options.wal_kept_mb = settings.wal_kept_mb;
             options.filter.capacity = settings.capacity;
             options.guard.adapt = settings.adapt;
-            options.keeper = keeper;
+            options.snapshotter = snapshotter;
             options.build_behind = settings.build_behind;
             options.rebuild_index = settings.rebuild_index;
             if (settings.cold) options.index = options.rocksdb;
@@ -172,7 +172,7 @@ class either_store {
         }
     }
     // The indexed layout only: as a program that knows of no guard, or a handle of the base. The key may be denied until
-    // look(), save() or the keeper's thread has found the write (docs/operations.md).
+    // look(), save() or the snapshotter's thread has found the write (docs/operations.md).
     result<void> put_past_the_guard(const std::string& key, const std::string& value) {
         return to_result(base().Put(writes_, key, value), "put past the guard");
     }
@@ -218,14 +218,14 @@ class either_store {
     // Every key is "maybe" until R is whole, where it can lack keys, and the filter has all of it.
     result<void> reindex() {
         if (indexed_) return indexed_->reindex();
-        gate().need_repair_everywhere();
+        core().need_repair_everywhere();
         return repair();
     }
     // The range of this key needs repair, though the filter lacks nothing.
-    void need_repair(const std::string& key) { const rocks::rocks_gate::entering unsettled{gate(), hash()(key)}; }
+    void need_repair(const std::string& key) { const rocks::rocks_guard_core::entering unsettled{core(), hash()(key)}; }
     // For writes past the guard.
-    result<void> look() { return keeper().look(); }
-    result<void> save() { return keeper().save(); }
+    result<void> look() { return snapshotter().look(); }
+    result<void> save() { return snapshotter().save(); }
     // By a write that writes nothing: FlushWAL(true) of RocksDB 7.8 asserts that its log is not broken.
     result<void> sync() {
         rocksdb::WriteBatch nothing;
@@ -238,10 +238,12 @@ class either_store {
 
     [[nodiscard]] rocks::filter_origin origin() const { return clustered_ ? clustered_->origin() : indexed_->origin(); }
     [[nodiscard]] guard_counters counters() const { return clustered_ ? clustered_->counters() : indexed_->counters(); }
-    [[nodiscard]] rocks::filter_keeper& keeper() { return clustered_ ? clustered_->keeper() : indexed_->keeper(); }
-    [[nodiscard]] rocks::rocks_gate& gate() { return clustered_ ? clustered_->inner_gate() : indexed_->inner_gate(); }
+    [[nodiscard]] rocks::filter_snapshotter& snapshotter() {
+        return clustered_ ? clustered_->snapshotter() : indexed_->snapshotter();
+    }
+    [[nodiscard]] rocks::rocks_guard_core& core() { return clustered_ ? clustered_->core() : indexed_->core(); }
     [[nodiscard]] rocks::ordered_records& records() { return clustered_ ? clustered_->records() : indexed_->records(); }
-    [[nodiscard]] rocks::keeper_place place() {
+    [[nodiscard]] rocks::snapshotter_place place() {
         return {.db = &base(),
                 .records = &records().family(),
                 .identity = clustered_ ? clustered_->identity() : indexed_->identity(),
@@ -249,7 +251,7 @@ class either_store {
                 .lives = clustered_ ? clustered_->lives() : indexed_->lives(),
                 .recorded = clustered_ ? clustered_->store().snapshots() : std::nullopt};
     }
-    [[nodiscard]] const hasher& hash() { return gate().hash(); }
+    [[nodiscard]] const hasher& hash() { return core().hash(); }
     [[nodiscard]] rocksdb::DB& base() { return clustered_ ? clustered_->base() : indexed_->base(); }
 
   private:

@@ -1,5 +1,5 @@
 // A disk that writes but does not read. Puts reach the store, and the filter cannot always be told, because it has to look at
-// the key's neighbours: their doors jam (guard/doors.hpp). Nothing is denied, no snapshot is taken that would, and when reads
+// the key's neighbours: their ranges jam (guard/range_states.hpp). Nothing is denied, no snapshot is taken that would, and when reads
 // work again a repair brings everything in.
 #include <gtest/gtest.h>
 
@@ -39,9 +39,9 @@ TEST_P(failed_reads, jam_doors_and_deny_nothing) {
 
     fate.fail_from(fate.calls());
     int put = keys / 2;
-    for (; put < 50 * keys && store.counters().jammed_doors < 3; ++put)
+    for (; put < 50 * keys && store.counters().ranges_pending_repair < 3; ++put)
         ASSERT_TRUE(store.put(key_number(put), "value"));
-    ASSERT_GT(store.counters().jammed_doors, 0u) << "the filter never had to read";
+    ASSERT_GT(store.counters().ranges_pending_repair, 0u) << "the filter never had to read";
     EXPECT_FALSE(store.save());
     EXPECT_FALSE(store.repair());
     for (int i = 0; i < put; ++i) ASSERT_TRUE(store.may_contain(key_number(i))) << i;
@@ -50,7 +50,7 @@ TEST_P(failed_reads, jam_doors_and_deny_nothing) {
     fate.heal();
     ASSERT_TRUE(store.base().ContinueBackgroundWork().ok());
     EXPECT_TRUE(store.repair());
-    EXPECT_EQ(store.counters().jammed_doors, 0u);
+    EXPECT_EQ(store.counters().ranges_pending_repair, 0u);
     EXPECT_TRUE(store.audit());
     EXPECT_TRUE(store.save());
 

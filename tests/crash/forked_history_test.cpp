@@ -162,10 +162,10 @@ TEST_P(forked_history, a_snapshot_is_no_reason_for_another_one) {
         const auto store = open("db");
         put_some(*store, "key-");
         ASSERT_TRUE(store->save());
-        const std::uint64_t taken = store->keeper().snapshots();
+        const std::uint64_t taken = store->snapshotter().snapshots();
         sequence = store->base().GetLatestSequenceNumber();
         ASSERT_TRUE(store->save());
-        EXPECT_EQ(store->keeper().snapshots(), taken);
+        EXPECT_EQ(store->snapshotter().snapshots(), taken);
         EXPECT_EQ(store->base().GetLatestSequenceNumber(), sequence);
     }
     const auto store = open("db");

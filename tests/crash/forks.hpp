@@ -33,11 +33,11 @@ inline void bring_snapshots(const std::string& kept, const std::string& database
 
 // The control: a snapshot of this store that says it was taken in the life `owner`, as if there were no lives.
 inline result<void> save_as(either_store& store, const rocks::store_id& owner, const std::string& database) {
-    const rocks::keeper_place place = store.place();
+    const rocks::snapshotter_place place = store.place();
     const store_mark mark{.identity = owner, .sequence = place.db->GetLatestSequenceNumber()};
     auto file = rocks::published_file::create(*place.db->GetFileSystem(), snapshots_of(database));
     if (!file) return file.error();
-    if (const auto saved = store.gate().filter().save(**file, mark); !saved) return saved;
+    if (const auto saved = store.core().filter().save(**file, mark); !saved) return saved;
     return (*file)->publish(rocks::snapshot_path(snapshots_of(database), mark.sequence));
 }
 

@@ -4,7 +4,7 @@
 //
 // A kill is a copy of the folder in the middle of the operations, which is what the next opening finds. The settings are
 // RocksDB's (write queues, logs that are recycled, compressed or thrown away, blobs, flushes) and the guard's (a memory
-// limit, building behind the opening, the keeper's thread). GENISTA_HISTORIES sets how many, for both layouts together, and
+// limit, building behind the opening, the snapshotter's thread). GENISTA_HISTORIES sets how many, for both layouts together, and
 // GENISTA_HISTORY the first seed.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 constexpr int lives_of_a_history = 6;
 
-struct tally {
+struct counts {
     std::uint64_t histories = 0, openings = 0, from_snapshot = 0, refused = 0, reindexed = 0;
     std::uint64_t operations = 0, kills = 0, put_back = 0, foreign = 0, asked = 0;
 };
@@ -41,7 +41,7 @@ struct tally {
 // What both layouts go through. One thread draws the numbers, so that a seed tells the same story but for RocksDB's threads.
 class history {
   public:
-    history(std::uint64_t seed, tally& seen) : seed_{seed}, seen_{seen}, chance_{seed} {}
+    history(std::uint64_t seed, counts& seen) : seed_{seed}, seen_{seen}, chance_{seed} {}
     history(const history&) = delete;
     history& operator=(const history&) = delete;
     virtual ~history() = default;
@@ -116,9 +116,9 @@ class history {
         options.filter.capacity = one_in(3) ? 2000 : 64;
         options.build_behind = one_in(4);
         if (one_in(5)) options.filter.memory_limit = 68'000 + below(30'000);
-        options.keeper.every = std::chrono::milliseconds{one_in(3) ? 1 + below(20) : 0};
-        options.keeper.watch = std::chrono::milliseconds{1 + below(5)};
-        options.keeper.on_close = !one_in(3);
+        options.snapshotter.every = std::chrono::milliseconds{one_in(3) ? 1 + below(20) : 0};
+        options.snapshotter.watch = std::chrono::milliseconds{1 + below(5)};
+        options.snapshotter.on_close = !one_in(3);
         options.guard.adapt = one_in(3) ? adapting::in_background : adapting::on_read;
     }
 
@@ -138,7 +138,7 @@ class history {
     virtual void expect_all_found(const char* when) = 0;
     virtual void close() = 0;
     virtual rocksdb::DB& base() = 0;
-    virtual rocks::filter_keeper& keeper() = 0;
+    virtual rocks::filter_snapshotter& snapshotter() = 0;
     virtual rocks::filter_origin origin() = 0;
     virtual std::uint64_t refused() = 0;
     // A few writes of a program that knows of no guard. The database is open for it alone.
@@ -157,7 +157,7 @@ class history {
             operate_once();
             if (is_killed_ && one_in(12)) break;
         }
-        if (went_past_) (void)keeper().look();
+        if (went_past_) (void)snapshotter().look();
     }
 
     // What a kill at this moment would leave.
@@ -167,7 +167,7 @@ class history {
             try {
                 copy_folder(database(), place_.path("killed"));
                 ++seen_.kills;
-            } catch (const fs::filesystem_error&) {  // a snapshot of the keeper's thread went
+            } catch (const fs::filesystem_error&) {  // a snapshot of the snapshotter's thread went
                 is_killed_ = false;
             }
         });
@@ -219,7 +219,7 @@ class history {
     }
 
     std::uint64_t seed_;
-    tally& seen_;
+    counts& seen_;
     splitmix chance_;
     int life_ = 0;
     bool is_killed_ = false;  // a copy of this life's folder takes its place
@@ -255,7 +255,7 @@ class indexed_history final : public history {
         db_.reset();
     }
     rocksdb::DB& base() override { return db_->base(); }
-    rocks::filter_keeper& keeper() override { return db_->keeper(); }
+    rocks::filter_snapshotter& snapshotter() override { return db_->snapshotter(); }
     rocks::filter_origin origin() override { return db_->origin(); }
     std::uint64_t refused() override { return db_->store_figures().snapshots_refused; }
 
@@ -282,7 +282,7 @@ class indexed_history final : public history {
             case 3:
                 return take_table_in(*db_);
             case 4:
-                return (void)db_->keeper().save();
+                return (void)db_->snapshotter().save();
             case 5:
                 return (void)db_->repair();
             case 6:
@@ -426,7 +426,7 @@ class clustered_history final : public history {
         db_.reset();
     }
     rocksdb::DB& base() override { return db_->base(); }
-    rocks::filter_keeper& keeper() override { return db_->keeper(); }
+    rocks::filter_snapshotter& snapshotter() override { return db_->snapshotter(); }
     rocks::filter_origin origin() override { return db_->origin(); }
     std::uint64_t refused() override { return db_->store_figures().snapshots_refused; }
 
@@ -446,13 +446,13 @@ class clustered_history final : public history {
         const std::string key = some_key();
         switch (below(20)) {
             case 0:
-                return (void)db_->keeper().save();
+                return (void)db_->snapshotter().save();
             case 1:
                 return (void)db_->repair();
             case 2:
                 return (void)db_->store().flush();
             case 3:
-                return (void)db_->keeper().look();
+                return (void)db_->snapshotter().look();
             case 4:
                 return write_past_the_guard(key);
             case 5:
@@ -528,7 +528,7 @@ class histories : public testing::TestWithParam<rocks::layout> {};
 TEST_P(histories, deny_no_key_that_the_store_holds) {
     const std::uint64_t wanted = (amount("GENISTA_HISTORIES", 6, 600) + 1) / 2;
     const std::uint64_t first = amount("GENISTA_HISTORY", 1, 1);
-    tally seen;
+    counts seen;
     for (std::uint64_t seed = first; seed < first + wanted && !HasFailure(); ++seed) {
         if (GetParam() == rocks::layout::indexed)
             indexed_history{seed, seen}.run();

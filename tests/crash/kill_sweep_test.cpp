@@ -51,7 +51,7 @@ class kill_sweep : public testing::TestWithParam<chain> {
                 "repairs=" + number(GetParam().mixed && chance_.below(3) == 0 ? 1 : 0),
                 "threads=" + number(GetParam().threads),
                 "seed=" + number(chance_() >> 16),
-                "keeper_ms=" + number(1 + chance_.below(6)),
+                "snapshotter_ms=" + number(1 + chance_.below(6)),
                 "sync=" + number(chance_.below(8) == 0 ? 1 : 0),
                 "wal_kept_mb=" + number(chance_.below(4) == 0 ? 1 : 16),
                 "background=" + number(background)};
@@ -60,25 +60,25 @@ class kill_sweep : public testing::TestWithParam<chain> {
     end_of_life die_at(std::size_t point) {
         const std::string name{fail_point_names[point]};
         auto life = any_life();
-        const bool in_the_keeper = name.starts_with("keeper.");
+        const bool in_the_snapshotter = name.starts_with("snapshotter.");
         // Beside foreign writes few snapshots are taken; files and ranges are a small share of all operations.
-        const std::uint64_t in_keeper = GetParam().foreign ? 2 : 6;
+        const std::uint64_t in_snapshotter = GetParam().foreign ? 2 : 6;
         const bool is_rare = name.starts_with("ingest.") || name.starts_with("range.");
-        const std::uint64_t passes = in_the_keeper ? in_keeper : is_rare ? 4 : 400;
+        const std::uint64_t passes = in_the_snapshotter ? in_snapshotter : is_rare ? 4 : 400;
         std::uint64_t pass = 1 + chance_.below(passes);
         if (name.starts_with("index.")) {
             life.emplace_back("rebuild_index=1");
             pass = 1;
         }
-        if (in_the_keeper && chance_.below(4) == 0) {  // the snapshot of a clean close
-            life.emplace_back("keeper_ms=0");
+        if (in_the_snapshotter && chance_.below(4) == 0) {  // the snapshot of a clean close
+            life.emplace_back("snapshotter_ms=0");
             life.emplace_back("operations=100");
             pass = 1;
         } else {
-            life.emplace_back("operations=" + std::to_string(in_the_keeper ? 5'000 : 100'000));
+            life.emplace_back("operations=" + std::to_string(in_the_snapshotter ? 5'000 : 100'000));
         }
         // Beside foreign writes there is seldom a moment for a snapshot.
-        if (in_the_keeper && GetParam().foreign && chance_.below(4) > 0) life.emplace_back("foreign=0");
+        if (in_the_snapshotter && GetParam().foreign && chance_.below(4) > 0) life.emplace_back("foreign=0");
         life.push_back("point=" + name);
         life.push_back("pass=" + std::to_string(pass));
         return harness_.live(life);
@@ -102,12 +102,12 @@ class kill_sweep : public testing::TestWithParam<chain> {
         auto life = any_life();
         if (!harness_.is_forked()) {
             harness_.fork();
-            life.insert(life.end(), {"operations=5000", "point=keeper.pruned",
+            life.insert(life.end(), {"operations=5000", "point=snapshotter.pruned",
                                      "pass=" + std::to_string(1 + chance_.below(3)), "foreign=0"});
             return harness_.live_apart(life);
         }
         life.insert(life.end(),
-                    {"operations=5000", "point=guard.settled", "pass=" + std::to_string(300 + chance_.below(600))});
+                    {"operations=5000", "point=guard.inserted", "pass=" + std::to_string(300 + chance_.below(600))});
         const mixing how = chance_.below(3) == 0 ? mixing::beside : mixing::instead;
         const bool goes_over = chance_.below(2) == 0;
         const end_of_life end = goes_over ? harness_.live_apart(life) : harness_.live(life);
@@ -207,7 +207,7 @@ void put(kill_harness& harness, either_store& store, std::uint32_t key) {
 
 // As a snapshot of this store would carry it; in the clustered layout one that the store has written down.
 rocks::store_id identity_of(either_store& store) {
-    const rocks::keeper_place place = store.place();
+    const rocks::snapshotter_place place = store.place();
     return place.identity_now(place.recorded && !place.recorded->empty() ? place.recorded->back().id : 0);
 }
 

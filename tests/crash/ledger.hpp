@@ -25,10 +25,11 @@ namespace genista::test {
 
 // The names of base/fail_point.hpp that a write, a snapshot or an opening passes, and those of the controls.
 inline constexpr std::array fail_point_names = std::to_array<std::string_view>(
-    {"guard.entered",       "store.committed", "guard.settled",     "store.removed",   "guard.forgotten",
-     "keeper.marked",       "keeper.saved",    "keeper.log_synced", "keeper.written",  "keeper.renamed",
-     "keeper.pruned",       "index.started",   "index.batch",       "index.filled",    "index.ready",
-     "ingest.announced",    "ingest.done",     "guard.key_settled", "range.committed", "range.piece_read",
+    {"guard.entered",       "store.committed",     "guard.inserted",     "store.removed",
+     "guard.forgotten",     "snapshotter.marked",  "snapshotter.saved",  "snapshotter.log_synced",
+     "snapshotter.written", "snapshotter.renamed", "snapshotter.pruned", "index.started",
+     "index.batch",         "index.filled",        "index.ready",        "ingest.announced",
+     "ingest.done",         "guard.key_inserted",  "range.committed",    "range.piece_read",
      "range.piece_written", "range.cleared"});
 inline constexpr std::size_t points_of_the_clustered_layout = 11;  // the first ones
 

@@ -114,14 +114,14 @@ class life {
     // Every key of the store, asked of the filter; every promise of the ledger, through the guard; the audit. In this order: a
     // read that the filter lets through for nothing teaches it, and a lesson may bring a forgotten key back.
     void check() {
-        std::uint64_t strangers = 0, denied = 0;
+        std::uint64_t absent_keys = 0, denied = 0;
         const auto read = store_->for_each_key([&](const std::string& key) {
             denied += store_->may_contain(key) ? 0u : 1u;
-            strangers += key.starts_with("key-") ? 0u : 1u;
+            absent_keys += key.starts_with("key-") ? 0u : 1u;
         });
         if (!read) complain("cannot read all keys", read.error());
         if (denied > 0) complain("a false negative: " + std::to_string(denied) + " keys of the store are denied");
-        if (strangers > 0) complain(std::to_string(strangers) + " keys that nobody put");
+        if (absent_keys > 0) complain(std::to_string(absent_keys) + " keys that nobody put");
         for (std::uint32_t key = 0; key < ledger::keys && !failed_; ++key) check_key(key);
         // Deletions past the guard leave records without keys until a query meets them: all keys were asked for.
         if (plan_.audits) {
@@ -216,7 +216,7 @@ class life {
         }
     }
 
-    // Past the guard, as a program that knows of none. Alive, the key may be denied until the keeper or this thread has
+    // Past the guard, as a program that knows of none. Alive, the key may be denied until the snapshotter or this thread has
     // looked; after a kill it may not.
     void put_past_the_guard(std::uint32_t key) {
         const std::uint32_t version = ledger_.new_version();
@@ -263,7 +263,7 @@ class life {
         ledger_.begin(key, ledger::absent);
         const std::string name = ledger::name_of(key);
         hiding_records hiding{store_->records(), name};
-        if (const auto gone = store_->gate().filter().forget(key_view{name}, hiding); !gone) {
+        if (const auto gone = store_->core().filter().forget(key_view{name}, hiding); !gone) {
             complain("forget", gone.error());
             return;
         }

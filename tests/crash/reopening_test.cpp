@@ -187,7 +187,7 @@ TEST_P(reopening, rebuilds_if_the_snapshot_is_newer_than_the_store) {
 either_store* saving = nullptr;
 std::string saving_from, saving_to;
 void erase_after_the_mark(const char* name) {
-    if (std::string_view{name} != "keeper.marked") return;
+    if (std::string_view{name} != "snapshotter.marked") return;
     at_fail_point.store(nullptr);
     for (int i = 0; i < 100; ++i) (void)saving->erase("a" + std::to_string(i));
     fs::copy(saving_from, saving_to, fs::copy_options::recursive);

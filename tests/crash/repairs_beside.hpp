@@ -24,7 +24,7 @@ namespace genista::test {
            why.message().find("R lacks keys") != std::string_view::npos;
 }
 
-// One task of an operator, or of the keeper's thread. To complete R makes all ranges "maybe" for a while: rarely.
+// One task of an operator, or of the snapshotter's thread. To complete R makes all ranges "maybe" for a while: rarely.
 [[nodiscard]] inline result<void> look_after(either_store& store, splitmix& chance, std::uint32_t keys) {
     const auto dice = chance.below(100);
     if (dice < 1) return store.reindex();

@@ -1,8 +1,8 @@
-// Why a snapshot syncs the store's log before it is published (rule 3, filter_keeper.hpp): the saved bytes show erases that
+// Why a snapshot syncs the store's log before it is published (rule 3, filter_snapshotter.hpp): the saved bytes show erases that
 // happened after its mark. If the log loses them with the power, the keys are back in the store, and the snapshot denies them.
 //
-// The control is the keeper's sequence without the sync, and without the name that says how far the store had come (the second
-// lock on the same door). It must lose keys; the keeper must not.
+// The control is the snapshotter's sequence without the sync, and without the name that says how far the store had come (the second
+// lock on the same range). It must lose keys; the snapshotter must not.
 #include <gtest/gtest.h>
 
 #include "genista/detail/base/fail_point.hpp"
@@ -23,19 +23,19 @@ std::string key_number(int number) {
 // Erases half of the keys between mark and save, as another thread may.
 either_store* erased_from = nullptr;
 void erase_half(const char* point) {
-    if (std::string_view{point} != "keeper.marked" || erased_from == nullptr) return;
+    if (std::string_view{point} != "snapshotter.marked" || erased_from == nullptr) return;
     for (int i = 0; i < keys; i += 2) (void)erased_from->erase(key_number(i));
     erased_from = nullptr;
 }
 
 // mark, save, publish: everything but the sync of the log.
 result<void> save_without_sync(either_store& store) {
-    const rocks::keeper_place place = store.place();
+    const rocks::snapshotter_place place = store.place();
     const store_mark mark{.identity = place.identity_now(), .sequence = place.db->GetLatestSequenceNumber()};
-    erase_half("keeper.marked");
+    erase_half("snapshotter.marked");
     auto file = rocks::published_file::create(*place.db->GetFileSystem(), place.folder());
     if (!file) return file.error();
-    if (const auto saved = store.gate().filter().save(**file, mark); !saved) return saved;
+    if (const auto saved = store.core().filter().save(**file, mark); !saved) return saved;
     return (*file)->publish(rocks::snapshot_path(place.folder(), mark.sequence));
 }
 
@@ -82,13 +82,13 @@ class sync_control : public testing::TestWithParam<rocks::layout> {
     }
 };
 
-TEST_P(sync_control, a_keeper_that_does_not_sync_the_log_loses_keys) {
+TEST_P(sync_control, a_snapshotter_that_does_not_sync_the_log_loses_keys) {
     const outcome seen = lose_power_after(&save_without_sync);
     EXPECT_EQ(seen.with_snapshot, seen.images);
     EXPECT_GT(seen.denying, seen.images / 2);
 }
 
-TEST_P(sync_control, the_keeper_loses_none) {
+TEST_P(sync_control, the_snapshotter_loses_none) {
     const outcome seen = lose_power_after([](either_store& store) { return store.save(); });
     EXPECT_EQ(seen.with_snapshot, seen.images);
     EXPECT_EQ(seen.denying, 0);

@@ -19,9 +19,9 @@ void one_step(world& w) {
     } else if (kind < 400) {
         w.erase(w.any_key());
     } else if (kind < 550) {
-        w.adapt(w.any_key());  // a member, one that has left, or a stranger
+        w.adapt(w.any_key());  // a member, one that has left, or an absent key
     } else if (kind < 997) {
-        if (const auto stranger = w.find_false_positive(3'000)) w.adapt(*stranger);
+        if (const auto absent_key = w.find_false_positive(3'000)) w.adapt(*absent_key);
     } else if (kind < 998) {
         w.rebuild();
     } else if (kind < 999) {
@@ -98,12 +98,12 @@ TEST(adaptive_bloom_model, every_call_of_an_operation_may_fail_in_every_way) {
                 world w{{.capacity = 12, .rate = 0.5, .seed = 11, .universe = 100}};
                 for (std::uint64_t key = 0; key < 9; ++key) (void)w.insert(key);
                 for (int i = 0; i < 3; ++i) w.adapt(*w.find_false_positive());
-                const auto stranger = w.find_false_positive();
-                ASSERT_TRUE(stranger.has_value());
+                const auto absent_key = w.find_false_positive();
+                ASSERT_TRUE(absent_key.has_value());
                 w.set_faults(1e-300);  // faults are expected from now on; nothing happens by chance
                 auto& half = in_index ? w.faulty_index : w.faulty;
                 ASSERT_TRUE(half.set_plan({.rules = {fault_rule::once(kind, number)}}));
-                w.adapt(*stranger);
+                w.adapt(*absent_key);
                 (void)w.insert(10);
                 w.erase(3);
                 w.adapt(3);
@@ -114,7 +114,7 @@ TEST(adaptive_bloom_model, every_call_of_an_operation_may_fail_in_every_way) {
                 const bool happened = half.counts().calls > number;
                 struck += half.counts().injected();
                 w.set_faults(0);
-                w.adapt(*stranger);
+                w.adapt(*absent_key);
                 (void)w.insert(12);
                 w.scan();
                 w.audit();

@@ -26,7 +26,7 @@ bytes lived_in(std::uint64_t capacity, double rate) {
     for (std::uint64_t key = 0; key < capacity; ++key) w.put(key);
     EXPECT_TRUE(w.filter.rebuild(w.truth));
     for (std::uint64_t i = 0; i < capacity / 4; ++i) {
-        if (const auto stranger = w.find_false_positive(2'000)) w.adapt(*stranger);
+        if (const auto absent_key = w.find_false_positive(2'000)) w.adapt(*absent_key);
     }
     for (std::uint64_t key = 0; key < capacity; key += 8) {
         w.erase(key);

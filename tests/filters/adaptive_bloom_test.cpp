@@ -69,15 +69,15 @@ TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_who_
     ASSERT_EQ(w.filter.details().levels.size(), 4u);
     std::uint64_t dead = 0, moved = 0;
     for (int i = 0; i < 7'000; ++i) {
-        const auto stranger = w.find_false_positive();
-        ASSERT_TRUE(stranger);
+        const auto absent_key = w.find_false_positive();
+        ASSERT_TRUE(absent_key);
         const auto before = w.filter.details();
-        const adaptive_bloom_path path = w.filter.path_of(w.where(*stranger));
+        const adaptive_bloom_path path = w.filter.path_of(w.where(*absent_key));
         ASSERT_TRUE(path.maybe);
-        ASSERT_EQ(*w.filter.adapt(*stranger, w.truth), adapt_outcome::fixed);
+        ASSERT_EQ(*w.filter.adapt(*absent_key, w.truth), adapt_outcome::fixed);
         const auto after = w.filter.details();
         if (after.rebuilds != before.rebuilds) break;
-        const adaptive_bloom_path now = w.filter.path_of(w.where(*stranger));
+        const adaptive_bloom_path now = w.filter.path_of(w.where(*absent_key));
         EXPECT_FALSE(now.maybe);
         EXPECT_GT(now.level, path.level) << "a dead cell sends it up";
         // One cell for each level it passed on the way.
@@ -156,9 +156,9 @@ TEST(adaptive_bloom, a_store_that_outgrows_it_is_asked_to_no_avail_and_what_it_h
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
     for (std::uint64_t key = 1'000; key < 1'010; ++key) w.put(key);
     for (int i = 0; i < 300; ++i) (void)w.filter.may_contain(std::uint64_t{1});
-    const auto stranger = w.find_false_positive();
-    ASSERT_TRUE(stranger);
-    EXPECT_EQ(*w.filter.adapt(*stranger, w.truth), adapt_outcome::fixed);
+    const auto absent_key = w.find_false_positive();
+    ASSERT_TRUE(absent_key);
+    EXPECT_EQ(*w.filter.adapt(*absent_key, w.truth), adapt_outcome::fixed);
     EXPECT_EQ(w.filter.details().rebuilds, 0u);
     w.scan();
     EXPECT_EQ(w.filter.rebuild(w.truth).error().code(), error_code::mismatch);
@@ -293,15 +293,15 @@ TEST(adaptive_bloom, records_that_do_not_belong_are_errors_and_no_cell_dies) {
     for (const fault_kind kind : {fault_kind::wrong_key, fault_kind::wrong_seed, fault_kind::out_of_range}) {
         world w{{.capacity = 300, .rate = 0.25, .seed = 12}};
         fill(w, 300);
-        const auto stranger = w.find_false_positive();
-        ASSERT_TRUE(stranger);
+        const auto absent_key = w.find_false_positive();
+        ASSERT_TRUE(absent_key);
         const auto before = w.saved();
         ASSERT_TRUE(w.faulty_index.set_plan({.rules = {fault_rule::once(kind, 0, fault_scope::ranges)}}));
-        const auto outcome = w.filter.adapt(*stranger, w.remote);
+        const auto outcome = w.filter.adapt(*absent_key, w.remote);
         ASSERT_FALSE(outcome) << to_string(kind);
         EXPECT_EQ(outcome.error().code(), error_code::corrupt);
         EXPECT_EQ(w.saved(), before);
-        EXPECT_EQ(*w.filter.adapt(*stranger, w.remote), adapt_outcome::fixed) << "the truth at the second attempt";
+        EXPECT_EQ(*w.filter.adapt(*absent_key, w.remote), adapt_outcome::fixed) << "the truth at the second attempt";
     }
     // An index that has lost everything.
     world w{{.capacity = 300, .rate = 0.25, .seed = 12}};
@@ -331,16 +331,16 @@ TEST(adaptive_bloom, a_store_that_throws_is_an_error_and_changes_nothing) {
     throwing_map broken;
     with_index no_records{broken, w.plain_index};
     with_index no_index{w.plain, broken};
-    const auto stranger = w.find_false_positive();
+    const auto absent_key = w.find_false_positive();
     const auto before = w.saved();
-    EXPECT_EQ(w.filter.adapt(*stranger, no_records).error().code(), error_code::out_of_memory);
-    EXPECT_EQ(w.filter.adapt(*stranger, no_index).error().code(), error_code::io);
+    EXPECT_EQ(w.filter.adapt(*absent_key, no_records).error().code(), error_code::out_of_memory);
+    EXPECT_EQ(w.filter.adapt(*absent_key, no_index).error().code(), error_code::io);
     EXPECT_EQ(w.filter.insert(std::uint64_t{95}, no_index).error().code(), error_code::io);
     EXPECT_EQ(w.filter.rebuild(no_index).error().code(), error_code::io);
     EXPECT_EQ(w.filter.rebuild(no_records).error().code(), error_code::io);
     EXPECT_EQ(w.saved(), before);
     w.scan();
-    EXPECT_EQ(*w.filter.adapt(*stranger, w.truth), adapt_outcome::fixed);
+    EXPECT_EQ(*w.filter.adapt(*absent_key, w.truth), adapt_outcome::fixed);
     w.audit();
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }

@@ -55,7 +55,7 @@ void read_until(const std::atomic<bool>& done, shared_filter& shared, std::uint6
 void write(shared_filter& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps) {
     test::splitmix chance{first_key};
     std::vector<bool> mine(keys);
-    std::uint64_t stranger = first_key << 32;
+    std::uint64_t absent_key = first_key << 32;
     for (std::uint64_t step = 0; step < steps; ++step) {
         const std::uint64_t i = chance.below(keys), kind = chance.below(32);
         if (kind < 8 && !mine[i]) {
@@ -66,8 +66,9 @@ void write(shared_filter& shared, std::uint64_t first_key, std::uint64_t keys, s
                 ++shared.failed;
             mine[i] = false;
         } else if (kind < 31) {
-            for (int asked = 0; asked < 100 && !shared.filter.may_contain(stranger); ++asked) ++stranger;
-            if (!shared.filter.adapt(kind < 12 && !mine[i] ? first_key + i : stranger, shared.remote)) ++shared.failed;
+            for (int asked = 0; asked < 100 && !shared.filter.may_contain(absent_key); ++asked) ++absent_key;
+            if (!shared.filter.adapt(kind < 12 && !mine[i] ? first_key + i : absent_key, shared.remote))
+                ++shared.failed;
         } else if (!shared.filter.rebuild(shared.remote)) {
             ++shared.failed;
         }
@@ -106,9 +107,9 @@ TEST(adaptive_bloom_threads, nobody_is_denied_while_a_large_filter_repairs_itsel
     ASSERT_TRUE(shared.filter.rebuild(shared.remote));
     std::atomic<bool> done{false};
     std::thread reader{[&] { read_until(done, shared, 2'000); }};
-    for (std::uint64_t stranger = 1'000'000, end = stranger + test::scaled<std::uint64_t>(20'000, 1'000'000);
-         stranger < end; ++stranger) {
-        if (shared.filter.may_contain(stranger) && !shared.filter.adapt(stranger, shared.remote)) ++shared.failed;
+    for (std::uint64_t absent_key = 1'000'000, end = absent_key + test::scaled<std::uint64_t>(20'000, 1'000'000);
+         absent_key < end; ++absent_key) {
+        if (shared.filter.may_contain(absent_key) && !shared.filter.adapt(absent_key, shared.remote)) ++shared.failed;
     }
     done = true;
     reader.join();

@@ -54,18 +54,18 @@ TYPED_TEST(filter_allocations, queries_and_inserts_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// A broom filter that has overflowed, learnt and buried, and two strangers whom it lets through.
+// A broom filter that has overflowed, learnt and buried, and two absent keys whom it lets through.
 struct broom_short_of_memory : test::broom_world<broom_filter> {
-    std::uint64_t stranger;
-    std::uint64_t second_stranger;
+    std::uint64_t absent_key;
+    std::uint64_t second_absent_key;
 
     explicit broom_short_of_memory(std::uint64_t keys = 170, unsigned history = 0, bool grows = false)
         : broom_world{{.capacity = 130, .history = history, .grows = grows, .seed = 4, .universe = 1000}} {
         for (std::uint64_t key = 0; key < keys; ++key) (void)insert(key);
         for (std::uint64_t key = 0; key < keys; key += 17) erase(key);
         for (int i = 0; i < 3; ++i) adapt(*find_false_positive(1'000'000));
-        stranger = *find_false_positive(1'000'000);
-        second_stranger = *find_false_positive(1'000'000);
+        absent_key = *find_false_positive(1'000'000);
+        second_absent_key = *find_false_positive(1'000'000);
     }
     void put(std::uint64_t key) { EXPECT_TRUE(plain.put(filter.hash()(key), test::integer_key{key}.view())); }
     void take_out(std::uint64_t key) { EXPECT_TRUE(plain.erase(filter.hash()(key), test::integer_key{key}.view())); }
@@ -131,7 +131,7 @@ std::uint64_t fail_each_allocation_of_insert(const char* what, std::uint64_t key
 
 TEST(broom_allocations, a_failing_insert_loses_no_key) {
     const auto fresh = [](const auto&) { return std::uint64_t{500}; };
-    const auto colliding = [](const auto& w) { return w.stranger; };
+    const auto colliding = [](const auto& w) { return w.absent_key; };
     EXPECT_GE(fail_each_allocation_of_insert("an insert", 60, false, fresh), 1u);
     (void)fail_each_allocation_of_insert("an insert into the backyard", 190, false, fresh);  // most need no memory
     EXPECT_GE(fail_each_allocation_of_insert("an insert that collides", 170, false, colliding), 5u);
@@ -151,18 +151,18 @@ TEST(broom_allocations, a_failing_erase_or_adapt_loses_no_key) {
         for (const std::uint64_t keys : {60u, 170u}) {
             const auto make = [&] { return std::make_unique<world>(keys, history); };
             const std::uint64_t erases = fail_each_allocation_of_broom(
-                "an erase of a stranger", false, make, [](world& w) { return w.filter.erase(w.stranger, w.plain); },
-                nothing);
+                "an erase of an absent key", false, make,
+                [](world& w) { return w.filter.erase(w.absent_key, w.plain); }, nothing);
             EXPECT_GE(erases, 1u);
             EXPECT_GE(
                 fail_each_allocation_of_broom(
-                    "an adapt", false, make, [](world& w) { return w.filter.adapt(w.stranger, w.plain); }, nothing),
+                    "an adapt", false, make, [](world& w) { return w.filter.adapt(w.absent_key, w.plain); }, nothing),
                 5u);
             EXPECT_GE(fail_each_allocation_of_broom(
                           "two adapts", true, make,
                           [](world& w) {
-                              const auto first = w.filter.adapt(w.stranger, w.plain);
-                              return first ? w.filter.adapt(w.second_stranger, w.plain) : first;
+                              const auto first = w.filter.adapt(w.absent_key, w.plain);
+                              return first ? w.filter.adapt(w.second_absent_key, w.plain) : first;
                           },
                           nothing),
                       5u);
@@ -262,21 +262,21 @@ std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t see
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
         test::cuckoo_world<F> w{tight<F>(seed)};
         for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key)) << when;
-        const std::uint64_t stranger = w.find_false_positive().value_or(0);
+        const std::uint64_t absent_key = w.find_false_positive().value_or(0);
         w.put(keys);  // the store has committed the next one
         const auto before = w.saved();
         std::optional<error_code> code;
         bool failed = false;
         {
             const test::failing_allocations armed{n};
-            if (const auto outcome = call(w, stranger); !outcome) code = outcome.error().code();
+            if (const auto outcome = call(w, absent_key); !outcome) code = outcome.error().code();
             failed = armed.failed();
         }
         if (code) {
             EXPECT_TRUE(failed) << when << ": an error without need";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
             EXPECT_EQ(w.saved(), before) << when << ": a failed call has changed the filter";
-            EXPECT_TRUE(call(w, stranger)) << when << ": failed again with memory";
+            EXPECT_TRUE(call(w, absent_key)) << when << ": failed again with memory";
         }
         w.take_out(keys);
         EXPECT_TRUE(w.filter.forget(genista::integer_key{keys}.view(), w.truth)) << when;
@@ -346,17 +346,17 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
 
 // ---- broom_paper --------------------------------------------------------------------------------------------------------
 
-// A filter that has learnt and remembers ghosts, and a stranger whom it lets through.
+// A filter that has learnt and remembers ghosts, and an absent key whom it lets through.
 struct paper_short_of_memory : test::paper_world {
     static constexpr std::uint64_t keys = 40;
-    std::uint64_t stranger;
+    std::uint64_t absent_key;
 
     explicit paper_short_of_memory(double rate, unsigned repairs = 6)
         : paper_world{{.capacity = 60, .false_positive_rate = rate, .repeatable = 4}, 200} {
         for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(insert(key));
         for (unsigned i = 0; i < repairs; ++i) adapt(*find_false_positive());
         for (std::uint64_t key = 0; key < keys; key += 5) erase(key);
-        stranger = *find_false_positive();
+        absent_key = *find_false_positive();
     }
 };
 
@@ -412,7 +412,7 @@ TEST(broom_paper_allocations, a_call_that_finds_no_memory_loses_no_key) {
                                                     }),
                       2u);
             EXPECT_GE(fail_each_allocation_of_paper("an adapt", rate, repairs,
-                                                    [](world& w) { return w.filter.adapt(w.stranger, w.truth); }),
+                                                    [](world& w) { return w.filter.adapt(w.absent_key, w.truth); }),
                       3u);
             EXPECT_GE(fail_each_allocation_of_paper("a rebuild", rate, repairs,
                                                     [](world& w) { return w.filter.rebuild(w.truth); }),
@@ -469,14 +469,14 @@ std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& ca
         test::adaptive_bloom_world w{{.capacity = 100, .rate = 0.5, .seed = 4}};
         for (std::uint64_t key = 0; key < keys; ++key) EXPECT_TRUE(w.insert(key));
         for (int i = 0; i < 10; ++i) w.adapt(*w.find_false_positive());
-        const std::uint64_t stranger = *w.find_false_positive();
+        const std::uint64_t absent_key = *w.find_false_positive();
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
         w.put(keys);
         std::optional<error_code> code;
         bool failed = false;
         {
             const test::failing_allocations armed{n};
-            const auto outcome = call(w, stranger);
+            const auto outcome = call(w, absent_key);
             if (!outcome) code = outcome.error().code();
             failed = armed.failed();
         }
@@ -484,7 +484,7 @@ std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& ca
             EXPECT_TRUE(failed) << when << ": an error without need";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
             w.scan();
-            EXPECT_TRUE(call(w, stranger)) << when << ": failed again with memory";
+            EXPECT_TRUE(call(w, absent_key)) << when << ": failed again with memory";
         }
         EXPECT_TRUE(w.insert(keys)) << when;
         w.scan();
@@ -502,7 +502,7 @@ TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
     };
     EXPECT_GE(
         fail_each_allocation_of_adaptive_bloom(
-            "an adapt", [&](world& w, std::uint64_t stranger) { return done(w.filter.adapt(stranger, w.truth)); }),
+            "an adapt", [&](world& w, std::uint64_t absent_key) { return done(w.filter.adapt(absent_key, w.truth)); }),
         2u);
     EXPECT_GE(fail_each_allocation_of_adaptive_bloom("an adapt of one that has left",
                                                      [&](world& w, std::uint64_t) {
@@ -538,7 +538,7 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         const std::string when = std::string{what} + ", allocation " + std::to_string(n);
         test::cascade_world w{test::cascade_made(400, 0.25, 3)};
         for (std::uint64_t key = 0; key < 60; ++key) EXPECT_TRUE(w.insert(key)) << when;
-        const std::uint64_t stranger = w.find_false_positive().value_or(0);
+        const std::uint64_t absent_key = w.find_false_positive().value_or(0);
         w.put(60);  // the store has committed the next one
         // New hash functions are due, and come with the call or after it.
         for (std::uint64_t i = 0; is_old && i < 400; ++i) (void)w.filter.may_contain(i);
@@ -546,7 +546,7 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         bool failed = false;
         {
             const test::failing_allocations armed{n};
-            const auto outcome = call(w, stranger);
+            const auto outcome = call(w, absent_key);
             if (!outcome) code = outcome.error().code();
             failed = armed.failed();
         }
@@ -571,7 +571,7 @@ TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_inde
     for (const bool is_old : {false, true}) {
         const auto insert = [](world& w, std::uint64_t) { return w.filter.insert(std::uint64_t{60}, w.truth); };
         const auto erase = [](world& w, std::uint64_t) { return w.filter.erase(std::uint64_t{7}, w.truth); };
-        const auto adapt = [](world& w, std::uint64_t stranger) { return w.filter.adapt(stranger, w.truth); };
+        const auto adapt = [](world& w, std::uint64_t absent_key) { return w.filter.adapt(absent_key, w.truth); };
         const auto rebuild = [](world& w, std::uint64_t) { return w.filter.rebuild(w.truth); };
         EXPECT_GE(fail_each_allocation_of_cascade("an insert", is_old, insert), 1u);
         EXPECT_GE(fail_each_allocation_of_cascade("an erase", is_old, erase), 1u);

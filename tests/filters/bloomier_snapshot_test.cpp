@@ -55,15 +55,15 @@ TEST(bloomier_snapshot, golden) {
     ASSERT_TRUE(filter) << filter.error().message();
     EXPECT_EQ(test::saved(*filter), file);
     EXPECT_EQ(test::saved(sample(600, 13, 20'240)), file) << "built again";
-    std::uint64_t sum = 0, strangers = 0;
+    std::uint64_t sum = 0, absent_keys = 0;
     for (std::uint64_t key = 0; key < 20'600; ++key) {
         const auto found = filter->find(key);
         ASSERT_TRUE(found || key >= 600) << key;
         sum += key * found.value_or(0);
-        strangers += key >= 600 && found ? 1u : 0u;
+        absent_keys += key >= 600 && found ? 1u : 0u;
     }
     EXPECT_EQ(sum, 2'297'569'441u);
-    EXPECT_EQ(strangers, 36u);
+    EXPECT_EQ(absent_keys, 36u);
 }
 
 TEST(bloomier_snapshot, every_truncation_and_bit_flip_is_refused) {

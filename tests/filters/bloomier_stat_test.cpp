@@ -1,5 +1,5 @@
 // Rates of bloomier_filter by the rule of docs/papers.md: at most the 1 - 1e-9 quantile of Binomial(trials, rate) false positives among
-// 10^4/rate strangers; a rate 10 % too high would be caught 999 times in 1000. Fixed seeds.
+// 10^4/rate absent keys; a rate 10 % too high would be caught 999 times in 1000. Fixed seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace genista::bloomier_stat_test {
 namespace {
 
-// As many filters as it takes for no single hash key to decide. Strangers lie far above the keys.
+// As many filters as it takes for no single hash key to decide. Absent keys lie far above the keys.
 std::uint64_t false_positives(double made_for, std::uint64_t keys, std::uint64_t filters, std::uint64_t trials) {
     std::vector<std::uint64_t> members(keys), asked(4096), answers(words_for(asked.size()));
     for (std::uint64_t key = 0; key < keys; ++key) members[key] = key;

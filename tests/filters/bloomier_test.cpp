@@ -222,7 +222,7 @@ TEST(bloomier, an_update_changes_one_value_and_no_other) {
     }
 }
 
-TEST(bloomier, an_update_of_a_stranger_whose_check_disagrees_changes_nothing) {
+TEST(bloomier, an_update_of_a_absent_key_whose_check_disagrees_changes_nothing) {
     auto made = build(first(1'000), values_for(1'000, 8), 8, 0x1p-40);
     ASSERT_TRUE(made);
     const auto before = test::saved(*made);

@@ -1,4 +1,4 @@
-// Abuse that other filters did not survive: strangers erased by the million, one key inserted a million times, half a
+// Abuse that other filters did not survive: absent keys erased by the million, one key inserted a million times, half a
 // million adapts at full load, filling until there is no room, growing at every load, digests that run out of bits,
 // keys of every length.
 #include <gtest/gtest.h>
@@ -23,13 +23,13 @@ void expect_sound(broom_world<broom_filter>& w) {
     EXPECT_TRUE(w.wrong.none()) << w.wrong.text();
 }
 
-TEST(broom_abuse, erasing_strangers_removes_no_member) {
+TEST(broom_abuse, erasing_absent_keys_removes_no_member) {
     for (unsigned history = 0; history < 3; ++history) {
         broom_world<broom_filter> w{{.capacity = 1000, .history = history, .seed = 21, .universe = 1000}};
         for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(w.insert(key));
         const std::uint64_t times = test::effort(334'000, 10'000, 10'000'000);
         for (std::uint64_t i = 0; i < times; ++i) {
-            // Some of them strangers whom the filter lets through: these match a member's slot.
+            // Some of them absent keys whom the filter lets through: these match a member's slot.
             const auto key = i % 200 == 0 ? w.find_false_positive(1024) : 1'000'000'000 + i;
             if (key) w.erase(*key);
             if (!w.wrong.none()) break;
@@ -72,7 +72,7 @@ TEST(broom_abuse, half_a_million_adapts_at_full_load_lose_no_key) {
     broom_world<broom_filter> w{{.capacity = 1000, .seed = 24, .universe = 1000}};
     for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(w.insert(key));
     const std::uint64_t wanted = test::effort(500'000, 10'000, 10'000'000);
-    for (std::uint64_t round = 0; w.tally.fixed < wanted && w.wrong.none(); ++round) {
+    for (std::uint64_t round = 0; w.counts.fixed < wanted && w.wrong.none(); ++round) {
         w.attack();
         if (round % 1000 == 0) w.scan();
     }
@@ -80,7 +80,7 @@ TEST(broom_abuse, half_a_million_adapts_at_full_load_lose_no_key) {
     const auto d = w.filter.details();
     EXPECT_LE(d.extended_slots, 8 * d.bins);
     EXPECT_LE(w.filter.stats().local_bytes, 64 * 1024u) << "an endless attack must not grow the filter";
-    test::record_figure("adapts_at_full_load", w.tally.fixed);
+    test::record_figure("adapts_at_full_load", w.counts.fixed);
 }
 
 TEST(broom_abuse, an_insert_that_finds_no_room_drops_no_other_key) {
@@ -91,8 +91,8 @@ TEST(broom_abuse, an_insert_that_finds_no_room_drops_no_other_key) {
                                      .history = static_cast<unsigned>(seed % 3),
                                      .seed = seed,
                                      .universe = 400}};
-        for (std::uint64_t key = 0; key < 400 && w.tally.full < 20; ++key) (void)w.insert(key);
-        ASSERT_EQ(w.tally.full, 20u);
+        for (std::uint64_t key = 0; key < 400 && w.counts.full < 20; ++key) (void)w.insert(key);
+        ASSERT_EQ(w.counts.full, 20u);
         expect_sound(w);
         // Room that an erase gives back can be used again.
         const std::uint64_t members = w.members();

@@ -108,9 +108,9 @@ enum class past : unsigned char { fresh, rebuilt, grown, worn, old, growing };
 // Dead slots and bits learnt in most groups.
 void wear(stocked& s) {
     for (std::uint64_t number = 1; number < 8000; number += 8) ASSERT_TRUE(s.filter.erase(number, s.remote));
-    for (std::uint64_t stranger = 1u << 30, fixed = 0; fixed < 150; ++stranger) {
-        if (!s.filter.may_contain(stranger)) continue;
-        ASSERT_TRUE(s.filter.adapt(stranger, s.remote));
+    for (std::uint64_t absent_key = 1u << 30, fixed = 0; fixed < 150; ++absent_key) {
+        if (!s.filter.may_contain(absent_key)) continue;
+        ASSERT_TRUE(s.filter.adapt(absent_key, s.remote));
         ++fixed;
     }
 }
@@ -168,7 +168,7 @@ void expect_past(const broom_filter& filter, past what) {
     }
 }
 
-// Members and strangers, in each of the three forms that a question can have.
+// Members and absent keys, in each of the three forms that a question can have.
 struct questions {
     std::vector<std::uint64_t> numbers;
     std::vector<std::string> bytes;
@@ -271,8 +271,8 @@ TEST(broom_batches, inserts_leave_what_single_inserts_leave) {
             }
             many.expect_all(keys);
             many.expect_sound(keys.size());
-            for (const std::uint64_t stranger : some_keys(9, 50'000))
-                ASSERT_EQ(many.filter.may_contain(stranger), single.filter.may_contain(stranger));
+            for (const std::uint64_t absent_key : some_keys(9, 50'000))
+                ASSERT_EQ(many.filter.may_contain(absent_key), single.filter.may_contain(absent_key));
         }
     }
 }

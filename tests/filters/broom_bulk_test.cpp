@@ -127,11 +127,11 @@ TYPED_TEST(broom_bulk, a_built_filter_works_like_any_other) {
         set.keys.erase(set.keys.begin(), set.keys.begin() + 1000);
         expect_holds(*built, set);
         std::uint64_t fixed = 0;
-        for (std::uint64_t stranger = 1; stranger < 100'000; ++stranger) {
-            const auto outcome = built->adapt(stranger, set.remote);
+        for (std::uint64_t absent_key = 1; absent_key < 100'000; ++absent_key) {
+            const auto outcome = built->adapt(absent_key, set.remote);
             ASSERT_TRUE(outcome) << outcome.error().message();
             fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
-            ASSERT_FALSE(built->may_contain(stranger));
+            ASSERT_FALSE(built->may_contain(absent_key));
         }
         EXPECT_GT(fixed, 0u);
         expect_holds(*built, set);
@@ -224,8 +224,8 @@ TEST(broom_rebuild, threads_forget_everything_that_r_does_not_hold) {
                 *broom_filter::build(options_for(6000, rate), std::span<const std::uint64_t>{set.keys}, threads);
             // Buried, learnt, taken out of R behind the filter's back, put into it likewise.
             for (std::size_t i = 0; i < 1000; ++i) ASSERT_TRUE(filter.erase(set.keys[i], set.remote));
-            for (std::uint64_t stranger = 1; stranger < 20'000; ++stranger)
-                ASSERT_TRUE(filter.adapt(stranger, set.remote));
+            for (std::uint64_t absent_key = 1; absent_key < 20'000; ++absent_key)
+                ASSERT_TRUE(filter.adapt(absent_key, set.remote));
             for (std::size_t i = 1000; i < 2000; ++i)
                 ASSERT_TRUE(set.remote.erase(the_hash()(set.keys[i]), test::integer_key{set.keys[i]}.view()));
             for (std::size_t i = 0; i < 500; ++i)

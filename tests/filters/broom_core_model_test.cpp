@@ -134,7 +134,7 @@ TEST(broom_core, a_negative_costs_no_remote_read_and_an_adapt_one) {
     }
 }
 
-TEST(broom_core, erasing_strangers_never_hurts_a_member) {
+TEST(broom_core, erasing_absent_keys_never_hurts_a_member) {
     world w{16, 0x1p-8, 6};
     for (std::uint64_t key = 0; key < 16 * 44; ++key) w.insert(key);
     for (std::uint64_t key = 10'000; key < 60'000; ++key) w.erase(key);

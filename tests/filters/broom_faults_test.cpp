@@ -40,15 +40,22 @@ class bad_store : public test::broom_world<broom_filter> {
         for (std::uint64_t key = 0; key < 170; ++key) (void)insert(key);
         for (std::uint64_t key = 0; key < 170; key += 13) erase(key);
         for (int i = 0; i < 4; ++i) adapt(*find_false_positive(1'000'000));
-        std::vector<std::uint64_t> strangers;
-        while (strangers.size() < 6) strangers.push_back(*find_false_positive(1'000'000));
-        script_ = {{call::adapt, strangers[0]}, {call::insert, strangers[1]},
-                   {call::erase, 40},           {call::erase, 1},
-                   {call::insert, 13},          {call::insert, 300},
-                   {call::adapt, strangers[2]}, {call::erase, 14},
-                   {call::insert, 301},         {call::grow, 0},
-                   {call::insert, 302},         {call::erase, 41},
-                   {call::rebuild, 0},          {call::erase, 42},
+        std::vector<std::uint64_t> absent_keys;
+        while (absent_keys.size() < 6) absent_keys.push_back(*find_false_positive(1'000'000));
+        script_ = {{call::adapt, absent_keys[0]},
+                   {call::insert, absent_keys[1]},
+                   {call::erase, 40},
+                   {call::erase, 1},
+                   {call::insert, 13},
+                   {call::insert, 300},
+                   {call::adapt, absent_keys[2]},
+                   {call::erase, 14},
+                   {call::insert, 301},
+                   {call::grow, 0},
+                   {call::insert, 302},
+                   {call::erase, 41},
+                   {call::rebuild, 0},
+                   {call::erase, 42},
                    {call::insert, 303}};
     }
 
@@ -179,12 +186,12 @@ TEST(broom_faults, records_out_of_order_are_an_error) {
     bad_store w;
     test::disordered_map liar{w.plain};
     const auto before = w.draw_portrait();
-    const auto stranger = *w.find_false_positive(1'000'000);
+    const auto absent_key = *w.find_false_positive(1'000'000);
     const auto expect_corrupt = [](const auto& outcome) {
         ASSERT_FALSE(outcome);
         EXPECT_EQ(outcome.error().code(), error_code::corrupt);
     };
-    expect_corrupt(w.filter.adapt(stranger, liar));
+    expect_corrupt(w.filter.adapt(absent_key, liar));
     expect_corrupt(w.filter.erase(std::uint64_t{60}, liar));
     expect_corrupt(w.filter.rebuild(liar));
     expect_corrupt(w.filter.audit(liar));
@@ -194,8 +201,8 @@ TEST(broom_faults, records_out_of_order_are_an_error) {
 
 TEST(broom_faults, faults_inside_adapt_change_nothing) {
     bad_store w{false};
-    std::vector<std::uint64_t> strangers;
-    while (strangers.size() < 64) strangers.push_back(*w.find_false_positive(1'000'000));
+    std::vector<std::uint64_t> absent_keys;
+    while (absent_keys.size() < 64) absent_keys.push_back(*w.find_false_positive(1'000'000));
     const auto kinds = kinds_of_faults();
     const auto before = w.draw_portrait();
     const std::uint64_t faults_wanted = test::effort(100'000, 20'000, 2'000'000);
@@ -203,7 +210,7 @@ TEST(broom_faults, faults_inside_adapt_change_nothing) {
     for (std::size_t i = 0; struck < faults_wanted; ++i) {
         const fault_kind kind = kinds[i % kinds.size()];
         ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::from(kind, 0, fault_scope::ranges, i % 70)}}));
-        for (const std::uint64_t key : strangers) {
+        for (const std::uint64_t key : absent_keys) {
             const auto outcome = w.filter.adapt(key, w.remote);
             ASSERT_FALSE(outcome) << to_string(kind);
             ASSERT_TRUE(w.filter.may_contain(key)) << to_string(kind);
@@ -212,7 +219,7 @@ TEST(broom_faults, faults_inside_adapt_change_nothing) {
         ASSERT_EQ(w.draw_portrait(), before) << to_string(kind);
     }
     ASSERT_TRUE(w.remote.set_plan({}));
-    for (const std::uint64_t key : strangers) w.adapt(key);
+    for (const std::uint64_t key : absent_keys) w.adapt(key);
     w.scan();
     w.audit();
     EXPECT_TRUE(w.wrong.none()) << w.wrong.text();

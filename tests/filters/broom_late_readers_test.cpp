@@ -51,8 +51,8 @@ TEST(broom_late_readers, with_the_state_of_a_table_that_is_leaving_or_gone_miss_
                     }
                 }
                 // Nor does a writer get anywhere with it.
-                const digest stranger = hash(std::uint64_t{1} << 50);
-                ASSERT_EQ(kernels.join(*at_first, stranger), broom_joined::no);
+                const digest absent_key = hash(std::uint64_t{1} << 50);
+                ASSERT_EQ(kernels.join(*at_first, absent_key), broom_joined::no);
                 ASSERT_FALSE(kernels.bury(*at_first, members[0], at_first->mark_of(members[0].position)));
             }
         };

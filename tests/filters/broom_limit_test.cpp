@@ -127,12 +127,12 @@ TEST(broom_limit, erases_and_adapts_go_on_at_the_limit) {
         w.insert_until_refused(200);
         // Far more false positives than there is room to note.
         std::uint64_t fixed = 0;
-        for (std::uint64_t stranger = 1u << 30; fixed < test::effort(6000, 2000, 20'000); ++stranger) {
-            if (!w.filter.may_contain(stranger)) continue;
-            const auto outcome = w.filter.adapt(stranger, w.remote);
+        for (std::uint64_t absent_key = 1u << 30; fixed < test::effort(6000, 2000, 20'000); ++absent_key) {
+            if (!w.filter.may_contain(absent_key)) continue;
+            const auto outcome = w.filter.adapt(absent_key, w.remote);
             ASSERT_TRUE(outcome) << outcome.error().message();
             ASSERT_EQ(*outcome, adapt_outcome::fixed);
-            ASSERT_FALSE(w.filter.may_contain(stranger));
+            ASSERT_FALSE(w.filter.may_contain(absent_key));
             ++fixed;
         }
         const std::uint64_t after_adapts = w.filter.stats().local_bytes;
@@ -145,8 +145,8 @@ TEST(broom_limit, erases_and_adapts_go_on_at_the_limit) {
                 stay.push_back(w.members[i]);
                 continue;
             }
-            const auto outcome =
-                i % 4 == 1 ? w.filter.erase(w.members[i], w.remote) : w.filter.erase(w.members[i], w.remote, vouched);
+            const auto outcome = i % 4 == 1 ? w.filter.erase(w.members[i], w.remote)
+                                            : w.filter.erase(w.members[i], w.remote, assume_present);
             ASSERT_TRUE(outcome) << outcome.error().message();
             ASSERT_EQ(*outcome, erase_outcome::erased);
         }

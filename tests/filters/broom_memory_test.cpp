@@ -71,9 +71,9 @@ struct accounted {
         const test::owned_blocks::recording on{ledger};
         EXPECT_TRUE(filter->erase(hash(key), from));
     }
-    // Queries strangers, and adapts to those who are let through.
-    void query(std::uint64_t strangers) {
-        for (std::uint64_t key = 1'000'000'000; key < 1'000'000'000 + strangers; ++key) {
+    // Queries absent keys, and adapts to those who are let through.
+    void query(std::uint64_t absent_keys) {
+        for (std::uint64_t key = 1'000'000'000; key < 1'000'000'000 + absent_keys; ++key) {
             if (!filter->contains(hash(key))) continue;
             const test::integer_key bytes{key};
             auto from = source(bytes);

@@ -19,15 +19,15 @@ class broom_model_sweep : public testing::TestWithParam<std::tuple<unsigned, uns
 
 TEST_P(broom_model_sweep, small_filters_at_length) {
     test::findings wrong;
-    const auto tally = test::drive_small_filters<broom_filter>(rate(), history(), 1'000'000, test::effort(4, 2, 20),
-                                                               test::effort(2000, 400, 10'000), wrong);
+    const auto counts = test::drive_small_filters<broom_filter>(rate(), history(), 1'000'000, test::effort(4, 2, 20),
+                                                                test::effort(2000, 400, 10'000), wrong);
     EXPECT_TRUE(wrong.none()) << wrong.text();
-    test::record_figure("model_operations", tally.operations());
-    test::record_figure("model_audits", tally.audits);
+    test::record_figure("model_operations", counts.operations());
+    test::record_figure("model_audits", counts.audits);
 }
 
 TEST_P(broom_model_sweep, large_filters_grow_and_churn) {
-    test::world_tally tally;
+    test::world_counts counts;
     for (const bool grows : {false, true}) {
         const std::uint64_t keys = test::effort(30'000, 6000, 200'000);
         test::broom_world<broom_filter> w{{.capacity = grows ? keys / 20 : keys,
@@ -45,10 +45,10 @@ TEST_P(broom_model_sweep, large_filters_grow_and_churn) {
                         .most_bins = 512,
                         .sweeps_per_million = 4'000'000 / steps + 1});
         EXPECT_TRUE(w.wrong.none()) << w.wrong.text();
-        tally.add(w.tally);
+        counts.add(w.counts);
     }
-    test::record_figure("model_operations", tally.operations());
-    test::record_figure("model_audits", tally.audits);
+    test::record_figure("model_operations", counts.operations());
+    test::record_figure("model_audits", counts.audits);
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<unsigned, unsigned>>& tried) {

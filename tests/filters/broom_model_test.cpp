@@ -19,12 +19,12 @@ TEST_P(broom_model, every_step_keeps_every_key_and_the_law) {
     test::findings wrong;
     const std::uint64_t runs = test::effort(6, 3, 60);
     const std::uint64_t steps = test::effort(600, 250, 3'000);
-    const auto tally = test::drive_small_filters<broom_filter>(1.0 / static_cast<double>(1u << rate_bits), history,
-                                                               rate_bits * 1000, runs, steps, wrong);
+    const auto counts = test::drive_small_filters<broom_filter>(1.0 / static_cast<double>(1u << rate_bits), history,
+                                                                rate_bits * 1000, runs, steps, wrong);
     EXPECT_TRUE(wrong.none()) << wrong.text();
-    EXPECT_GT(tally.store_failures, 0u);
-    test::record_figure("model_operations", tally.operations());
-    test::record_figure("model_audits", tally.audits);
+    EXPECT_GT(counts.store_failures, 0u);
+    test::record_figure("model_operations", counts.operations());
+    test::record_figure("model_audits", counts.audits);
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<unsigned, unsigned>>& tried) {

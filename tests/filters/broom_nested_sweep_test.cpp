@@ -95,10 +95,10 @@ struct history_setup {
     std::uint64_t seed = 1;
 };
 
-struct done_tally {
+struct done_counts {
     std::uint64_t operations = 0, queries = 0, nested = 0, on_thread = 0, refused = 0, failed = 0, copies = 0,
                   collisions = 0, growths = 0, audits = 0;
-    void add(const done_tally& other) noexcept {
+    void add(const done_counts& other) noexcept {
         operations += other.operations, queries += other.queries, nested += other.nested, on_thread += other.on_thread;
         refused += other.refused, failed += other.failed, copies += other.copies, collisions += other.collisions;
         growths += other.growths, audits += other.audits;
@@ -139,7 +139,7 @@ class history_run {
         done.growths += filter_.details().growths;
     }
 
-    done_tally done;
+    done_counts done;
     std::string wrong;  // the first thing that was
 
   private:
@@ -325,7 +325,7 @@ class history_run {
                 break;
         }
         if (chance_.below(20) < (crowded ? 4u : 14u)) return insert(absent_key());
-        return one_in(2) ? erase(one_in(8) ? absent_key() : live_key()) : erase_vouched(live_key());
+        return one_in(2) ? erase(one_in(8) ? absent_key() : live_key()) : erase_assuming_present(live_key());
     }
 
     // The store commits first. Afterwards the key is in if nobody has taken it out of R since.
@@ -409,10 +409,10 @@ class history_run {
         k.promised = true;
         return true;
     }
-    void erase_vouched(std::uint64_t key) {
+    void erase_assuming_present(std::uint64_t key) {
         if (!promise(key)) return erase(key);
         ++done.operations;
-        if (const auto outcome = filter_.erase(key, remote_, vouched); !outcome) judge(outcome.error());
+        if (const auto outcome = filter_.erase(key, remote_, assume_present); !outcome) judge(outcome.error());
         release(key);
     }
     void release(std::uint64_t key) {
@@ -430,7 +430,7 @@ class history_run {
             keys_[key].sure = false;
         }
         done.operations += keys.size();
-        const auto gone = promised ? filter_.erase(keys, remote_, vouched) : filter_.erase(keys, remote_);
+        const auto gone = promised ? filter_.erase(keys, remote_, assume_present) : filter_.erase(keys, remote_);
         if (!gone) judge(gone.error());
         for (const std::uint64_t key : keys) {
             if (promised) {
@@ -533,7 +533,7 @@ constexpr std::uint64_t operations_a_history = 2000;
 // The same for every rate and every kind of history, with many seeds.
 void sweep(const char* name, const history_setup& like) {
     const std::uint64_t operations = test::effort(300'000, 20'000, 12'000'000) / histories;
-    done_tally all;
+    done_counts all;
     for (std::uint64_t seed = 1; all.operations < operations; ++seed) {
         history_setup setup = like;
         constexpr std::array rates = {0x1p-8, 0x1p-12, 0x1p-24};

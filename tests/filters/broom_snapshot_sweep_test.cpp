@@ -29,8 +29,8 @@ bytes lived_in(std::uint64_t keys, double rate, bool growing) {
         if (key % 8 == 3) {
             EXPECT_TRUE(filter.erase(key / 2, remote));
         }
-        for (std::uint64_t stranger = 0; stranger < 20; ++stranger) {
-            EXPECT_TRUE(filter.adapt((std::uint64_t{1} << 40) + 100 * key + stranger, remote));
+        for (std::uint64_t absent_key = 0; absent_key < 20; ++absent_key) {
+            EXPECT_TRUE(filter.adapt((std::uint64_t{1} << 40) + 100 * key + absent_key, remote));
         }
         if (growing && key > keys / 2 && filter.details().growth_done > 0.3) break;
     }

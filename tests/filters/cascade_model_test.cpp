@@ -25,7 +25,7 @@ void one_step(test::cascade_world& w) {
     } else if (kind < 740) {
         w.adapt(w.any_key());
     } else if (kind < 996) {
-        if (const auto stranger = w.find_false_positive(20)) w.adapt(*stranger);
+        if (const auto absent_key = w.find_false_positive(20)) w.adapt(*absent_key);
     } else if (kind < 998) {
         (void)w.rebuild();
     } else {
@@ -105,12 +105,12 @@ TEST(cascade_model, every_call_of_an_operation_may_fail_in_every_way) {
                 for (std::uint64_t number = 0;; ++number) {
                     test::cascade_world w{test::cascade_made(40, 0.3, 11), 60};
                     for (std::uint64_t key = 0; key < 30; ++key) (void)w.insert(key);
-                    const auto stranger = w.find_false_positive();
-                    ASSERT_TRUE(stranger.has_value());
+                    const auto absent_key = w.find_false_positive();
+                    ASSERT_TRUE(absent_key.has_value());
                     w.set_faults(1e-300);  // faults are expected; nothing happens by chance
                     auto& half = in_index ? w.faulty_index : w.faulty;
                     ASSERT_TRUE(half.set_plan({.rules = {fault_rule::once(kind, number, scope)}}));
-                    w.adapt(*stranger);
+                    w.adapt(*absent_key);
                     (void)w.insert(30);
                     (void)w.insert(3);
                     (void)w.insert(31);

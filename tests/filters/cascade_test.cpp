@@ -97,16 +97,16 @@ TEST(cascade, batches_answer_like_single_queries_and_count_as_many) {
     }
 }
 
-// n queries by strangers, every false positive fixed: [broom17 §5] E n_1 = ε n, E n_2 = ε ε_1 n.
+// n queries by absent keys, every false positive fixed: [broom17 §5] E n_1 = ε n, E n_2 = ε ε_1 n.
 TEST(cascade, several_levels_are_used_and_hold_about_what_the_text_expects) {
     constexpr std::uint64_t keys = 20'000;
     test::cascade_world w{test::cascade_made(keys, 0.25)};
     for (std::uint64_t key = 0; key < keys; ++key) w.put(key);
     ASSERT_TRUE(w.filter.rebuild(w.truth));
     for (std::uint64_t asked = 0; asked < keys - 1; ++asked) {
-        const std::uint64_t stranger = (std::uint64_t{1} << 50) + asked;
-        if (w.filter.may_contain(stranger)) {
-            ASSERT_EQ(*w.filter.adapt(stranger, w.truth), adapt_outcome::fixed);
+        const std::uint64_t absent_key = (std::uint64_t{1} << 50) + asked;
+        if (w.filter.may_contain(absent_key)) {
+            ASSERT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::fixed);
         }
     }
     const cascade_details now = w.filter.details();
@@ -170,7 +170,7 @@ TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// A hash that sees the first letter only: "a1" and "a2" are two keys of one digest, "a3" a stranger with the same.
+// A hash that sees the first letter only: "a1" and "a2" are two keys of one digest, "a3" an absent key with the same.
 digest first_letter(const void*, key_view key) noexcept {
     const auto letter = std::to_integer<std::uint64_t>(key.data[0]);
     return {letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
@@ -193,12 +193,12 @@ TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {
     EXPECT_EQ(put("a1"), insert_outcome::already_present);
     EXPECT_EQ(filter.stats().keys, 2u);
     EXPECT_EQ(*filter.adapt(key_view{"a3"}, remote), adapt_outcome::true_positive) << "nobody can tell them apart";
-    // Strangers with other letters push both of them on, together.
+    // Absent keys with other letters push both of them on, together.
     for (int letter = 'b'; letter <= 'z'; ++letter) {
-        const std::string stranger(1, static_cast<char>(letter));
-        const auto outcome = filter.adapt(key_view{stranger}, remote);
+        const std::string absent_key(1, static_cast<char>(letter));
+        const auto outcome = filter.adapt(key_view{absent_key}, remote);
         ASSERT_TRUE(outcome);
-        EXPECT_FALSE(filter.may_contain(key_view{stranger}));
+        EXPECT_FALSE(filter.may_contain(key_view{absent_key}));
     }
     EXPECT_TRUE(filter.audit(remote));
     EXPECT_EQ(*filter.erase(key_view{"a1"}, remote), erase_outcome::erased);
@@ -224,18 +224,18 @@ TEST(cascade, an_index_that_lost_a_record_is_an_error_and_costs_no_key) {
     }));
     ASSERT_EQ(all.size(), 300u);
     for (const auto& [where, key] : all) ASSERT_TRUE(*w.plain_index.erase(where, key_view{key}));
-    const auto stranger = w.find_false_positive();
-    ASSERT_TRUE(stranger);
+    const auto absent_key = w.find_false_positive();
+    ASSERT_TRUE(absent_key);
     const auto before = w.saved();
-    const auto adapted = w.filter.adapt(*stranger, w.truth);
+    const auto adapted = w.filter.adapt(*absent_key, w.truth);
     ASSERT_FALSE(adapted);
     EXPECT_EQ(adapted.error().code(), error_code::corrupt);
-    EXPECT_FALSE(w.filter.forget(integer_key{*stranger}.view(), w.truth));
+    EXPECT_FALSE(w.filter.forget(integer_key{*absent_key}.view(), w.truth));
     EXPECT_FALSE(w.filter.audit(w.truth));
     EXPECT_EQ(w.saved(), before);
     EXPECT_TRUE(w.rebuild());
     EXPECT_TRUE(w.filter.audit(w.truth));
-    EXPECT_EQ(*w.filter.adapt(*stranger, w.truth) == adapt_outcome::true_positive, false);
+    EXPECT_EQ(*w.filter.adapt(*absent_key, w.truth) == adapt_outcome::true_positive, false);
 }
 
 TEST(cascade, a_record_at_anothers_place_is_an_error) {
@@ -248,8 +248,8 @@ TEST(cascade, a_record_at_anothers_place_is_an_error) {
     }));
     for (const digest& where : places) ASSERT_TRUE(w.plain_index.put(where, key_view{"an intruder"}));
     const auto before = w.saved();
-    const auto stranger = w.find_false_positive();
-    EXPECT_FALSE(w.filter.adapt(*stranger, w.truth));
+    const auto absent_key = w.find_false_positive();
+    EXPECT_FALSE(w.filter.adapt(*absent_key, w.truth));
     EXPECT_FALSE(w.filter.erase(std::uint64_t{7}, w.truth)) << "R has let go of it, the filter keeps it";
     EXPECT_EQ(w.saved(), before);
     EXPECT_TRUE(w.filter.rebuild(w.truth)) << "the intruders are gone";
@@ -319,7 +319,7 @@ std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
     for (std::uint64_t i = 0; i < capacity / 8; ++i) {
-        if (const auto stranger = w.find_false_positive(4)) w.adapt(*stranger);
+        if (const auto absent_key = w.find_false_positive(4)) w.adapt(*absent_key);
     }
     EXPECT_TRUE(w.wrong.empty()) << w.text();
     return w.saved();

@@ -48,7 +48,7 @@ void read_until(const std::atomic<bool>& done, shared_cascade& shared, std::uint
 void write(shared_cascade& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps) {
     test::splitmix chance{first_key};
     std::vector<bool> mine(keys);
-    std::uint64_t stranger = first_key << 32;
+    std::uint64_t absent_key = first_key << 32;
     for (std::uint64_t step = 0; step < steps; ++step) {
         const std::uint64_t i = chance.below(keys), kind = chance.below(64);
         if (kind < 32 && !mine[i]) {
@@ -58,8 +58,8 @@ void write(shared_cascade& shared, std::uint64_t first_key, std::uint64_t keys, 
             shared.erase(first_key + i);
             mine[i] = false;
         } else if (kind < 63) {
-            for (int asked = 0; asked < 20 && !shared.filter.may_contain(stranger); ++asked) ++stranger;
-            const auto outcome = shared.filter.adapt(stranger, shared.remote);
+            for (int asked = 0; asked < 20 && !shared.filter.may_contain(absent_key); ++asked) ++absent_key;
+            const auto outcome = shared.filter.adapt(absent_key, shared.remote);
             if (!outcome) ++shared.failed;
             if (outcome && *outcome == adapt_outcome::fixed) ++shared.fixed;
         } else if (!shared.filter.rebuild(shared.remote) || !shared.filter.stats().capacity) {

@@ -27,7 +27,7 @@ void one_step(World& w) {
     } else if (kind < 75) {
         w.adapt(w.any_key());
     } else if (kind < 98) {
-        if (const auto stranger = w.find_false_positive(50'000)) w.adapt(*stranger);
+        if (const auto absent_key = w.find_false_positive(50'000)) w.adapt(*absent_key);
     } else if (kind < 99) {
         (void)w.rebuild();
     } else {
@@ -111,12 +111,12 @@ TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way
                 for (std::uint64_t number = 0;; ++number) {
                     test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, 30, 14, 11), 1'000};
                     for (std::uint64_t key = 0; key < 25; ++key) (void)w.insert(key);
-                    const auto stranger = w.find_false_positive();
-                    ASSERT_TRUE(stranger.has_value());
+                    const auto absent_key = w.find_false_positive();
+                    ASSERT_TRUE(absent_key.has_value());
                     // Faults are expected only once this says so; nothing happens by chance.
                     w.set_faults(1e-300);
                     w.faulty_half.set_plan({.rules = {{fault, call, number, number, number % 4}}});
-                    w.adapt(*stranger);
+                    w.adapt(*absent_key);
                     for (std::uint64_t key = 25; key < 30; ++key) (void)w.insert(key);
                     (void)w.rebuild();
                     w.erase(3);

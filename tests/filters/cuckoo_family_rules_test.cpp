@@ -53,9 +53,9 @@ TEST(plain_rule, learns_nothing_and_says_so) {
     with_slots remote{w.plain, counted};
     const auto before = w.saved();
     for (int i = 0; i < 100; ++i) {
-        const std::uint64_t stranger = *w.find_false_positive();
-        EXPECT_EQ(*w.filter.adapt(stranger, remote), adapt_outcome::unfixed);
-        EXPECT_TRUE(w.filter.may_contain(stranger));
+        const std::uint64_t absent_key = *w.find_false_positive();
+        EXPECT_EQ(*w.filter.adapt(absent_key, remote), adapt_outcome::unfixed);
+        EXPECT_TRUE(w.filter.may_contain(absent_key));
     }
     EXPECT_EQ(w.saved(), before);
     EXPECT_EQ(counted.counts().writes, 0u);
@@ -69,9 +69,9 @@ TEST(cuckooing_rule, moves_the_key_that_collided_to_its_next_table) {
     std::set<unsigned> from_tables;
     int single = 0;
     for (int i = 0; i < 300; ++i) {
-        const std::uint64_t stranger = *w.find_false_positive();
+        const std::uint64_t absent_key = *w.find_false_positive();
         const places before = places_in(w.plain_slots);
-        w.adapt(stranger);
+        w.adapt(absent_key);
         const std::vector<move> moved = moves_between(before, places_in(w.plain_slots));
         ASSERT_FALSE(moved.empty());
         bool to_the_next = false;
@@ -99,10 +99,10 @@ TEST(cuckooing_rule, displaces_who_lies_there_and_inserts_him_anew) {
     for (std::uint64_t key = 0; key < 200; ++key) ASSERT_TRUE(w.insert(key));
     int displaced = 0, new_functions = 0;
     for (int i = 0; i < 200; ++i) {
-        const std::uint64_t stranger = *w.find_false_positive();
+        const std::uint64_t absent_key = *w.find_false_positive();
         const places before = places_in(w.plain_slots);
         const std::uint64_t relays = w.filter.relays();
-        w.adapt(stranger);
+        w.adapt(absent_key);
         if (w.filter.relays() != relays) {
             ++new_functions;
             continue;
@@ -120,7 +120,7 @@ TEST(cuckooing_rule, displaces_who_lies_there_and_inserts_him_anew) {
     }
     EXPECT_GT(displaced, 100);
     EXPECT_LT(new_functions, 20);
-    EXPECT_GT(w.fixed, 150u) << "most strangers are gone for now";
+    EXPECT_GT(w.fixed, 150u) << "most absent keys are gone for now";
 }
 
 template <class F>
@@ -136,10 +136,10 @@ TYPED_TEST(cyclic_rule, chooses_the_next_fingerprint_and_writes_nothing_to_the_s
     const places before = places_in(w.plain_slots);
     int fixed = 0;
     for (int i = 0; i < 100; ++i) {
-        const std::uint64_t stranger = *w.find_false_positive();
+        const std::uint64_t absent_key = *w.find_false_positive();
         const auto bytes = w.saved();
-        const auto outcome = w.filter.adapt(stranger, remote);
-        EXPECT_EQ(*outcome, w.filter.may_contain(stranger) ? adapt_outcome::unfixed : adapt_outcome::fixed);
+        const auto outcome = w.filter.adapt(absent_key, remote);
+        EXPECT_EQ(*outcome, w.filter.may_contain(absent_key) ? adapt_outcome::unfixed : adapt_outcome::fixed);
         fixed += *outcome == adapt_outcome::fixed ? 1 : 0;
         EXPECT_NE(w.saved(), bytes) << "the selector has turned, whatever it was good for";
         w.scan();
@@ -193,10 +193,10 @@ TEST(swapping_rule, changes_places_within_the_bin) {
         int swapped = 0, to_empty_slots = 0;
         std::set<std::uint64_t> distances;
         for (int i = 0; i < 300; ++i) {
-            const std::uint64_t stranger = *w.find_false_positive();
+            const std::uint64_t absent_key = *w.find_false_positive();
             const places before = places_in(w.plain_slots);
             const std::uint64_t reads = w.filter.stats().remote_reads;
-            w.adapt(stranger);
+            w.adapt(absent_key);
             const std::vector<move> moved = moves_between(before, places_in(w.plain_slots));
             ASSERT_FALSE(moved.empty());
             for (const move& each : moved) {

@@ -28,7 +28,7 @@ bytes lived_in(const test::cuckoo_form& form, std::uint64_t capacity, unsigned b
     test::cuckoo_world<F> w{test::cuckoo_made(form, capacity, bits, capacity)};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
-    for (std::uint64_t stranger = 1'000'000; stranger < 1'001'000; ++stranger) w.adapt(stranger);
+    for (std::uint64_t absent_key = 1'000'000; absent_key < 1'001'000; ++absent_key) w.adapt(absent_key);
     w.audit();
     EXPECT_TRUE(w.wrong.empty()) << w.text();
     return w.saved();

@@ -24,7 +24,7 @@ template <class F>
 class cuckoo_family_rates : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_rates, test::cuckoo_family, test::cuckoo_names);
 
-// The keys 0 .. keys-1; `repairs` strangers are adapted away, which must not make it worse for others.
+// The keys 0 .. keys-1; `repairs` absent keys are adapted away, which must not make it worse for others.
 template <class Filter>
 Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::uint64_t repairs) {
     cuckoo_options options;
@@ -40,11 +40,11 @@ Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::ui
     }
     auto built = Filter::build(options, remote);
     EXPECT_TRUE(built) << built.error().message();
-    std::uint64_t stranger = std::uint64_t{1} << 60;
+    std::uint64_t absent_key = std::uint64_t{1} << 60;
     for (std::uint64_t i = 0; i < repairs; ++i) {
-        while (!built->may_contain(stranger)) ++stranger;
-        EXPECT_TRUE(built->adapt(stranger, remote));
-        ++stranger;
+        while (!built->may_contain(absent_key)) ++absent_key;
+        EXPECT_TRUE(built->adapt(absent_key, remote));
+        ++absent_key;
     }
     return *std::move(built);
 }

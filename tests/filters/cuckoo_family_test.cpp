@@ -80,7 +80,7 @@ TYPED_TEST(cuckoo_family, batches_equal_single_queries_in_every_instruction_set_
                 const test::scoped_isa scope{level};
                 test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, 200, bits)};
                 for (std::uint64_t key = 0; key < 200; ++key) ASSERT_TRUE(w.insert(key));
-                for (std::uint64_t stranger = 1'000; stranger < 1'050; ++stranger) w.adapt(stranger);
+                for (std::uint64_t absent_key = 1'000; absent_key < 1'050; ++absent_key) w.adapt(absent_key);
                 std::vector<std::uint64_t> keys;
                 std::vector<key_view> views;
                 std::vector<digest> digests;
@@ -216,14 +216,14 @@ TYPED_TEST(cuckoo_family, bits_for_is_what_make_allocates) {
     }
 }
 
-TYPED_TEST(cuckoo_family, erasing_or_forgetting_a_stranger_hurts_nobody_even_one_who_collides) {
+TYPED_TEST(cuckoo_family, erasing_or_forgetting_a_absent_key_hurts_nobody_even_one_who_collides) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(100, 5)};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
     const auto before = w.saved();
     for (int i = 0; i < 200; ++i) {
-        const std::uint64_t stranger = *w.find_false_positive();
-        w.erase(stranger);
-        w.forget(stranger);
+        const std::uint64_t absent_key = *w.find_false_positive();
+        w.erase(absent_key);
+        w.forget(absent_key);
     }
     EXPECT_EQ(w.saved(), before);
     w.scan();

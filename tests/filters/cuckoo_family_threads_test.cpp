@@ -65,7 +65,7 @@ void write(shared_filter<Filter>& shared, std::uint64_t first_key, std::uint64_t
            std::uint64_t seed) {
     test::splitmix chance{seed};
     std::vector<bool> mine(keys);
-    std::uint64_t stranger = first_key << 32;
+    std::uint64_t absent_key = first_key << 32;
     for (std::uint64_t step = 0; step < steps; ++step) {
         const std::uint64_t i = chance.below(keys);
         const std::uint64_t kind = chance.below(16);
@@ -75,8 +75,8 @@ void write(shared_filter<Filter>& shared, std::uint64_t first_key, std::uint64_t
             shared.erase(first_key + i);
             mine[i] = false;
         } else if (kind < 15) {
-            for (int asked = 0; asked < 1'000 && !shared.filter.may_contain(stranger); ++asked) ++stranger;
-            if (!shared.filter.adapt(stranger, shared.remote)) ++shared.failed;
+            for (int asked = 0; asked < 1'000 && !shared.filter.may_contain(absent_key); ++asked) ++absent_key;
+            if (!shared.filter.adapt(absent_key, shared.remote)) ++shared.failed;
         } else if (!shared.filter.rebuild(shared.remote)) {
             ++shared.failed;
         }

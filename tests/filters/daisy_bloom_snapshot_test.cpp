@@ -191,7 +191,7 @@ TEST(weighted_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_
 
 // ---- golden: pinned, not derived ------------------------------------------------------------------------------------------------
 
-// How many of 20,000 strangers pass, and the sum of their numbers; made_up() tells their classes or odds.
+// How many of 20,000 absent keys pass, and the sum of their numbers; made_up() tells their classes or odds.
 struct mistakes {
     std::uint64_t count = 0, sum = 0;
     friend bool operator==(const mistakes&, const mistakes&) = default;

@@ -23,7 +23,7 @@ struct counted {
     std::uint64_t trials = 0, hits = 0;
 };
 
-// Fills to n draws of different keys and asks for strangers, both in their shares.
+// Fills to n draws of different keys and asks for absent keys, both in their shares.
 counted ask(const daisy_bloom_options& options, const std::vector<class_share>& shares, std::uint64_t seed,
             std::uint64_t trials) {
     test::splitmix chance{seed};

@@ -135,7 +135,7 @@ TEST(daisy_bloom_size, a_rate_between_two_classes_shortens_the_table_and_is_met)
     for (std::uint64_t key = 0; key < 20'000; ++key) (void)shorter.insert(key, key % 2 == 0 ? 2 : 7);
     for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(shorter.may_contain(key, key % 2 == 0 ? 2 : 7)) << key;
     EXPECT_EQ(shorter.drift().verdict, drift_verdict::as_planned);
-    // 10^6 strangers: a rate of `wanted` lets more than 15,939 through once in 10^9 runs; a rate 5 % above it nearly always.
+    // 10^6 absent keys: a rate of `wanted` lets more than 15,939 through once in 10^9 runs; a rate 5 % above it nearly always.
     std::uint64_t hits = 0;
     for (std::uint64_t key = 1'000'000; key < 2'000'000; ++key)
         hits += shorter.may_contain(key, key % 1'000 == 0 ? 2 : 7) ? 1u : 0u;

@@ -1,4 +1,4 @@
-// The late band of daisy_broom_filter: keys of class 0 are kept after all when mistakes about them have cost as much. What is promised: one wasted read for each
+// The deferred band of daisy_broom_filter: keys of class 0 are kept after all when mistakes about them have cost as much. What is promised: one wasted read for each
 // distinct key, however many there are; few ranges of R an adapt; bounded memory; no member denied while R or memory fails.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ using test::scripted_oracle;
 using filter = daisy_broom_filter<scripted_oracle>;
 
 constexpr daisy_terms terms{6'000, 0x1p-12};
-constexpr std::uint64_t strangers = std::uint64_t{1} << 40;
+constexpr std::uint64_t absent_keys = std::uint64_t{1} << 40;
 
 // Two keys in three are of class 0, the others of class 10.
 std::shared_ptr<const scripted_oracle> by_three() {
@@ -41,7 +41,7 @@ daisy_broom_options options_with(std::uint64_t exception_bytes, bool late = true
     options.hash = hasher{hash_key::from_seed(5)};
     options.repeatable = 5;
     options.exception_bytes = exception_bytes;
-    options.late_band = late;
+    options.deferred_band = late;
     return options;
 }
 
@@ -63,7 +63,7 @@ struct world {
         ASSERT_NE(*outcome, insert_outcome::full);
     }
     // True: it cost a read of the store.
-    bool ask_stranger(std::uint64_t key) {
+    bool ask_absent_key(std::uint64_t key) {
         if (!f.may_contain(key)) return false;
         const std::uint64_t before = remote.counts().range_reads;
         const auto outcome = f.adapt(key, remote);
@@ -73,11 +73,11 @@ struct world {
         most_reads = std::max(most_reads, remote.counts().range_reads - before);
         return true;
     }
-    // The i-th stranger of class 0.
-    static std::uint64_t stranger(std::uint64_t i) { return strangers - strangers % 3 + 3 * i + 1; }
+    // The i-th absent key of class 0.
+    static std::uint64_t absent_key(std::uint64_t i) { return absent_keys - absent_keys % 3 + 3 * i + 1; }
     std::uint64_t round(std::uint64_t pool) {
         std::uint64_t wasted = 0;
-        for (std::uint64_t i = 0; i < pool; ++i) wasted += ask_stranger(stranger(i)) ? 1u : 0u;
+        for (std::uint64_t i = 0; i < pool; ++i) wasted += ask_absent_key(absent_key(i)) ? 1u : 0u;
         return wasted;
     }
     void check() {
@@ -95,7 +95,7 @@ TEST(daisy_broom_late, one_wasted_read_for_each_distinct_key_however_many_the_li
     for (const auto& oracle : {by_three(), all_of_class_0()}) {
         world w{options_with(8'192), 6'000, oracle};
         const std::uint64_t first = w.round(pool);
-        EXPECT_LT(first, 3'000u) << "once everything is laid, strangers of class 0 are denied as any others";
+        EXPECT_LT(first, 3'000u) << "once everything is laid, absent keys of class 0 are denied as any others";
         EXPECT_GT(first, 1'280u) << "the list had room for so many";
         std::uint64_t later = 0;
         for (int i = 0; i < 5; ++i) later += w.round(pool);
@@ -116,14 +116,14 @@ TEST(daisy_broom_late, opens_when_the_list_is_full_and_lays_few_ranges_at_a_time
     EXPECT_EQ(w.f.late(), nullptr);
     EXPECT_EQ(w.most_reads, 1u);
     std::uint64_t asked = 1'000;
-    while (w.f.late() == nullptr) (void)w.ask_stranger(w.stranger(asked++));
+    while (w.f.late() == nullptr) (void)w.ask_absent_key(w.absent_key(asked++));
     EXPECT_NEAR(static_cast<double>(asked), 64 * 20, 10);
     EXPECT_LE(w.f.late()->laid(), 2u);
     EXPECT_LE(w.most_reads, 4u) << "a look into R, the range, one more, and the broom filter's own";
     w.check();
     w.most_reads = 0;
     const std::uint64_t ranges = w.f.late()->ranges();
-    for (std::uint64_t learnt = 0; learnt < ranges;) learnt += w.ask_stranger(w.stranger(asked++)) ? 1u : 0u;
+    for (std::uint64_t learnt = 0; learnt < ranges;) learnt += w.ask_absent_key(w.absent_key(asked++)) ? 1u : 0u;
     EXPECT_LE(w.most_reads, 3u);
     EXPECT_TRUE(w.f.late()->is_all_laid()) << "after as many mistakes as there are ranges";
     EXPECT_EQ(w.f.exceptions().allocated_bytes(), 0u) << "and the list goes";
@@ -139,11 +139,11 @@ TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
     const std::uint64_t price = daisy_bands::late_bytes(4'000);
     EXPECT_NEAR(static_cast<double>(w.f.exceptions().buckets() * absent_cells::bucket_bytes),
                 static_cast<double>(price), static_cast<double>(price) / 10);
-    EXPECT_TRUE(w.ask_stranger(w.stranger(0)));
+    EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
     EXPECT_EQ(w.f.stats().local_bytes, empty + 4'096) << "a page with the first mistake";
     std::uint64_t most = 0;
     for (std::uint64_t i = 1; i < 20'000; ++i) {
-        (void)w.ask_stranger(w.stranger(i));
+        (void)w.ask_absent_key(w.absent_key(i));
         most = std::max(most, w.f.stats().local_bytes - empty);
     }
     EXPECT_LE(most, 2 * price + price / 4);
@@ -153,14 +153,14 @@ TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
 
 TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_laid_or_not) {
     world w{options_with(0)};
-    for (std::uint64_t learnt = 0; learnt < 20; ++learnt) (void)w.ask_stranger(w.stranger(learnt));
+    for (std::uint64_t learnt = 0; learnt < 20; ++learnt) (void)w.ask_absent_key(w.absent_key(learnt));
     ASSERT_NE(w.f.late(), nullptr);
     ASSERT_GT(w.f.late()->laid(), 10u);
     ASSERT_LT(w.f.late()->laid(), w.f.late()->ranges());
     for (std::uint64_t key = 6'000; key < 9'000; ++key) w.insert(key);
     for (std::uint64_t key = 0; key < 9'000; key += 4) {
         const integer_key bytes{key};
-        const auto gone = key % 8 == 0 ? w.f.erase(key, w.remote) : w.f.erase(bytes.view(), w.remote, vouched);
+        const auto gone = key % 8 == 0 ? w.f.erase(key, w.remote) : w.f.erase(bytes.view(), w.remote, assume_present);
         ASSERT_TRUE(gone) << gone.error().message();
         ASSERT_EQ(*gone, erase_outcome::erased);
     }
@@ -182,12 +182,12 @@ TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_laid_or_not) {
     check();
     std::uint64_t left = 0;
     for (std::uint64_t key = 0; key < 9'000; key += 2) left += w.f.may_contain(key) ? 1u : 0u;
-    EXPECT_LE(left, 60u) << "4,500 strangers by now, 3,000 of them at 2^-8";
+    EXPECT_LE(left, 60u) << "4,500 absent keys by now, 3,000 of them at 2^-8";
 }
 
 TEST(daisy_broom_late, rebuilding_lays_all_of_it) {
     world w{options_with(0)};
-    EXPECT_TRUE(w.ask_stranger(w.stranger(0)));
+    EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
     for (std::uint64_t key = 6'000; key < 7'000; ++key)
         ASSERT_TRUE(w.store.put(w.f.hash()(key), integer_key{key}.view()));  // and nobody tells
     ASSERT_TRUE(w.f.rebuild(w.remote, 2));
@@ -198,7 +198,7 @@ TEST(daisy_broom_late, rebuilding_lays_all_of_it) {
 
 TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unlaid) {
     world w{options_with(0)};
-    EXPECT_TRUE(w.ask_stranger(w.stranger(0)));
+    EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
     faulty_map<memory_map> broken{w.store, {.sleep = [](auto) {}}};
     for (const fault_kind kind : all_fault_kinds) {
         if (kind == fault_kind::stale) continue;
@@ -208,10 +208,10 @@ TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unlaid) {
         const std::uint64_t laid = w.f.late()->laid();
         std::uint64_t failed = 0;
         for (std::uint64_t i = 1; i < 30; ++i) {
-            const bool maybe = w.f.may_contain(w.stranger(i));
-            if (const auto outcome = w.f.adapt(w.stranger(i), broken); !outcome) {
+            const bool maybe = w.f.may_contain(w.absent_key(i));
+            if (const auto outcome = w.f.adapt(w.absent_key(i), broken); !outcome) {
                 ++failed;
-                EXPECT_EQ(w.f.may_contain(w.stranger(i)), maybe);
+                EXPECT_EQ(w.f.may_contain(w.absent_key(i)), maybe);
             }
         }
         if (failed == 29) {
@@ -225,9 +225,9 @@ TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unlaid) {
     always.rates.push_back({fault_kind::error_before, 1.0});
     faulty_map<memory_map> silent{closed.store, {.sleep = [](auto) {}}};
     ASSERT_TRUE(silent.set_plan(always));
-    EXPECT_FALSE(closed.f.adapt(closed.stranger(0), silent));
+    EXPECT_FALSE(closed.f.adapt(closed.absent_key(0), silent));
     EXPECT_EQ(closed.f.late(), nullptr);
-    EXPECT_TRUE(closed.f.may_contain(closed.stranger(0)));
+    EXPECT_TRUE(closed.f.may_contain(closed.absent_key(0)));
 }
 
 TEST(daisy_broom_late, without_memory_there_is_no_band_and_nothing_is_lost) {
@@ -236,12 +236,12 @@ TEST(daisy_broom_late, without_memory_there_is_no_band_and_nothing_is_lost) {
         for (std::uint64_t allowed = 0; !opened; ++allowed) {
             ASSERT_LT(allowed, 200u);
             world w{options_with(list), 300};
-            for (std::uint64_t i = 0; list != 0 && i < 40; ++i) (void)w.ask_stranger(w.stranger(i));
+            for (std::uint64_t i = 0; list != 0 && i < 40; ++i) (void)w.ask_absent_key(w.absent_key(i));
             ASSERT_EQ(w.f.late(), nullptr);
             bool failed = false;
             {
                 const test::failing_allocations armed{allowed};
-                const auto outcome = w.f.adapt(w.stranger(100), w.remote);
+                const auto outcome = w.f.adapt(w.absent_key(100), w.remote);
                 failed = armed.failed();
                 if (!outcome) {
                     EXPECT_EQ(outcome.error().code(), error_code::out_of_memory) << outcome.error().message();
@@ -261,7 +261,7 @@ TEST(daisy_broom_late, a_store_with_more_keys_than_were_told_gets_a_band_that_ho
     for (std::uint64_t key = 0; key < 60'000; ++key) ASSERT_TRUE(w.store.put(w.f.hash()(key), integer_key{key}.view()));
     std::uint64_t asked = 0;
     for (; asked < 3'000; ++asked) {
-        const std::uint64_t key = w.stranger(asked);
+        const std::uint64_t key = w.absent_key(asked);
         if (!w.f.may_contain(key)) continue;
         ASSERT_TRUE(w.f.adapt(key, w.remote));
     }
@@ -354,9 +354,9 @@ TEST(daisy_broom_late, a_band_that_opened_too_small_grows_for_what_r_holds) {
     filter f =
         *filter::make(options_with(0), plan_of({200, 0x1p-12}, {{0, {0.9, 0}}, {12, {0.1, 1}}}), all_of_class_0());
     filling_up remote{store, f.hash(), 0, 2'000};
-    const auto adapted = f.adapt(strangers, remote);
+    const auto adapted = f.adapt(absent_keys, remote);
     ASSERT_TRUE(adapted) << adapted.error().message();
-    EXPECT_FALSE(f.may_contain(strangers));
+    EXPECT_FALSE(f.may_contain(absent_keys));
     ASSERT_NE(f.late(), nullptr);
     EXPECT_GT(f.late()->laid(), 0u);
     for (std::uint64_t key = 0; key < 2'000; ++key) {

@@ -1,6 +1,6 @@
 // daisy_broom_filter beside a std::set of what R holds. Chance drives both: inserts, erases in all forms, adapts, growth, rebuilding, snapshots, with oracles that
 // have nothing to do with what happens, and with a store that works or fails. No member is ever denied; what adapt() fixed is denied. The list of exceptions is
-// short, so that the late band opens on the way: at once, early, or late.
+// short, so that the deferred band opens on the way: at once, early, or late.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class driven {
     }
     [[nodiscard]] std::uint64_t fixed() const noexcept { return fixed_; }
     [[nodiscard]] std::uint64_t failures() const noexcept { return failures_; }
-    [[nodiscard]] const late_band* late() const noexcept { return filter_.late(); }
+    [[nodiscard]] const deferred_band* late() const noexcept { return filter_.late(); }
 
   private:
     static daisy_broom_options options(std::uint64_t seed, std::uint64_t exception_bytes, bool late) {
@@ -98,7 +98,7 @@ class driven {
         made.hash = hasher{hash_key::from_seed(seed)};
         made.repeatable = seed;
         made.exception_bytes = exception_bytes;
-        made.late_band = late;
+        made.deferred_band = late;
         return made;
     }
     void check(std::uint64_t key) {
@@ -142,7 +142,7 @@ class driven {
         }
         const integer_key bytes{key};
         const bool vouch = member && chance_.below(2) == 0;
-        const auto gone = vouch ? filter_.erase(bytes.view(), faulty_, vouched) : filter_.erase(key, faulty_);
+        const auto gone = vouch ? filter_.erase(bytes.view(), faulty_, assume_present) : filter_.erase(key, faulty_);
         if (!gone) {
             ++failures_;
             if (held(key)) members_.insert(key);  // nothing happened

@@ -23,13 +23,13 @@ using bytes = test::file_bytes;
 using test::daisy_world_oracle, test::saved;
 using filter = daisy_broom_filter<test::scripted_oracle>;
 
-// Members, dead slots and extensions in the bands, exceptions beside them. The late band: none; or open and laid in part, or wholly where it has one range.
+// Members, dead slots and extensions in the bands, exceptions beside them. The deferred band: none; or open and laid in part, or wholly where it has one range.
 filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(keys)};
     options.repeatable = 3;
     options.exception_bytes = 4 * absent_cells::bucket_bytes;
-    options.late_band = late;
+    options.deferred_band = late;
     auto f = *filter::make(options, test::daisy_world_plan(static_cast<double>(keys)),
                            daisy_world_oracle(static_cast<double>(keys)));
     for (std::uint64_t key = 0; key < keys; ++key) {
@@ -38,8 +38,8 @@ filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
         if (key % 8 == 3) {
             EXPECT_TRUE(f.erase(key / 2, remote));
         }
-        for (std::uint64_t stranger = 0; stranger < 20; ++stranger) {
-            const std::uint64_t asked = (std::uint64_t{1} << 40) + 100 * key + stranger;
+        for (std::uint64_t absent_key = 0; absent_key < 20; ++absent_key) {
+            const std::uint64_t asked = (std::uint64_t{1} << 40) + 100 * key + absent_key;
             const bool enough = f.late() != nullptr && f.late()->laid() >= f.late()->ranges() / 2 + 1;
             if (f.class_of(integer_key{asked}.view()) == 0 && enough) continue;
             EXPECT_TRUE(f.adapt(asked, remote));

@@ -25,7 +25,7 @@ static_assert(!membership_filter<filter>);
 static_assert(remote_map<band_view<memory_map, filter>>);
 
 constexpr daisy_terms terms{20'000, 0x1p-14};
-constexpr std::uint64_t strangers = std::uint64_t{1} << 40;
+constexpr std::uint64_t absent_keys = std::uint64_t{1} << 40;
 
 // Keys by their last digit: 0 and 1 are of class 0, 2 to 7 of class 10, the others of class 14.
 unsigned class_by_digit(std::uint64_t key) {
@@ -59,7 +59,7 @@ struct world {
         ASSERT_NE(*outcome, insert_outcome::full);
     }
     // True: it cost a read.
-    bool ask_stranger(std::uint64_t key) {
+    bool ask_absent_key(std::uint64_t key) {
         if (!f.may_contain(key)) return false;
         const auto outcome = f.adapt(key, remote);
         EXPECT_TRUE(outcome);
@@ -77,7 +77,7 @@ TEST(daisy_broom, keeps_every_key_and_learns_in_every_class) {
     std::vector<std::uint64_t> wasted(4);
     constexpr std::uint64_t asked = 5'000;
     for (auto& round : wasted) {
-        for (std::uint64_t i = 0; i < asked; ++i) round += w.ask_stranger(strangers + i) ? 1u : 0u;
+        for (std::uint64_t i = 0; i < asked; ++i) round += w.ask_absent_key(absent_keys + i) ? 1u : 0u;
     }
     EXPECT_GE(wasted[0], asked / 5) << "keys of class 0 cost a read each, once";
     EXPECT_LE(wasted[0], asked / 5 + 20);
@@ -94,7 +94,7 @@ TEST(daisy_broom, a_key_of_class_0_takes_no_memory_and_erases) {
     EXPECT_EQ(*w.f.erase(std::uint64_t{0}, w.remote), erase_outcome::erased);
     EXPECT_EQ(*w.f.erase(std::uint64_t{0}, w.remote), erase_outcome::absent);
     EXPECT_TRUE(w.f.may_contain(std::uint64_t{0}));
-    EXPECT_TRUE(w.ask_stranger(0));
+    EXPECT_TRUE(w.ask_absent_key(0));
     EXPECT_FALSE(w.f.may_contain(std::uint64_t{0}));
     EXPECT_EQ(*w.f.adapt(std::uint64_t{0}, w.remote), adapt_outcome::was_negative);
     w.insert(0);
@@ -177,7 +177,7 @@ TEST(daisy_broom, drift_is_silent_while_the_plan_holds) {
     EXPECT_LT(w.f.drift().fill, 1.01);
     EXPECT_FALSE(w.f.drift().is_notable());
     // Queries that the plan did not expect: many of class 0.
-    for (std::uint64_t i = 0; i < 4'000; i += 10) (void)w.ask_stranger(strangers + i - strangers % 10);
+    for (std::uint64_t i = 0; i < 4'000; i += 10) (void)w.ask_absent_key(absent_keys + i - absent_keys % 10);
     EXPECT_GT(w.f.drift().mistakes, 0.3);
     EXPECT_TRUE(w.f.drift().is_notable());
 }
@@ -199,7 +199,7 @@ TEST(daisy_broom, is_built_from_r_with_another_oracle) {
 
 TEST(daisy_broom, rebuilding_admits_keys_that_nobody_told_it_of) {
     world w;
-    EXPECT_TRUE(w.ask_stranger(10));
+    EXPECT_TRUE(w.ask_absent_key(10));
     EXPECT_FALSE(w.f.may_contain(std::uint64_t{10}));
     for (const std::uint64_t key : {10u, 13u, 18u}) {
         ASSERT_TRUE(w.remote.put(w.f.hash()(key), integer_key{key}.view()));
@@ -213,11 +213,11 @@ TEST(daisy_broom, rebuilding_admits_keys_that_nobody_told_it_of) {
 TEST(daisy_broom, a_list_of_exceptions_that_is_too_short_forgets_some_and_not_all) {
     daisy_broom_options options = seeded(1);
     options.exception_bytes = 10 * absent_cells::bucket_bytes;  // 300 cells
-    options.late_band = false;
+    options.deferred_band = false;
     world w{.f = *filter::make(options, plan_by_digit(), by_digit())};
     std::vector<std::uint64_t> wasted(4);
     for (auto& round : wasted) {
-        for (std::uint64_t i = 0; i < 400; ++i) round += w.ask_stranger(10 * (strangers + i)) ? 1u : 0u;
+        for (std::uint64_t i = 0; i < 400; ++i) round += w.ask_absent_key(10 * (absent_keys + i)) ? 1u : 0u;
     }
     EXPECT_EQ(wasted[0], 400u);
     EXPECT_GE(wasted[3], 100u) << "that many do not fit";
@@ -230,7 +230,7 @@ TEST(daisy_broom, answers_batches_as_one_by_one) {
     world w;
     for (std::uint64_t key = 0; key < 3'000; ++key) w.insert(key);
     std::vector<std::uint64_t> keys;
-    for (std::uint64_t i = 0; i < 1'001; ++i) keys.push_back(i % 2 == 0 ? i : strangers + i);
+    for (std::uint64_t i = 0; i < 1'001; ++i) keys.push_back(i % 2 == 0 ? i : absent_keys + i);
     std::vector<std::uint64_t> bits(words_for(keys.size()), ~std::uint64_t{0});
     w.f.may_contain(std::span<const std::uint64_t>{keys}, bits);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -239,18 +239,18 @@ TEST(daisy_broom, answers_batches_as_one_by_one) {
     }
 }
 
-// All sizes about a word and about a chunk, integers and views, before and after class 0 has a late band or exceptions.
+// All sizes about a word and about a chunk, integers and views, before and after class 0 has a deferred band or exceptions.
 TEST(daisy_broom, answers_batches_of_any_size_as_one_by_one_for_every_instruction_set) {
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa scope{level};
         world w;
         for (std::uint64_t key = 0; key < 3'000; ++key) w.insert(key);
-        for (std::uint64_t i = 0; i < 400; ++i) (void)w.ask_stranger(strangers + i);
+        for (std::uint64_t i = 0; i < 400; ++i) (void)w.ask_absent_key(absent_keys + i);
         for (std::size_t count = 0; count <= 1'100; count = count < 70 ? count + 1 : count + 147) {
             std::vector<std::uint64_t> keys(count), bits(words_for(count) + 1, ~std::uint64_t{0}), again = bits;
             std::vector<key_view> views(count);
             for (std::size_t i = 0; i < count; ++i) {
-                keys[i] = i % 3 == 0 ? i : strangers + i;
+                keys[i] = i % 3 == 0 ? i : absent_keys + i;
                 views[i] = key_view{reinterpret_cast<const std::byte*>(&keys[i]), 8};
             }
             w.f.may_contain(std::span<const std::uint64_t>{keys}, bits);
@@ -268,7 +268,7 @@ TEST(daisy_broom, an_erase_takes_one_key_of_its_band_and_leaves_its_neighbours) 
     for (std::uint64_t key = 0; key < 5'000; ++key) w.insert(key);
     for (std::uint64_t key = 0; key < 5'000; key += 3) {
         const integer_key bytes{key};
-        const auto gone = key % 2 == 0 ? w.f.erase(key, w.remote) : w.f.erase(bytes.view(), w.remote, vouched);
+        const auto gone = key % 2 == 0 ? w.f.erase(key, w.remote) : w.f.erase(bytes.view(), w.remote, assume_present);
         ASSERT_TRUE(gone);
         ASSERT_EQ(*gone, erase_outcome::erased);
     }
@@ -281,7 +281,7 @@ TEST(daisy_broom, an_erase_takes_one_key_of_its_band_and_leaves_its_neighbours) 
             left += w.f.may_contain(key) ? 1u : 0u;
         }
     }
-    EXPECT_LE(left, 3u) << "erased keys are strangers";
+    EXPECT_LE(left, 3u) << "erased keys are absent keys";
 }
 
 TEST(daisy_broom, a_plan_for_a_number_of_bits_takes_no_more) {

@@ -37,7 +37,7 @@ class history {
           // Two buckets: adapts of other keys come between a ticket and its use all the time, and the band opens soon.
           filter_{*filter::make({.hash = hasher{hash_key::from_seed(seed)},
                                  .exception_bytes = 2 * absent_cells::bucket_bytes,
-                                 .late_band = late,
+                                 .deferred_band = late,
                                  .repeatable = seed},
                                 test::plan_of(terms, {{0, {0.6, 0}}, {9, {0.2, 0.5}}, {12, {0.2, 0.5}}}), oracle_)},
           stamps_(writers * keys_of_a_writer) {}

@@ -85,14 +85,14 @@ TEST(daisy_fingerprint_snapshot, golden) {
     EXPECT_EQ(test::saved(*filter), file);
     EXPECT_EQ(test::saved(sample(plan, 1'500, 20'240)), file) << "made again";
     EXPECT_GT(filter->drift().extra_tables, 0u);
-    std::uint64_t sum = 0, strangers = 0;
+    std::uint64_t sum = 0, absent_keys = 0;
     for (std::uint64_t key = 0; key < 20'900; ++key) {
         const bool found = filter->may_contain(key, test::class_by(plan, key));
         ASSERT_TRUE(found || key >= 1'500) << key;
         sum += found ? key : 0;
-        strangers += key >= 1'500 && found ? 1u : 0u;
+        absent_keys += key >= 1'500 && found ? 1u : 0u;
     }
-    EXPECT_EQ(strangers, 7'992u);
+    EXPECT_EQ(absent_keys, 7'992u);
     EXPECT_EQ(sum, 91'086'730u);
 }
 
@@ -110,14 +110,14 @@ TEST(daisy_fingerprint_snapshot, golden_of_unknown_size) {
     ASSERT_TRUE(filter) << filter.error().message();
     EXPECT_EQ(test::saved(*filter), file);
     EXPECT_EQ(test::saved(make()), file) << "made again";
-    std::uint64_t sum = 0, strangers = 0;
+    std::uint64_t sum = 0, absent_keys = 0;
     for (std::uint64_t key = 0; key < 20'900; ++key) {
         const bool found = filter->may_contain(key, static_cast<unsigned>(key % 7));
         ASSERT_TRUE(found || key >= 3'000) << key;
         sum += found ? key : 0;
-        strangers += key >= 3'000 && found ? 1u : 0u;
+        absent_keys += key >= 3'000 && found ? 1u : 0u;
     }
-    EXPECT_EQ(strangers, 3'928u);
+    EXPECT_EQ(absent_keys, 3'928u);
     EXPECT_EQ(sum, 51'190'386u);
 }
 

@@ -36,14 +36,14 @@ namespace genista::golden_test {
 namespace {
 
 constexpr std::uint64_t members = 300;  // integers 0..299, and as many texts of 1 to 40 bytes
-constexpr std::uint64_t strangers = 20'000;
+constexpr std::uint64_t absent_keys = 20'000;
 
 // Lengths on both sides of the 15 bytes where the keyed hash changes.
 std::string text_key(std::uint64_t i) {
     return std::string(1 + i % 36, static_cast<char>('a' + i % 26)) + std::to_string(i);
 }
 
-// How many strangers are let in, and which: the sum of their numbers.
+// How many absent keys are let in, and which: the sum of their numbers.
 struct mistakes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
@@ -53,7 +53,7 @@ struct mistakes {
 template <class Filter>
 mistakes mistakes_of(const Filter& filter) {
     mistakes found;
-    for (std::uint64_t i = members; i < members + strangers; ++i) {
+    for (std::uint64_t i = members; i < members + absent_keys; ++i) {
         for (const bool positive : {filter.may_contain(i), filter.may_contain(text_key(i))}) {
             found.count += positive;
             found.sum += positive ? i : 0;
@@ -103,9 +103,9 @@ void fill_golden(Filter& filter) {
             ASSERT_TRUE(outcome && *outcome != insert_outcome::full);
         }
     }
-    for (std::uint64_t stranger = 1'000'000; stranger < 1'000'000 + asked<Filter>; ++stranger) {
-        if (!filter.may_contain(stranger)) continue;
-        ASSERT_TRUE(filter.adapt(stranger, remote));
+    for (std::uint64_t absent_key = 1'000'000; absent_key < 1'000'000 + asked<Filter>; ++absent_key) {
+        if (!filter.may_contain(absent_key)) continue;
+        ASSERT_TRUE(filter.adapt(absent_key, remote));
     }
 }
 

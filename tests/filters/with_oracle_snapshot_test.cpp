@@ -30,7 +30,7 @@ daisy_plan plan() {
     return test::plan_of_shares(terms, {{0, 0.2, 0.1}, {1, 0.4, 0.2}, {8, 0.4, 0.7}});
 }
 
-// Odds from logs in which a key came some number of times, strangers only as queries: another day, another number.
+// Odds from logs in which a key came some number of times, absent keys only as queries: another day, another number.
 shared trained(std::uint64_t day) {
     std::vector<integer_key> numbers;
     for (std::uint64_t i = 0; i < asked_for; ++i) numbers.push_back(integer_key{i});

@@ -97,14 +97,14 @@ struct world {
     memory_map records;
     failing_map remote{records};
     hasher hash{hash_key::from_seed(9)};
-    gate<broom_filter, failing_map> guard{
+    guard_core<broom_filter, failing_map> guard{
         *broom_filter::make({.capacity = 4000, .hash = hash}), remote, {.log = heard.log()}};
 
     void put(const std::string& key) {
         const digest d = hash(key);
-        gate<broom_filter, failing_map>::entering in{guard, d};
+        guard_core<broom_filter, failing_map>::entering in{guard, d};
         ASSERT_TRUE(records.put(d, key));
-        in.settle(key);
+        in.on_committed(key);
     }
 };
 
@@ -113,9 +113,9 @@ TEST(event_log, ranges_that_need_repair_are_told_once_and_their_repair_too) {
     // A commit whose outcome is unknown: its keys were not settled.
     for (int i = 0; i < 20; ++i) {
         const digest d = w.hash("lost-" + std::to_string(i));
-        const gate<broom_filter, failing_map>::entering in{w.guard, d};
+        const guard_core<broom_filter, failing_map>::entering in{w.guard, d};
     }
-    EXPECT_GT(w.guard.counters().jammed_doors, 10u);
+    EXPECT_GT(w.guard.counters().ranges_pending_repair, 10u);
     auto pending = w.heard.of(event_kind::ranges_pending);
     ASSERT_EQ(pending.size(), 1u) << "once, not for each of them";
     EXPECT_EQ(pending[0].level, event_level::warning);
@@ -134,7 +134,7 @@ TEST(event_log, ranges_that_need_repair_are_told_once_and_their_repair_too) {
     ASSERT_EQ(repaired.size(), 1u);
     EXPECT_NE(repaired[0].text.find(", 0 need repair now"), std::string::npos) << repaired[0].text;
 
-    { const gate<broom_filter, failing_map>::entering in{w.guard, w.hash("again")}; }
+    { const guard_core<broom_filter, failing_map>::entering in{w.guard, w.hash("again")}; }
     EXPECT_EQ(w.heard.of(event_kind::ranges_pending).size(), 2u) << "a new trouble is told again";
 }
 
@@ -148,7 +148,7 @@ TEST(event_log, failing_adapts_are_told_without_a_flood) {
         const digest d = w.hash(key);
         if (!w.guard.may_contain(key, d)) continue;
         ++mistakes;
-        w.guard.missed(d, key);
+        w.guard.on_false_positive(d, key);
     }
     EXPECT_GT(mistakes, 50u);
     EXPECT_EQ(w.guard.counters().failed_adapts, mistakes) << "all are counted";
@@ -180,7 +180,7 @@ TEST(event_log, a_function_that_throws_costs_no_key) {
         threads.emplace_back([&, who] {
             for (int i = 0; i < 500; ++i) {
                 const std::string key = std::to_string(who) + "-" + std::to_string(i);
-                { const decltype(guard)::gate_type::entering in{guard.inner_gate(), guard.inner_gate().hash()(key)}; }
+                { const decltype(guard)::core_type::entering in{guard.core(), guard.core().hash()(key)}; }
                 EXPECT_TRUE(guard.put(key, "v"));
                 EXPECT_TRUE(guard.may_contain(key));
                 if (i % 100 == 0) (void)guard.repair();
@@ -189,7 +189,7 @@ TEST(event_log, a_function_that_throws_costs_no_key) {
     }
     for (std::thread& each : threads) each.join();
     ASSERT_TRUE(guard.repair());
-    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     EXPECT_TRUE(guard.filter().audit(store.remote()));
 }
 

@@ -23,10 +23,10 @@ using daisy_bloom = with_oracle<daisy_bloom_filter, scripted_oracle>;
 
 constexpr daisy_terms terms{2'000, 0x1p-12};
 
-static_assert(gate<daisy_broom, memory_map>::learns);
-static_assert(gate<broom_filter, memory_map>::learns);
-static_assert(!gate<daisy_bloom, memory_map>::learns);
-static_assert(!gate<bloom_filter, memory_map>::learns);
+static_assert(guard_core<daisy_broom, memory_map>::learns);
+static_assert(guard_core<broom_filter, memory_map>::learns);
+static_assert(!guard_core<daisy_bloom, memory_map>::learns);
+static_assert(!guard_core<bloom_filter, memory_map>::learns);
 
 // By its first byte: a third each of class 0, 9 and 12.
 std::shared_ptr<const scripted_oracle> by_first_byte() {
@@ -67,7 +67,7 @@ void put_ask_and_erase(guarded<Filter, memory_store>& users, bool learns) {
     }
     const guard_counters seen = users.counters();
     EXPECT_GT(seen.wasted_reads, 50u);
-    EXPECT_EQ(seen.jammed_doors, 0u);
+    EXPECT_EQ(seen.ranges_pending_repair, 0u);
     EXPECT_GT(seen.filter.local_bytes, 0u);
     if (learns) {
         EXPECT_LE(seen.repeated_wasted_reads, 5u);

@@ -122,7 +122,7 @@ TEST(guarded, background_adapting_repairs_the_same_mistakes) {
     guarded guard{empty_filter<broom_filter>(2000), store, {.adapt = adapting::in_background, .queued_adapts = 4096}};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     for (std::uint64_t i = 2000; i < 42000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
-    guard.inner_gate().drain();
+    guard.core().drain();
     const guard_counters seen = guard.counters();
     EXPECT_GT(seen.wasted_reads, 20u);
     // One repair may mend a mistake that waits behind it, and a renewed bin may make a new one.
@@ -133,31 +133,31 @@ TEST(guarded, background_adapting_repairs_the_same_mistakes) {
     EXPECT_LE(still_maybe * 2, seen.wasted_reads);
 }
 
-// A repair has freed its door and reads R; the keys are not in the filter yet. Whoever would save the filter now must see that.
+// A repair has freed its range and reads R; the keys are not in the filter yet. Whoever would save the filter now must see that.
 TEST(guarded, a_repair_under_way_still_lacks_keys) {
     using rehearsed = scripted_map<memory_map>;
-    using gate_type = gate<broom_filter, rehearsed>;
+    using core_type = guard_core<broom_filter, rehearsed>;
     memory_map inside;
     rehearsed remote{inside};
-    gate_type through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false}), remote};
+    core_type through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false}), remote};
     const auto put = [&](std::uint64_t number) {
         const std::string key = key_number(number);
         (void)*inside.put(through.hash()(key), key);
-        gate_type::entering in{through, through.hash()(key)};
-        in.settle(key);
+        core_type::entering in{through, through.hash()(key)};
+        in.on_committed(key);
     };
     std::uint64_t next = 0;
-    while (!through.any_jammed()) put(next++);
+    while (!through.any_range_needs_repair()) put(next++);
     EXPECT_TRUE(through.lacks_keys());
     for (std::uint64_t number = 0; number < 30; ++number) {
         const std::string key = key_number(number);
         (void)*inside.erase(through.hash()(key), key);
-        through.forget(key);
+        through.on_erased(key);
     }
     bool asked = false;
     remote.after_range = [&] {
         asked = true;
-        EXPECT_FALSE(through.any_jammed());
+        EXPECT_FALSE(through.any_range_needs_repair());
         EXPECT_TRUE(through.lacks_keys());
     };
     ASSERT_TRUE(through.repair());
@@ -182,7 +182,7 @@ TEST(guarded, a_full_filter_denies_no_key) {
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
     EXPECT_GT(guard.counters().late_inserts, 0u);
-    EXPECT_GT(guard.counters().jammed_doors, 0u);
+    EXPECT_GT(guard.counters().ranges_pending_repair, 0u);
 }
 
 TEST(guarded, a_put_whose_filter_step_failed_is_found_and_repaired_later) {
@@ -195,10 +195,10 @@ TEST(guarded, a_put_whose_filter_step_failed_is_found_and_repaired_later) {
     ASSERT_GE(guard.counters().late_inserts, 5u);
     for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
     EXPECT_FALSE(guard.repair());
-    EXPECT_GT(guard.counters().jammed_doors, 0u);
+    EXPECT_GT(guard.counters().ranges_pending_repair, 0u);
     ASSERT_TRUE(store.remote().set_plan({}));
     ASSERT_TRUE(guard.repair());
-    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
     EXPECT_TRUE(guard.filter().audit(store.inside().remote()));
 }

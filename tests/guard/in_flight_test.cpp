@@ -23,7 +23,7 @@ namespace genista::test::in_flight_test {
 namespace {
 
 using rehearsed = scripted_map<memory_map>;
-using real_gate = gate<broom_filter, rehearsed>;
+using real_core = guard_core<broom_filter, rehearsed>;
 
 hasher test_hash() {
     return hasher{hash_key{}, hash_kind::keyed};
@@ -36,7 +36,7 @@ std::string key_number(std::uint64_t number) {
 struct empty_set {
     struct writer {
         writer(empty_set&, const in_flight_keys&) noexcept {}
-        void settle(std::size_t) noexcept {}
+        void finish(std::size_t) noexcept {}
     };
     [[nodiscard]] static bool contains(const digest&) noexcept { return false; }
     [[nodiscard]] static constexpr std::size_t size_bytes() noexcept { return 0; }
@@ -54,8 +54,8 @@ bool is_answered_between_commit_and_filter() {
 }
 
 TEST(in_flight, a_key_between_its_commit_and_the_filter_is_answered_and_the_control_denies_it) {
-    EXPECT_TRUE(is_answered_between_commit_and_filter<real_gate>());
-    EXPECT_FALSE((is_answered_between_commit_and_filter<gate<broom_filter, rehearsed, empty_set>>()));
+    EXPECT_TRUE(is_answered_between_commit_and_filter<real_core>());
+    EXPECT_FALSE((is_answered_between_commit_and_filter<guard_core<broom_filter, rehearsed, empty_set>>()));
 }
 
 struct known {
@@ -80,7 +80,7 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
         EXPECT_TRUE(set.contains(first) && set.contains(last));
         for (const known& each : others) EXPECT_FALSE(set.contains(each.where));
         for (std::size_t settled = 0; settled <= keys.size(); settled += 1000) {
-            batch.settle(settled);
+            batch.finish(settled);
             for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(set.contains(keys[i].where), i >= settled) << i;
         }
     }
@@ -93,15 +93,15 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
 TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
-    real_gate through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false, .repeatable = 3}),
+    real_core through{*broom_filter::make({.capacity = 40, .hash = test_hash(), .grows = false, .repeatable = 3}),
                       remote};
     std::vector<std::string> put;
-    while (!through.any_jammed()) {
+    while (!through.any_range_needs_repair()) {
         put.push_back(key_number(put.size()));
         const digest d = through.hash()(put.back());
         (void)*inside.put(d, put.back());
-        real_gate::entering in{through, in_flight_keys{d}};
-        in.settle(put.back());
+        real_core::entering in{through, in_flight_keys{d}};
+        in.on_committed(put.back());
     }
     const std::string late = put.back();
     const digest d = through.hash()(late);
@@ -110,7 +110,7 @@ TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_rep
     EXPECT_EQ(through.counters().let_through_in_flight, 0u);
     for (std::size_t i = 0; i < 30; ++i) {
         (void)*inside.erase(through.hash()(put[i]), put[i]);
-        through.forget(put[i]);
+        through.on_erased(put[i]);
     }
     bool asked = false;
     remote.after_range = [&] {
@@ -138,13 +138,13 @@ TEST(in_flight, a_key_whose_commit_threw_stays_maybe_until_it_is_repaired) {
     throwing_store store{test_hash()};
     guarded guard{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), store};
     ASSERT_TRUE(guard.put("bob", "v"));
-    EXPECT_FALSE(guard.inner_gate().lacks_keys());
+    EXPECT_FALSE(guard.core().lacks_keys());
     store.throws = true;
     EXPECT_THROW((void)guard.put("ada", "v"), std::bad_alloc);
     EXPECT_TRUE(guard.may_contain("ada"));
-    EXPECT_TRUE(guard.inner_gate().lacks_keys());
+    EXPECT_TRUE(guard.core().lacks_keys());
     ASSERT_TRUE(guard.repair());
-    EXPECT_FALSE(guard.inner_gate().lacks_keys());
+    EXPECT_FALSE(guard.core().lacks_keys());
     EXPECT_TRUE(guard.may_contain("ada"));
     EXPECT_TRUE(guard.filter().may_contain(guard.filter().hash()("ada")));
 }
@@ -152,15 +152,15 @@ TEST(in_flight, a_key_whose_commit_threw_stays_maybe_until_it_is_repaired) {
 TEST(in_flight, the_rest_of_a_batch_that_was_left_half_settled_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
-    real_gate through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .repeatable = 3}), remote};
+    real_core through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .repeatable = 3}), remote};
     const auto keys = sorted_keys(through.hash(), 0, 200);
     {
-        real_gate::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
+        real_core::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
         for (const known& each : keys) (void)*inside.put(each.where, each.key);
-        for (std::size_t i = 0; i < 100; ++i) in.settle(keys[i].key);
+        for (std::size_t i = 0; i < 100; ++i) in.on_committed(keys[i].key);
     }
     for (const known& each : keys) EXPECT_TRUE(through.may_contain(each.key, each.where));
-    EXPECT_GE(through.counters().jammed_doors, 90u);
+    EXPECT_GE(through.counters().ranges_pending_repair, 90u);
     ASSERT_TRUE(through.repair());
     EXPECT_FALSE(through.lacks_keys());
     for (const known& each : keys) EXPECT_TRUE(through.filter().may_contain(each.where));
@@ -172,16 +172,16 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
     for (const double rate : {1.0 / 256, 1.0 / 4096, 1.0 / 65536}) {
         memory_map inside;
         rehearsed remote{inside};
-        real_gate through{
+        real_core through{
             *broom_filter::make({.capacity = 60000, .false_positive_rate = rate, .hash = test_hash(), .repeatable = 5}),
             remote};
         const auto put = [&](const std::vector<known>& keys, const auto& between) {
-            real_gate::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
+            real_core::entering in{through, in_flight_keys{std::span<const known>{keys}, &known::where}};
             between();
             for (const known& each : keys) (void)*inside.put(each.where, each.key);
             between();
             for (std::size_t i = 0; i < keys.size(); ++i) {
-                in.settle(keys[i].key);
+                in.on_committed(keys[i].key);
                 if (i == keys.size() / 2) between();
             }
         };

@@ -68,7 +68,7 @@ template <class Filter>
 class slotted_guard : public ::testing::Test {
   protected:
     static_assert(adaptive_filter<Filter, remote_of<plain_store>>);
-    static_assert(gate<Filter, remote_of<plain_store>>::learns);
+    static_assert(guard_core<Filter, remote_of<plain_store>>::learns);
 
     static Filter empty_filter(std::uint64_t capacity, unsigned bits = 8) {
         return *Filter::make(
@@ -123,7 +123,7 @@ TYPED_TEST(slotted_guard, chance_drives_a_guard_and_a_map_side_by_side) {
         }
     }
     EXPECT_EQ(guard.filter().stats().keys, model.size());
-    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     const auto audited = guard.filter().audit(this->both_.remote());
     EXPECT_TRUE(audited) << audited.error().message();
 }
@@ -176,7 +176,7 @@ TYPED_TEST(slotted_guard, background_adapting_learns_too) {
     guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::in_background, .queued_adapts = 4096}};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     for (std::uint64_t i = 2000; i < 12000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
-    guard.inner_gate().drain();
+    guard.core().drain();
     const guard_counters seen = guard.counters();
     EXPECT_GT(seen.wasted_reads, 10u);
     EXPECT_LE(seen.adapts, seen.wasted_reads);
@@ -188,7 +188,7 @@ TYPED_TEST(slotted_guard, a_full_filter_denies_no_key) {
     for (std::uint64_t i = 0; i < 300; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     for (std::uint64_t i = 0; i < 300; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
     EXPECT_GT(guard.counters().late_inserts, 0u);
-    EXPECT_GT(guard.counters().jammed_doors, 0u);
+    EXPECT_GT(guard.counters().ranges_pending_repair, 0u);
 }
 
 TYPED_TEST(slotted_guard, slots_that_fail_jam_doors_which_a_repair_frees) {
@@ -202,7 +202,7 @@ TYPED_TEST(slotted_guard, slots_that_fail_jam_doors_which_a_repair_frees) {
         (happened ? slots.writes_fail_after : slots.writes_fail_before) = true;
         for (; next < 1100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
         EXPECT_EQ(guard.counters().late_inserts, 100u);
-        EXPECT_GT(guard.counters().jammed_doors, 50u);
+        EXPECT_GT(guard.counters().ranges_pending_repair, 50u);
         for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
         for (std::uint64_t i = 0; i < next; i += 7) ASSERT_TRUE(guard.erase(key_number(i)));
         for (std::uint64_t i = 0; i < next; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i % 7 != 0) << i;
@@ -210,7 +210,7 @@ TYPED_TEST(slotted_guard, slots_that_fail_jam_doors_which_a_repair_frees) {
         slots.writes_fail_before = slots.writes_fail_after = false;
         const auto repaired = guard.repair();
         ASSERT_TRUE(repaired) << repaired.error().message();
-        EXPECT_EQ(guard.counters().jammed_doors, 0u);
+        EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
         for (std::uint64_t i = 0; i < next; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i % 7 != 0) << i;
         const auto audited = guard.filter().audit(both.remote());
         EXPECT_TRUE(audited) << audited.error().message();
@@ -249,7 +249,7 @@ TYPED_TEST(slotted_guard, a_new_filter_of_a_store_that_is_full_knows_all_its_key
 }
 
 // A key seen in the store by any way is never denied afterwards, though its put has not returned; meanwhile others are erased
-// and strangers teach the filter. Three threads write, one reads, so tight that new hash functions are needed too.
+// and absent keys teach the filter. Three threads write, one reads, so tight that new hash functions are needed too.
 TYPED_TEST(slotted_guard, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
     constexpr std::uint64_t keys = 3000;
     guarded guard{this->empty_filter(keys, 6), this->both_};
@@ -257,13 +257,13 @@ TYPED_TEST(slotted_guard, whoever_saw_a_key_in_the_store_finds_it_through_the_gu
     std::atomic<bool> done{false};
     std::thread reader{[&] {
         std::string value;
-        std::uint64_t stranger = keys;
+        std::uint64_t absent_key = keys;
         while (!done.load()) {
             for (std::uint64_t i = 0; i < keys; ++i) {
                 const std::string key = key_number(i);
                 const auto there = this->store_.read({}, key, value);
                 if (there && *there && i % 5 != 0 && !guard.get(key)->has_value()) ++denied;
-                if (i % 3 == 0) (void)guard.get(key_number(++stranger));
+                if (i % 3 == 0) (void)guard.get(key_number(++absent_key));
             }
         }
     }};

@@ -70,7 +70,7 @@ TEST(minimal_perfect, of_no_keys_has_no_bytes) {
     EXPECT_TRUE(minimal_perfect::from_bytes({}, {}, {}));
 }
 
-TEST(minimal_perfect, gives_strangers_some_number_below_n) {
+TEST(minimal_perfect, gives_absent_keys_some_number_below_n) {
     const auto made = minimal_perfect::build(digests_of(5'000, 1));
     ASSERT_TRUE(made);
     test::splitmix chance{2};

@@ -7,7 +7,7 @@
 #include "genista/filters/cuckooing.hpp"
 #include "lab/experiments/acf_figures.hpp"
 #include "lab/experiments/acf_support.hpp"
-#include "lab/twins/plain_cuckooing.hpp"
+#include "lab/scalar/plain_cuckooing.hpp"
 #include "papers/cuckoo.hpp"
 
 namespace genista::lab::acf_defects_test {

@@ -70,7 +70,7 @@ TEST(daisy_robust, the_largest_parameter_that_keeps_the_rate_is_found) {
     EXPECT_GT(rate_of(1.001 * tuned.plan.terms.rate), 0.1);
 }
 
-TEST(daisy_robust, an_oracle_that_takes_strangers_for_members_cannot_be_brought_to_a_rate) {
+TEST(daisy_robust, an_oracle_that_takes_absent_keys_for_members_cannot_be_brought_to_a_rate) {
     const auto stage = make_stage(two_classes(), 5'000, 0.1, 1);
     const teller liar{"", [](std::uint64_t) { return key_odds{0.5, 0.5}; }, 0};
     EXPECT_FALSE(tune(stage, ask_all(stage, liar), 0.1).reaches);

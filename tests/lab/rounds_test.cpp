@@ -60,7 +60,7 @@ class scripted_arena final : public arena {
     score score_;
 };
 
-TEST(rounds, asks_strangers_in_order_and_then_those_who_got_through) {
+TEST(rounds, asks_absent_keys_in_order_and_then_those_who_got_through) {
     scripted_arena at;
     insert_uniformly(at, 200, 1);
     ASSERT_EQ(at.inserted.size(), 200u);
@@ -71,7 +71,7 @@ TEST(rounds, asks_strangers_in_order_and_then_those_who_got_through) {
     at.let_through_below = std::uint64_t{1} << 62;
     at.times = 3;
     const rounds_played played = attack_in_rounds(at, {.seed = 2});
-    EXPECT_EQ(played.strangers, 200u);
+    EXPECT_EQ(played.absent_keys, 200u);
     ASSERT_EQ(played.through.size(), 4u);
     const std::uint64_t low = played.through[0];
     EXPECT_GT(low, 20u);
@@ -142,7 +142,7 @@ TEST(remembering_bloom, stays_within_its_bits_and_never_denies_a_member) {
             EXPECT_EQ(filter.room() == 0, share == 1);
             EXPECT_LE(filter.remembered(), filter.room());
             EXPECT_NEAR(static_cast<double>(filter.room()), (1 - share) * 8 * 3'000 / 64, 12);
-            for (std::uint64_t key = 0; key < 500; ++key) {  // strangers, remembered ones among them, become members
+            for (std::uint64_t key = 0; key < 500; ++key) {  // absent keys, remembered ones among them, become members
                 at.query(key);
                 at.insert(key);
                 EXPECT_TRUE(at.query(key).maybe) << key;

@@ -1,4 +1,4 @@
-// exact_oracle: the three ways to make one, strangers, and input that is refused by name.
+// exact_oracle: the three ways to make one, absent keys, and input that is refused by name.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ TEST(exact_oracle, tells_what_it_was_told) {
     EXPECT_EQ(oracle.keys(), 3u);
 }
 
-TEST(exact_oracle, serves_a_stranger_in_full_whatever_the_terms_are) {
+TEST(exact_oracle, serves_a_absent_key_in_full_whatever_the_terms_are) {
     const auto oracle = *exact_oracle::make(three(), {fixed});
     EXPECT_EQ(oracle.odds("mallory"), (key_odds{0, 0.1})) << "the smallest q";
     for (const double draws : {1.0, 1e3, 0x1p40}) {
@@ -41,7 +41,7 @@ TEST(exact_oracle, serves_a_stranger_in_full_whatever_the_terms_are) {
     }
 }
 
-TEST(exact_oracle, takes_other_odds_for_strangers_but_not_none) {
+TEST(exact_oracle, takes_other_odds_for_absent_keys_but_not_none) {
     const auto oracle = *exact_oracle::make(three(), {fixed, key_odds{1e-9, 1e-8}});
     EXPECT_EQ(oracle.odds("mallory"), (key_odds{1e-9, 1e-8}));
     EXPECT_NE(message_of(three(), {fixed, key_odds{0, 0}}).find("not both zero"), std::string::npos);
@@ -49,7 +49,7 @@ TEST(exact_oracle, takes_other_odds_for_strangers_but_not_none) {
     EXPECT_NE(message_of(three(), {fixed, key_odds{0.5, std::nan("")}}).find("nan"), std::string::npos);
 }
 
-TEST(exact_oracle, takes_a_key_with_no_odds_at_all_for_a_stranger) {
+TEST(exact_oracle, takes_a_key_with_no_odds_at_all_for_a_absent_key) {
     auto keys = three();
     keys.push_back({"ghost", {0, 0}});
     const auto oracle = *exact_oracle::make(keys, {fixed});

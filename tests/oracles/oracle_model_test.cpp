@@ -133,7 +133,7 @@ TEST(oracle_model, oracles_that_count_know_favourites) {
     }
 }
 
-TEST(oracle_model, a_profile_is_of_strangers) {
+TEST(oracle_model, a_profile_is_of_absent_keys) {
     // Every key once: an exact table cannot know the next one.
     const auto exact = trained(oracle_kind::exact, host_logs(1'000));
     ASSERT_TRUE(exact) << exact.error().message();

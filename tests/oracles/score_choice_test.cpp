@@ -112,9 +112,9 @@ TEST(score_choice, does_not_learn_noise_by_heart) {
     EXPECT_LE(made.choice.settings.longest_ngram, 3u);
 }
 
-// Settings are judged on strangers: what the judges say is what fresh keys say. Judged by keys that it was fitted to, a model of this size would
+// Settings are judged on absent keys: what the judges say is what fresh keys say. Judged by keys that it was fitted to, a model of this size would
 // seem to need hardly a bit.
-TEST(score_choice, the_judges_are_strangers) {
+TEST(score_choice, the_judges_are_absent_keys) {
     const two_logs logs = noisy_logs(5'000, 1), others = noisy_logs(20'000, 2);
     const trained_score made = trained_on(logs, {.weights = 1 << 15});
     std::vector<score_draw> fresh;

@@ -110,7 +110,7 @@ TEST(score_oracle, refuses_what_is_no_sound_model) {
     EXPECT_NE(with([](parts& p) { p.odds[2].stored *= 1.1; }).find("sum to 1.05"), std::string::npos);
 }
 
-TEST(score_training, tells_strangers_apart_by_their_looks) {
+TEST(score_training, tells_absent_keys_apart_by_their_looks) {
     const trained_score made = trained_on(host_logs(6'000));
     EXPECT_TRUE(made.is_held_out);
     EXPECT_GT(made.oracle.divergence_bits(), 1.5);

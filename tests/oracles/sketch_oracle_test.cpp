@@ -47,21 +47,21 @@ TYPED_TEST(sketch_oracles, share_what_drowns_among_the_universe) {
     EXPECT_NEAR(oracle.unseen().stored, 0.25 / 1e6, 0.01 / 1e6);
     const auto shy = *TypeParam::train(usual, inserts.entries, queries.entries);
     EXPECT_NEAR(shy.unseen().stored, 0.25 / 0x1p64, 0.01 / 0x1p64) << "a universe that nobody knows";
-    std::uint64_t strangers_believed = 0;
+    std::uint64_t absent_keys_believed = 0;
     for (std::uint64_t key = 1'000'000; key < 1'001'000; ++key) {
         const key_odds odds = oracle.odds(key);
         EXPECT_GT(odds.stored, 0);
         EXPECT_GT(odds.asked, 0);
-        strangers_believed += odds == oracle.unseen() ? 0u : 1u;
+        absent_keys_believed += odds == oracle.unseen() ? 0u : 1u;
     }
-    EXPECT_LE(strangers_believed, 20u);
+    EXPECT_LE(absent_keys_believed, 20u);
 }
 
 TYPED_TEST(sketch_oracles, make_no_key_always_maybe_that_nobody_saw) {
     const std::vector<counted_key> one{{"a", 5}};
     const auto oracle = *TypeParam::train(usual, one, one);
     EXPECT_DOUBLE_EQ(oracle.unseen().stored, 0.1 / 0x1p64) << "half an observation of five";
-    EXPECT_EQ(daisy_class(oracle.odds("stranger"), {.draws = 1e6, .rate = 1.0 / 256}), 8u);
+    EXPECT_EQ(daisy_class(oracle.odds("absent_key"), {.draws = 1e6, .rate = 1.0 / 256}), 8u);
 }
 
 TYPED_TEST(sketch_oracles, take_the_callers_odds_for_the_unseen) {

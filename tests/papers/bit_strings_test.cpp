@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/twins/bit_strings_workloads.hpp"
+#include "lab/scalar/bit_strings_workloads.hpp"
 #include "papers/bit_strings/bit_strings_parallel.hpp"
 #include "tests/support/broom_effort.hpp"
 
@@ -17,9 +17,9 @@ using namespace genista::lab;
 
 template <class Strings>
 void expect_no_mismatch(const bit_strings_driver<Strings>& driver) {
-    EXPECT_GT(driver.tally.cases(), 0u);
-    for (std::size_t i = 0; i < driver.tally.of.size(); ++i)
-        EXPECT_EQ(driver.tally.of[i].mismatches, 0u) << bit_strings_operation_names[i];
+    EXPECT_GT(driver.counts.cases(), 0u);
+    for (std::size_t i = 0; i < driver.counts.of.size(); ++i)
+        EXPECT_EQ(driver.counts.of[i].mismatches, 0u) << bit_strings_operation_names[i];
 }
 
 TEST(bit_strings, the_layout_is_the_one_drawn_in_the_header) {

@@ -57,7 +57,7 @@ TEST(broom_paper_lies, a_resident_that_r_calls_a_ghost_is_not_left_behind) {
 }
 
 // An order record of somebody who is no resident was enough to take away the fingerprint that matched: another's, who was denied.
-TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_stranger_in_the_index) {
+TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_absent_key_in_the_index) {
     for (const double rate : rates) {
         test::paper_world w{options_of(rate, 2, 500), 1'000};
         std::vector<record> stray;
@@ -80,7 +80,7 @@ TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_stranger_in_the_index) 
             }
             const auto outcome = w.filter.forget(integer_key{key}.view(), w.truth);
             refused += outcome ? 0u : 1u;
-            ASSERT_TRUE(w.filter.adapt(key, w.truth)) << "new hash functions and an index without strangers";
+            ASSERT_TRUE(w.filter.adapt(key, w.truth)) << "new hash functions and an index without absent keys";
             w.scan();
             ASSERT_TRUE(w.wrong.empty()) << w.text();
         }
@@ -185,8 +185,8 @@ TEST(broom_paper_lies, records_from_outside_the_range_and_out_of_order_are_error
         }
         ASSERT_TRUE(map.erase(filter.hash()(std::uint64_t{3}), integer_key{3}.view()));
         EXPECT_FALSE(filter.forget(integer_key{3}.view(), boundless));
-        for (std::uint64_t stranger = 1'000; stranger < 20'000; ++stranger) {
-            if (filter.may_contain(stranger)) (void)filter.adapt(stranger, disordered);
+        for (std::uint64_t absent_key = 1'000; absent_key < 20'000; ++absent_key) {
+            if (filter.may_contain(absent_key)) (void)filter.adapt(absent_key, disordered);
         }
         for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(key == 3 || filter.may_contain(key)) << key;
         ASSERT_TRUE(filter.adapt(std::uint64_t{4}, good));
@@ -229,7 +229,7 @@ TEST(broom_paper_lies, a_store_that_throws_has_failed_and_that_is_all) {
             for (std::uint64_t number = 0; number < 60; ++number) {
                 test::paper_world w{options_of(rate, 7)};
                 for (std::uint64_t key = 0; key < 30; ++key) ASSERT_TRUE(w.insert(key));
-                const std::uint64_t stranger = *w.find_false_positive();
+                const std::uint64_t absent_key = *w.find_false_positive();
                 std::uint64_t calls = 0;
                 throwing_map records{w.plain, calls, number, what}, index{w.plain_index, calls, number, what};
                 with_index remote{records, index};
@@ -240,7 +240,7 @@ TEST(broom_paper_lies, a_store_that_throws_has_failed_and_that_is_all) {
                     EXPECT_EQ(outcome.error().code(), what == 1 ? error_code::out_of_memory : error_code::io)
                         << outcome.error().message();
                 };
-                is_bad(w.filter.adapt(stranger, remote));
+                is_bad(w.filter.adapt(absent_key, remote));
                 w.put(30);
                 is_bad(w.filter.insert(std::uint64_t{30}, remote));
                 is_bad(w.filter.rebuild(remote));

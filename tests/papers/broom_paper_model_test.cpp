@@ -70,7 +70,7 @@ void one_step(test::paper_world& w, const swarm& on, std::uint64_t hunt) {
     } else if (kind < 720) {
         w.adapt(w.any_key());
     } else if (kind < 990) {
-        if (const auto stranger = on.hunt ? w.find_false_positive(hunt) : std::nullopt) w.adapt(*stranger);
+        if (const auto absent_key = on.hunt ? w.find_false_positive(hunt) : std::nullopt) w.adapt(*absent_key);
     } else if (kind < 996) {
         if (on.rebuild) (void)w.rebuild();
     } else if (on.save) {
@@ -176,12 +176,12 @@ TEST(broom_paper_model, every_call_may_fail_in_every_way) {
                     for (std::uint64_t key = 0; key < 22; ++key) (void)w.insert(key);
                     for (int i = 0; i < 4; ++i) w.adapt(*w.find_false_positive());
                     w.erase(1);
-                    const std::uint64_t stranger = *w.find_false_positive();
+                    const std::uint64_t absent_key = *w.find_false_positive();
                     w.set_faults(1e-300);  // faults are expected; nothing happens by chance
                     faulty_map<memory_map>& half = index ? w.faulty_index : w.faulty;
                     ASSERT_TRUE(half.set_plan(
                         {.rules = {fault_rule::once(kind, number, fault_scope::every_call, number % 4)}}));
-                    w.adapt(stranger);
+                    w.adapt(absent_key);
                     for (std::uint64_t key = 22; key < 26; ++key) (void)w.insert(key);
                     (void)w.insert(1);
                     w.erase(3);

@@ -24,7 +24,7 @@ bytes lived_in(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_ru
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     const std::uint64_t repairs = rate < 0x1p-9 ? 2 : capacity / 2 + 1;
     for (std::uint64_t i = 0; i < repairs; ++i) {
-        if (const auto stranger = w.find_false_positive(20'000)) w.adapt(*stranger);
+        if (const auto absent_key = w.find_false_positive(20'000)) w.adapt(*absent_key);
     }
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
     w.audit();

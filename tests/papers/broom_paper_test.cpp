@@ -151,22 +151,22 @@ TEST(broom_paper, one_key_many_times_is_one_key) {
     expect_sound(w);
 }
 
-TEST(broom_paper, strangers_may_be_erased_forgotten_and_adapted_without_harm) {
+TEST(broom_paper, absent_keys_may_be_erased_forgotten_and_adapted_without_harm) {
     for (const auto& options : {small_one(3), large_one(3)}) {
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
         for (int i = 0; i < 30; ++i) {
-            const std::uint64_t stranger = *w.find_false_positive();
+            const std::uint64_t absent_key = *w.find_false_positive();
             const auto before = w.saved();
-            EXPECT_EQ(*w.filter.erase(stranger, w.truth), erase_outcome::absent);
-            EXPECT_EQ(*w.filter.forget(integer_key{stranger}.view(), w.truth), erase_outcome::absent);
+            EXPECT_EQ(*w.filter.erase(absent_key, w.truth), erase_outcome::absent);
+            EXPECT_EQ(*w.filter.forget(integer_key{absent_key}.view(), w.truth), erase_outcome::absent);
             // One that R held and the filter never heard of.
-            w.put(stranger);
-            EXPECT_EQ(*w.filter.adapt(stranger, w.truth), adapt_outcome::true_positive);
-            EXPECT_EQ(*w.filter.erase(stranger, w.truth), erase_outcome::absent);
+            w.put(absent_key);
+            EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::true_positive);
+            EXPECT_EQ(*w.filter.erase(absent_key, w.truth), erase_outcome::absent);
             EXPECT_EQ(w.saved(), before);
-            EXPECT_EQ(*w.filter.adapt(stranger, w.truth), adapt_outcome::fixed);
-            EXPECT_EQ(*w.filter.adapt(stranger, w.truth), adapt_outcome::was_negative);
+            EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::fixed);
+            EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::was_negative);
             w.adapt(5);
         }
         expect_sound(w);
@@ -196,8 +196,8 @@ TEST(broom_paper, takes_keys_of_any_length) {
             ASSERT_TRUE(map.put(filter.hash()(key_view{key}), key_view{key}));
             ASSERT_EQ(*filter.insert(key_view{key}, remote), insert_outcome::inserted);
         }
-        for (int stranger = 0; stranger < 20'000; ++stranger) {  // some phases
-            const std::string key = std::to_string(stranger) + " is nobody";
+        for (int absent_key = 0; absent_key < 20'000; ++absent_key) {  // some phases
+            const std::string key = std::to_string(absent_key) + " is nobody";
             if (filter.may_contain(key_view{key})) {
                 ASSERT_TRUE(filter.adapt(key_view{key}, remote));
             }
@@ -216,23 +216,23 @@ TEST(broom_paper, takes_keys_of_any_length) {
 
 // ---- Property 10 [broom18 §4.3] -----------------------------------------------------------------------------------------
 
-// A filter with its keys, one of which collides with a stranger. The same seed makes the same one.
+// A filter with its keys, one of which collides with an absent key. The same seed makes the same one.
 struct collision {
-    std::uint64_t stranger = 0, member = 0;
+    std::uint64_t absent_key = 0, member = 0;
 };
 std::optional<collision> find_collision(const broom_paper_options& options, std::uint64_t keys) {
     test::paper_world w{options};
     for (std::uint64_t key = 0; key < keys; ++key) (void)w.insert(key);
-    const auto stranger = w.find_false_positive();
-    if (!stranger || w.filter.details().rehashed != 0) return std::nullopt;
+    const auto absent_key = w.find_false_positive();
+    if (!absent_key || w.filter.details().rehashed != 0) return std::nullopt;
     for (std::uint64_t key = 0; key < keys; ++key) {
         w.erase(key);
-        if (!w.filter.may_contain(*stranger)) return collision{*stranger, key};
+        if (!w.filter.may_contain(*absent_key)) return collision{*absent_key, key};
     }
     return std::nullopt;
 }
 
-// How often a repaired stranger is let through again, by so many members that go and come back.
+// How often a repaired absent key is let through again, by so many members that go and come back.
 std::uint64_t comes_back(broom_paper_options options, std::uint64_t seeds, std::uint64_t& judged) {
     std::uint64_t again = 0;
     constexpr std::uint64_t keys = 40;
@@ -242,25 +242,25 @@ std::uint64_t comes_back(broom_paper_options options, std::uint64_t seeds, std::
         if (!found) continue;
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < keys; ++key) (void)w.insert(key);
-        w.adapt(found->stranger);
+        w.adapt(found->absent_key);
         // Those three at the beginning of the order have another hash function now.
         std::vector<digest> order;
         for (std::uint64_t key = 0; key < keys; ++key) order.push_back(w.filter.hash()(key));
         std::ranges::sort(order);
-        if (w.filter.hash()(found->stranger) <= order[2] || w.filter.hash()(found->member) <= order[2]) continue;
+        if (w.filter.hash()(found->absent_key) <= order[2] || w.filter.hash()(found->member) <= order[2]) continue;
         if (w.filter.details().rehashed != 3) continue;
         ++judged;
         for (int round = 0; round < 10 && w.filter.details().rehashed == 3; ++round) {
             w.erase(found->member);
             (void)w.insert(found->member);
-            again += w.filter.may_contain(found->stranger) ? 1u : 0u;
+            again += w.filter.may_contain(found->absent_key) ? 1u : 0u;
         }
         expect_sound(w);
     }
     return again;
 }
 
-TEST(broom_paper, a_repaired_stranger_stays_out_though_the_member_goes_and_comes_back) {
+TEST(broom_paper, a_repaired_absent_key_stays_out_though_the_member_goes_and_comes_back) {
     for (auto options : {small_one(1, 200), large_one(1, 200)}) {
         for (const ghost_rule rule : {ghost_rule::whole_match, ghost_rule::first_difference}) {
             options.ghosts = rule;
@@ -388,13 +388,14 @@ TEST(broom_paper, remote_work_is_what_the_header_says) {
             EXPECT_GT(collided, 0u);
         }
         begin();
-        for (std::uint64_t stranger = 1'000'000; stranger < 1'010'000; ++stranger) (void)w.filter.may_contain(stranger);
+        for (std::uint64_t absent_key = 1'000'000; absent_key < 1'010'000; ++absent_key)
+            (void)w.filter.may_contain(absent_key);
         EXPECT_EQ(index.counts(), remote_counts{});
         EXPECT_EQ(records.counts(), remote_counts{});
         for (int i = 0; i < 50; ++i) {
-            const std::uint64_t stranger = *w.find_false_positive();
+            const std::uint64_t absent_key = *w.find_false_positive();
             begin();
-            ASSERT_EQ(*w.filter.adapt(stranger, remote), adapt_outcome::fixed);
+            ASSERT_EQ(*w.filter.adapt(absent_key, remote), adapt_outcome::fixed);
             EXPECT_EQ(records.counts().point_reads, 1u);
             EXPECT_EQ(records.counts().range_reads, 0u);
             EXPECT_LE(index.counts().range_reads, 2u + 3 * 3u + 2);

@@ -76,9 +76,9 @@ struct shared_filter {
         } while (writing > 0);
     }
     void adapt() {
-        for (std::uint64_t stranger = std::uint64_t{1} << 40; writing > 0; ++stranger) {
-            if (!filter.may_contain(stranger)) continue;
-            if (!filter.adapt(stranger, remote)) ++failed;
+        for (std::uint64_t absent_key = std::uint64_t{1} << 40; writing > 0; ++absent_key) {
+            if (!filter.may_contain(absent_key)) continue;
+            if (!filter.adapt(absent_key, remote)) ++failed;
             ++adapted;
         }
     }
@@ -152,8 +152,8 @@ TEST(broom_paper_threads, nobody_is_denied_while_all_keys_get_new_hash_functions
         }};
         for (int i = 0; i < test::scaled(3, 50); ++i) {
             if (!shared.filter.rebuild(shared.remote)) ++shared.failed;
-            for (std::uint64_t stranger = 0; stranger < 20'000; ++stranger) {
-                const std::uint64_t key = (std::uint64_t{1} << 40) + stranger;
+            for (std::uint64_t absent_key = 0; absent_key < 20'000; ++absent_key) {
+                const std::uint64_t key = (std::uint64_t{1} << 40) + absent_key;
                 if (shared.filter.may_contain(key) && !shared.filter.adapt(key, shared.remote)) ++shared.failed;
             }
         }

@@ -165,14 +165,14 @@ digest one_of_four(const void*, key_view key) noexcept {
 }
 
 // Keys that share a digest are one key to the filter: whoever of them is in R keeps all of them.
-TEST(whitelist, does_not_deny_a_member_for_a_stranger_with_its_digest) {
+TEST(whitelist, does_not_deny_a_member_for_a_absent_key_with_its_digest) {
     whitelist_options options = seeded(10, 0.25);
     options.hash = hasher::custom(&one_of_four, nullptr);
     world w{1, options};
     ASSERT_TRUE(w.filter.may_contain(std::uint64_t{4}));
     EXPECT_EQ(*w.filter.adapt(std::uint64_t{4}, w.remote), adapt_outcome::true_positive);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{0}));
-    // The stranger first, the member later.
+    // The absent key first, the member later.
     w.take_out(0);
     EXPECT_EQ(*w.filter.adapt(std::uint64_t{4}, w.remote), adapt_outcome::fixed);
     w.put(8);
@@ -216,7 +216,7 @@ TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
             refused += outcome ? 0u : 1u;
             EXPECT_TRUE(w.filter.may_contain(key)) << to_string(kind) << ", key " << key;
         }
-        // A member that came first has settled it before a record too many is seen; a stranger meets that record.
+        // A member that came first has settled it before a record too many is seen; an absent key meets that record.
         EXPECT_EQ(refused, kind == fault_kind::out_of_range ? 0u : 500u) << to_string(kind);
         if (kind == fault_kind::out_of_range) {
             EXPECT_FALSE(w.filter.adapt(w.next_false_positive(1'000'000), faulty));

@@ -181,7 +181,7 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
     EXPECT_TRUE(db->may_contain("there"));
     EXPECT_FALSE(db->audit());
     (void)db->repair();
-    EXPECT_FALSE(db->keeper().save());
+    EXPECT_FALSE(db->snapshotter().save());
     EXPECT_FALSE(db->records().contains({}, key_view{"there"}));
     EXPECT_FALSE(db->records().put({}, key_view{"there"}));
     EXPECT_FALSE(db->records().erase({}, key_view{"there"}));
@@ -209,7 +209,7 @@ TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
     std::string value;
     EXPECT_OK(db->Get({}, "there", &value));
     EXPECT_OK(db->Put({}, "more", "v"));
-    EXPECT_TRUE(db->keeper().save());
+    EXPECT_TRUE(db->snapshotter().save());
     db->ReleaseSnapshot(then);
     EXPECT_OK(db->Close());
     EXPECT_CLOSED(db->Put({}, "more", "v"));
@@ -246,7 +246,7 @@ TEST(closed, every_call_to_a_clustered_db_is_an_error) {
     EXPECT_FALSE(db.repair());
     EXPECT_FALSE(db.audit());
     EXPECT_TRUE(db.may_contain("there"));
-    EXPECT_FALSE(db.keeper().save());
+    EXPECT_FALSE(db.snapshotter().save());
     EXPECT_CLOSED(db.base().Put({}, "k", "v"));
     EXPECT_FALSE(db.records().contains({}, key_view{"there"}));
     (void)db.counters();

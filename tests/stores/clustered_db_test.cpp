@@ -28,7 +28,7 @@ clustered_db_options test_options() {
     options.store.rocksdb.env = unsynced_env();
     options.store.key = hash_key::from_seed(3);
     options.filter = {.capacity = 1000, .repeatable = 4};
-    options.keeper.every = std::chrono::milliseconds{10};
+    options.snapshotter.every = std::chrono::milliseconds{10};
     return options;
 }
 
@@ -89,7 +89,7 @@ TEST(clustered_db, threads_put_and_erase_while_snapshots_are_taken) {
             });
         }
         for (std::thread& each : threads) each.join();
-        EXPECT_EQ(db.keeper().failures(), 0u);
+        EXPECT_EQ(db.snapshotter().failures(), 0u);
         EXPECT_TRUE(db.audit());
     }
 }
@@ -103,14 +103,14 @@ TEST(clustered_db, what_was_learnt_is_saved_though_nothing_was_written) {
     std::vector<int> mistakes;
     for (int life = 0; life < 3; ++life) {
         clustered_db_options options = test_options();
-        options.keeper.every = std::chrono::milliseconds{0};  // on closing only
+        options.snapshotter.every = std::chrono::milliseconds{0};  // on closing only
         auto opened = clustered_db::open(here.path(), options);
         ASSERT_TRUE(opened) << opened.error().message();
         clustered_db& db = **opened;
         if (life == 0) {
             for (int i = 0; i < 900; ++i) ASSERT_TRUE(db.put("key-" + std::to_string(i), "v"));
         } else if (life == 1) {
-            ASSERT_TRUE(db.keeper().save());  // of this moment; the next one is due though no write has come
+            ASSERT_TRUE(db.snapshotter().save());  // of this moment; the next one is due though no write has come
             for (int i = 0; i < asked; ++i) {
                 const std::uint64_t before = db.counters().wasted_reads;
                 ASSERT_TRUE(db.get(absent(i)));
@@ -179,7 +179,7 @@ TEST(clustered_db, a_reader_removes_no_snapshot_and_writes_none) {
         ASSERT_TRUE(opened) << opened.error().message();
         EXPECT_EQ((*opened)->origin(), filter_origin::rebuilt);
         for (int i = 0; i < 500; ++i) ASSERT_TRUE((*opened)->get("key-" + std::to_string(i))->has_value());
-        EXPECT_FALSE((*opened)->keeper().save());
+        EXPECT_FALSE((*opened)->snapshotter().save());
         ASSERT_TRUE((*opened)->close());
         EXPECT_EQ(snapshots(), before);
     }

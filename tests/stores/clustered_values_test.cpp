@@ -33,7 +33,7 @@ clustered_db_options uncached(std::size_t values_apart_from) {
     options.store.rocksdb.compression = rocksdb::kNoCompression;
     options.filter.capacity = 2'000;
     options.filter.false_positive_rate = 0.02;
-    options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+    options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     return options;
 }
 

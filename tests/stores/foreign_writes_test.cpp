@@ -147,7 +147,7 @@ TEST(foreign_writes, between_two_snapshots_of_a_process_that_was_killed) {
         // The files of a process that goes on, and is never closed as far as they know.
         const auto db = open_guarded(folder.path("live"));
         for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
-        EXPECT_TRUE(db->keeper().save());
+        EXPECT_TRUE(db->snapshotter().save());
         for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
         std::filesystem::copy(folder.path("live"), folder.path(), std::filesystem::copy_options::recursive);
     }
@@ -210,7 +210,7 @@ TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     const auto expect_ours = [&](const char* what) {
         const auto looked = db->look_for_foreign_writes();
         EXPECT_TRUE(looked) << what << ": " << looked.error().message();
-        EXPECT_EQ(db->counters().jammed_doors, 0u) << what;
+        EXPECT_EQ(db->counters().ranges_pending_repair, 0u) << what;
     };
 #define EXPECT_OURS(expression)   \
     do {                          \
@@ -293,7 +293,7 @@ TEST_P(every_write, through_the_guard_is_no_foreign_one) {
         EXPECT_GT(db->GetLatestSequenceNumber(), before + 100);
         EXPECT_OURS(db->DestroyColumnFamilyHandle(imported));
     }
-    EXPECT_TRUE(db->keeper().save());
+    EXPECT_TRUE(db->snapshotter().save());
     expect_ours("save");
     EXPECT_TRUE(db->reindex());
     expect_ours("reindex");
@@ -321,30 +321,30 @@ TEST(foreign_writes, by_the_base_are_found_while_the_database_is_open) {
     EXPECT_GT(denied(*db, theirs), some / 2) << "the control: nobody has looked yet";
     EXPECT_FALSE(db->look_for_foreign_writes());
     EXPECT_EQ(db->counters().foreign_writes, 1u);
-    EXPECT_EQ(db->counters().jammed_doors, doors::number_of_doors);
+    EXPECT_EQ(db->counters().ranges_pending_repair, range_states::number_of_ranges);
     EXPECT_EQ(denied(*db, theirs), 0u);
-    EXPECT_FALSE(db->inner_gate().repair()) << "the index does not have their records";
+    EXPECT_FALSE(db->core().repair()) << "the index does not have their records";
     EXPECT_EQ(denied(*db, theirs), 0u);
-    EXPECT_FALSE(db->keeper().save());
+    EXPECT_FALSE(db->snapshotter().save());
     EXPECT_TRUE(db->repair());
-    EXPECT_EQ(db->counters().jammed_doors, 0u);
+    EXPECT_EQ(db->counters().ranges_pending_repair, 0u);
     EXPECT_EQ(denied(*db, ours) + denied(*db, theirs), 0u);
     EXPECT_TRUE(db->look_for_foreign_writes());
     expect_sound(*db);
-    EXPECT_TRUE(db->keeper().save());
+    EXPECT_TRUE(db->snapshotter().save());
 }
 
-TEST(foreign_writes, by_the_base_are_repaired_by_the_keepers_thread) {
+TEST(foreign_writes, by_the_base_are_repaired_by_the_snapshotters_thread) {
     const scratch folder;
     auto options = test_options();
-    options.keeper.every = std::chrono::hours{1};
-    options.keeper.watch = std::chrono::milliseconds{2};
+    options.snapshotter.every = std::chrono::hours{1};
+    options.snapshotter.watch = std::chrono::milliseconds{2};
     const auto db = open_guarded(folder.path(), options);
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
     // The thread may have looked in the middle of the foreign writes: then it takes another look to find the rest.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
-    while (!db->audit() || db->counters().jammed_doors > 0) {
+    while (!db->audit() || db->counters().ranges_pending_repair > 0) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline) << denied(*db, theirs) << " still denied";
         std::this_thread::yield();
     }
@@ -460,7 +460,7 @@ TEST(foreign_writes, that_delete_leave_records_which_the_first_query_removes) {
         EXPECT_TRUE(db->repair());
         EXPECT_FALSE(db->audit()) << "records of keys that are gone";
         EXPECT_EQ(denied(*db, ours), some / 3);
-        db->inner_gate().drain();
+        db->core().drain();
         EXPECT_EQ(db->counters().orphan_records, some / 3);
         expect_sound(*db);
         const auto reads = db->counters().reads;
@@ -523,8 +523,8 @@ TEST(foreign_writes, orphans_are_removed_beside_puts_of_the_same_keys) {
 TEST(foreign_writes, are_indexed_beside_writers_of_both_kinds) {
     const scratch folder;
     auto options = test_options();
-    options.keeper.every = std::chrono::hours{1};
-    options.keeper.watch = std::chrono::milliseconds{1};
+    options.snapshotter.every = std::chrono::hours{1};
+    options.snapshotter.watch = std::chrono::milliseconds{1};
     const auto db = open_guarded(folder.path(), options);
     std::thread writing{[&] {
         for (std::uint64_t i = 0; i < 4 * some; ++i) {
@@ -538,7 +538,7 @@ TEST(foreign_writes, are_indexed_beside_writers_of_both_kinds) {
     EXPECT_EQ(denied(*db, ours), 0u);
     while (true) {  // until the thread has looked at the last of them
         (void)db->look_for_foreign_writes();
-        if (db->repair() && db->counters().jammed_doors == 0) break;
+        if (db->repair() && db->counters().ranges_pending_repair == 0) break;
     }
     EXPECT_EQ(denied(*db, ours) + denied(*db, theirs), 0u);
     EXPECT_GT(db->counters().foreign_writes, 0u);

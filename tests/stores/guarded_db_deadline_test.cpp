@@ -21,7 +21,7 @@ constexpr std::uint64_t keys = 2'000;
 guarded_db_options coarse() {
     guarded_db_options options = test_options();
     options.filter.false_positive_rate = 0.02;
-    options.keeper.on_close = false;
+    options.snapshotter.on_close = false;
     return options;
 }
 

@@ -21,8 +21,8 @@ struct asking {
 
     static void hook(const char* name) {
         const std::string_view at{name};
-        if (at == "guard.key_settled" && ++settled != batch_keys / 2) return;
-        if (at != "guard.entered" && at != "store.committed" && at != "guard.key_settled" && at != "ingest.done")
+        if (at == "guard.key_inserted" && ++settled != batch_keys / 2) return;
+        if (at != "guard.entered" && at != "store.committed" && at != "guard.key_inserted" && at != "ingest.done")
             return;
         for (std::uint64_t i = 0; i < 50000; ++i, ++asked)
             maybe += db->may_contain("absent-" + std::to_string(asked)) ? 1u : 0u;

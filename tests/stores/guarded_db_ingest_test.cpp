@@ -79,7 +79,7 @@ TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
         std::string value;
         EXPECT_TRUE(db->Get({}, key_number(250), &value).IsNotFound());
         ASSERT_TRUE(db->Put({}, key_number(500), "v").ok());
-        const auto saved = db->keeper().save();
+        const auto saved = db->snapshotter().save();
         EXPECT_TRUE(saved) << saved.error().message();
         ASSERT_TRUE(db->DestroyColumnFamilyHandle(other).ok());
     }
@@ -167,7 +167,7 @@ TEST(guarded_db_ingest, a_process_that_dies_in_the_middle_leaves_all_or_nothing_
     const scratch here;
     auto db = open_guarded(here.path());
     for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(db->Put({}, key_number(i), "old").ok());
-    ASSERT_TRUE(db->keeper().save());
+    ASSERT_TRUE(db->snapshotter().save());
     write_table(here.path("table"), numbers(50, 500));
     image_taker::from = here.path();
     image_taker::to = here.path("image");

@@ -324,7 +324,7 @@ class driver {
         EXPECT_EQ(everything_in(other_), other_data_);
         expect_sound(*db_);
         EXPECT_EQ(db_->counters().filter.keys, data_.size());
-        EXPECT_EQ(db_->counters().jammed_doors, 0u);
+        EXPECT_EQ(db_->counters().ranges_pending_repair, 0u);
     }
 
     scratch here_;

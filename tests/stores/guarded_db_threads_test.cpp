@@ -73,7 +73,7 @@ TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_wri
     const scratch here;
     guarded_db_options options = test_options();
     options.guard.adapt = adapting::in_background;
-    options.keeper.every = std::chrono::milliseconds{20};
+    options.snapshotter.every = std::chrono::milliseconds{20};
     auto db = open_guarded(here.path(), options);
     constexpr std::uint64_t writers = 3;
     const int steps = scaled(1500, 50000);
@@ -133,7 +133,7 @@ TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_wri
     run_all({[&] { work(0); }, [&] { work(1); }, [&] { work(2); }, ranges_and_tables}, {});
     std::map<std::string, std::string> all;
     for (const auto& model : models) all.insert(model.begin(), model.end());
-    db->inner_gate().drain();
+    db->core().drain();
     for (int life = 0; life < 2; ++life) {
         std::map<std::string, std::string> there;
         std::unique_ptr<rocksdb::Iterator> at{db->NewIterator({})};
@@ -143,8 +143,8 @@ TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_wri
         EXPECT_EQ(db->counters().failed_reads, 0u);
         if (life == 1) break;
         at.reset();
-        EXPECT_GT(db->keeper().snapshots(), 0u);
-        EXPECT_EQ(db->keeper().failures(), 0u);
+        EXPECT_GT(db->snapshotter().snapshots(), 0u);
+        EXPECT_EQ(db->snapshotter().failures(), 0u);
         db.reset();
         db = open_guarded(here.path());
     }

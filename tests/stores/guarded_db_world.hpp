@@ -37,7 +37,7 @@ inline guarded_db_options test_options() {
     options.key = hash_key::from_seed(5);
     options.filter.capacity = 2000;
     options.filter.repeatable = 9;
-    options.keeper.every = std::chrono::milliseconds{0};
+    options.snapshotter.every = std::chrono::milliseconds{0};
     return options;
 }
 

@@ -144,11 +144,11 @@ TEST(opening, an_index_that_is_missing_is_made_anew) {
 TEST(opening, catches_up_from_a_log_with_every_kind_of_write) {
     const scratch here;
     guarded_db_options options = test_options();
-    options.keeper.on_close = false;
+    options.snapshotter.on_close = false;
     {
         const auto db = open_guarded(here.path(), options);
         ASSERT_NE(db, nullptr);
-        ASSERT_TRUE(db->keeper().save());
+        ASSERT_TRUE(db->snapshotter().save());
         ASSERT_TRUE(db->Put({}, "put", "v").ok());
         ASSERT_TRUE(db->Merge({}, "merged", "v").ok());
         ASSERT_TRUE(db->PutEntity({}, db->DefaultColumnFamily(), "entity", {{"x", "y"}}).ok());
@@ -393,7 +393,7 @@ TEST(opening, what_holds_the_hash_key_is_its_owners_alone) {
     {
         const auto db = open_guarded(here.path());
         ASSERT_TRUE(db->Put({}, "a", "b").ok());
-        ASSERT_TRUE(db->keeper().save());
+        ASSERT_TRUE(db->snapshotter().save());
     }
     EXPECT_EQ(mode_of(here.path()), perms::owner_all);
     const std::filesystem::path folder = here.path() + "/genista";

@@ -51,7 +51,7 @@ class listener {
 
 guarded_db_options quiet_options(listener& heard) {
     guarded_db_options options = test_options();
-    options.keeper.every = std::chrono::milliseconds{0};
+    options.snapshotter.every = std::chrono::milliseconds{0};
     options.log = heard.hook();
     return options;
 }
@@ -59,7 +59,7 @@ clustered_db_options quiet_clustered_options(listener& heard) {
     clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
     options.filter.capacity = 1000;
-    options.keeper.every = std::chrono::milliseconds{0};
+    options.snapshotter.every = std::chrono::milliseconds{0};
     options.log = heard.hook();
     return options;
 }
@@ -102,11 +102,11 @@ TEST(operability, an_indexed_store_tells_how_it_was_opened_and_saved) {
         EXPECT_EQ((*db)->store_figures().origin, filter_origin::rebuilt);
         EXPECT_GT((*db)->store_figures().opening_seconds, 0.0);
         EXPECT_FALSE((*db)->store_figures().snapshot_age_seconds);
-        ASSERT_TRUE((*db)->keeper().save());
+        ASSERT_TRUE((*db)->snapshotter().save());
         EXPECT_TRUE(heard.heard(event_kind::snapshot_taken, "snapshot of a filter of 2000 keys taken in "));
         EXPECT_EQ((*db)->store_figures().snapshots, 1u);
         EXPECT_TRUE((*db)->store_figures().snapshot_age_seconds);
-        ASSERT_TRUE((*db)->keeper().save()) << "nothing is new: no second one";
+        ASSERT_TRUE((*db)->snapshotter().save()) << "nothing is new: no second one";
         EXPECT_EQ(heard.of(event_kind::snapshot_taken).size(), 1u);
         EXPECT_EQ((*db)->store_figures().snapshots, 1u);
     }
@@ -146,27 +146,27 @@ TEST(operability, a_snapshot_that_fails_is_told_and_counted) {
     const scratch here;
     listener heard;
     auto options = quiet_options(heard);
-    options.keeper.on_close = false;
+    options.snapshotter.on_close = false;
     auto db = guarded_db::open(here.path(), options);
     ASSERT_TRUE(db) << db.error().message();
     ASSERT_TRUE((*db)->Put({}, "ada", "1815").ok());
     std::filesystem::remove_all(here.path() + "/genista");
     std::ofstream{here.path() + "/genista"} << "a file where the folder should be";
-    EXPECT_FALSE((*db)->keeper().save());
+    EXPECT_FALSE((*db)->snapshotter().save());
     EXPECT_TRUE(heard.heard(event_kind::snapshot_failed, "error: no snapshot was taken: "));
     EXPECT_EQ((*db)->store_figures().snapshot_failures, 1u);
     EXPECT_FALSE((*db)->store_figures().snapshot_age_seconds);
     std::filesystem::remove(here.path() + "/genista");
 
     // While keys wait for the filter there is none either.
-    { const rocks::rocks_gate::entering lost{(*db)->inner_gate(), (*db)->inner_gate().hash()("grace")}; }
+    { const rocks::rocks_guard_core::entering lost{(*db)->core(), (*db)->core().hash()("grace")}; }
     EXPECT_EQ(heard.of(event_kind::ranges_pending).size(), 1u);
-    EXPECT_FALSE((*db)->keeper().save());
+    EXPECT_FALSE((*db)->snapshotter().save());
     EXPECT_TRUE(heard.heard(event_kind::snapshot_failed, "warning: no snapshot was taken: "));
     EXPECT_EQ((*db)->store_figures().snapshot_failures, 2u);
     ASSERT_TRUE((*db)->repair());
     EXPECT_TRUE(heard.heard(event_kind::ranges_repaired, "info: 1 ranges repaired in "));
-    EXPECT_TRUE((*db)->keeper().save());
+    EXPECT_TRUE((*db)->snapshotter().save());
 }
 
 TEST(operability, stores_of_both_layouts_share_one_page) {
@@ -176,8 +176,8 @@ TEST(operability, stores_of_both_layouts_share_one_page) {
     auto orders = clustered_db::open(here.path("orders"), quiet_clustered_options(heard));
     ASSERT_TRUE(users && orders);
     ASSERT_TRUE((*orders)->put("1", "one"));
-    ASSERT_TRUE((*orders)->keeper().save());
-    (*users)->inner_gate().on_foreign_writes("planted by a test");
+    ASSERT_TRUE((*orders)->snapshotter().save());
+    (*users)->core().on_foreign_writes("planted by a test");
     metrics_page page;
     ASSERT_TRUE((*users)->add_metrics(page, {{"store", "users \"of\" C:\\"}}));
     ASSERT_TRUE((*orders)->add_metrics(page, {{"store", "orders"}}));
@@ -216,13 +216,13 @@ TEST(operability, figures_of_a_closed_store_can_be_read) {
     EXPECT_EQ(exposition::read(*(*indexed)->metrics_text()).trouble, "");
 }
 
-// The keeper's thread reports too, and a log that throws ends nothing.
+// The snapshotter's thread reports too, and a log that throws ends nothing.
 TEST(operability, a_log_that_throws_does_not_stop_snapshots_in_the_background) {
     const scratch here;
     clustered_db_options options;
     options.store.rocksdb.env = unsynced_env();
     options.filter.capacity = 1000;
-    options.keeper.every = std::chrono::milliseconds{2};
+    options.snapshotter.every = std::chrono::milliseconds{2};
     options.log = [](const guard_event&) { throw std::runtime_error{"no room for a line"}; };
     auto db = clustered_db::open(here.path(), options);
     ASSERT_TRUE(db) << db.error().message();

@@ -1,5 +1,5 @@
 // A filter that cannot hold all keys, or holds none yet: the store opens, every key that the filter may lack is "maybe", and
-// counters tell how many ranges wait. The keeper's thread brings them in, as far as they fit, and does not spin.
+// counters tell how many ranges wait. The snapshotter's thread brings them in, as far as they fit, and does not spin.
 #include <gmock/gmock.h>
 
 #include <condition_variable>
@@ -62,20 +62,20 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
         fill(*db, keys);
         EXPECT_OK(db->Close());
     }
-    const std::uint64_t own = rocks::rocks_gate::own_bytes();
+    const std::uint64_t own = rocks::rocks_guard_core::own_bytes();
     for (const std::uint64_t limit : {own + 50'000}) {
         options.filter.memory_limit = limit;
         const auto db = open_guarded(folder.path(), options);
         ASSERT_NE(db, nullptr);
         EXPECT_EQ(db->origin(), rocks::filter_origin::partial);
         const auto now = db->counters();
-        EXPECT_GT(now.jammed_doors, 0u);
+        EXPECT_GT(now.ranges_pending_repair, 0u);
         EXPECT_LE(now.local_bytes, limit);
         EXPECT_EQ(denied_of(*db, keys), 0u);
         // Goes on, and closes.
         EXPECT_OK(db->Put({}, "new", "value"));
         EXPECT_TRUE(db->may_contain("new"));
-        EXPECT_FALSE(db->keeper().save());
+        EXPECT_FALSE(db->snapshotter().save());
         EXPECT_OK(db->Close());
     }
     options.filter.memory_limit = own / 2;
@@ -89,7 +89,7 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
     EXPECT_THAT(std::string{too_small.error().message()}, testing::HasSubstr(std::to_string(own + 1)));
     options.filter.memory_limit.reset();
     const auto db = open_guarded(folder.path(), options);
-    EXPECT_EQ(db->counters().jammed_doors, 0u);
+    EXPECT_EQ(db->counters().ranges_pending_repair, 0u);
     expect_sound(*db);
 }
 
@@ -98,7 +98,7 @@ void put_aimed(guarded_db& db, std::uint64_t count) {
     std::uint64_t put = 0;
     for (std::uint64_t i = 0; put < count; ++i) {
         const std::string key = "aimed-" + std::to_string(i);
-        if (db.inner_gate().hash()(key).position >> 54 != 3) continue;  // 4 of 4096 ranges
+        if (db.core().hash()(key).position >> 54 != 3) continue;  // 4 of 4096 ranges
         ASSERT_TRUE(db.Put({}, key, "value").ok());
         ++put;
     }
@@ -108,7 +108,7 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
     const scratch folder;
     auto options = test_options();
     options.filter.grows = false;
-    options.keeper.on_close = false;
+    options.snapshotter.on_close = false;
     {
         const auto db = open_guarded(folder.path(), options);
         fill(*db, 1000);
@@ -116,31 +116,31 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
         EXPECT_OK(db->Close());
     }
     // The thread tries again and again, but later each time: so many times at most, however long it has.
-    options.keeper.every = std::chrono::hours{1};
-    options.keeper.watch = std::chrono::milliseconds{1};
+    options.snapshotter.every = std::chrono::hours{1};
+    options.snapshotter.watch = std::chrono::milliseconds{1};
     const auto db = open_guarded(folder.path(), options);
     ASSERT_NE(db, nullptr);
     EXPECT_EQ(db->origin(), rocks::filter_origin::partial);
-    const auto pending = db->counters().jammed_doors;
+    const auto pending = db->counters().ranges_pending_repair;
     EXPECT_GT(pending, 0u);
-    EXPECT_LT(pending, doors::number_of_doors / 8);
+    EXPECT_LT(pending, range_states::number_of_ranges / 8);
     EXPECT_EQ(denied_of(*db, 1000), 0u);
     const auto before = db->counters().filter.remote_reads;
     std::this_thread::sleep_for(std::chrono::milliseconds{250});
     // The first try meets every such range; the others, after 1, 2, 4 ... 128 ms and so on, eight each. A bin is tried a few
     // times each. Without the waits it would be 250 tries.
     EXPECT_LE(db->counters().filter.remote_reads - before, (pending + 10 * 8) * 8);
-    EXPECT_EQ(db->counters().jammed_doors, pending);
+    EXPECT_EQ(db->counters().ranges_pending_repair, pending);
     std::uint64_t read = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) read += db->may_contain("absent-" + std::to_string(i)) ? 1u : 0u;
-    EXPECT_LT(read, 2000 * pending / doors::number_of_doors + 200) << "the other ranges answer";
+    EXPECT_LT(read, 2000 * pending / range_states::number_of_ranges + 200) << "the other ranges answer";
 }
 
 TEST(partial_opening, at_once_builds_the_filter_behind_it) {
     constexpr std::uint64_t keys = 3000;
     const scratch folder;
     auto options = test_options();
-    options.keeper.on_close = false;
+    options.snapshotter.on_close = false;
     {
         const auto db = open_guarded(folder.path(), options);
         fill(*db, keys);
@@ -150,25 +150,25 @@ TEST(partial_opening, at_once_builds_the_filter_behind_it) {
     options.build_behind = true;
     options.progress = [&](rocks::opening_stage stage, std::uint64_t, std::uint64_t all) {
         EXPECT_EQ(stage, rocks::opening_stage::filtering);
-        EXPECT_EQ(all, doors::number_of_doors);
+        EXPECT_EQ(all, range_states::number_of_ranges);
         stop.pass();
     };
     const auto db = open_guarded(folder.path(), options);
     stop.wait_for_arrival();
     EXPECT_EQ(db->origin(), rocks::filter_origin::partial);
-    EXPECT_GE(db->counters().jammed_doors, doors::number_of_doors - 1);
+    EXPECT_GE(db->counters().ranges_pending_repair, range_states::number_of_ranges - 1);
     EXPECT_EQ(denied_of(*db, keys), 0u);
-    EXPECT_FALSE(db->keeper().save());
+    EXPECT_FALSE(db->snapshotter().save());
     EXPECT_OK(db->Put({}, "beside it", "value"));
     EXPECT_OK(db->Delete({}, key_number(0)));
     EXPECT_TRUE(db->may_contain("beside it"));
     stop.open();
-    while (db->counters().jammed_doors > 0) std::this_thread::yield();
+    while (db->counters().ranges_pending_repair > 0) std::this_thread::yield();
     std::string value;
     for (std::uint64_t i = 1; i < keys; ++i) EXPECT_OK(db->Get({}, key_number(i), &value));
     EXPECT_OK(db->Get({}, "beside it", &value));
     expect_sound(*db);
-    EXPECT_TRUE(db->keeper().save());
+    EXPECT_TRUE(db->snapshotter().save());
 }
 
 TEST(partial_opening, at_once_can_be_closed_and_cut_short) {
@@ -211,7 +211,7 @@ TEST(partial_opening, at_once_can_be_closed_and_cut_short) {
     auto options = test_options();
     options.build_behind = true;
     const auto db = open_guarded(folder.path(), options);
-    while (db->counters().jammed_doors > 0) std::this_thread::yield();
+    while (db->counters().ranges_pending_repair > 0) std::this_thread::yield();
     EXPECT_EQ(denied_of(*db, keys), 0u);
     expect_sound(*db);
 }
@@ -220,7 +220,7 @@ TEST(partial_opening, at_once_beside_writers_denies_nothing) {
     constexpr std::uint64_t keys = 3000;
     const scratch folder;
     auto options = test_options();
-    options.keeper.on_close = false;
+    options.snapshotter.on_close = false;
     {
         const auto db = open_guarded(folder.path(), options);
         fill(*db, keys);
@@ -236,7 +236,7 @@ TEST(partial_opening, at_once_beside_writers_denies_nothing) {
         EXPECT_OK(db->Get({}, key_number(i), &value));
         if (i % 3 == 0) EXPECT_OK(db->Delete({}, key_number(i)));
     }
-    while (db->counters().jammed_doors > 0) std::this_thread::yield();
+    while (db->counters().ranges_pending_repair > 0) std::this_thread::yield();
     for (std::uint64_t i = 0; i < 2 * keys; ++i) {
         if (i >= keys || i % 3 != 0) EXPECT_OK(db->Get({}, key_number(i), &value));
     }
@@ -246,13 +246,13 @@ TEST(partial_opening, at_once_beside_writers_denies_nothing) {
 TEST(partial_opening, ranges_that_need_repair_are_repaired_by_the_thread) {
     const scratch folder;
     auto options = test_options();
-    options.keeper.every = std::chrono::hours{1};
-    options.keeper.watch = std::chrono::milliseconds{2};
+    options.snapshotter.every = std::chrono::hours{1};
+    options.snapshotter.watch = std::chrono::milliseconds{2};
     const auto db = open_guarded(folder.path(), options);
     fill(*db, 500);
     for (int times = 0; times < 3; ++times) {
-        db->inner_gate().need_repair_everywhere();
-        while (db->counters().jammed_doors > 0) std::this_thread::yield();
+        db->core().need_repair_everywhere();
+        while (db->counters().ranges_pending_repair > 0) std::this_thread::yield();
         EXPECT_EQ(denied_of(*db, 500), 0u);
     }
     expect_sound(*db);
@@ -265,21 +265,21 @@ TEST(partial_opening, of_the_clustered_layout) {
     options.store.rocksdb.env = unsynced_env();
     options.store.key = hash_key::from_seed(3);
     options.filter.capacity = 1000;
-    options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+    options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     constexpr std::uint64_t keys = 8000;
     {
         auto db = rocks::clustered_db::open(folder.path(), options);
         ASSERT_TRUE(db);
         for (std::uint64_t i = 0; i < keys; ++i) ASSERT_TRUE((*db)->put(key_number(i), "value"));
         // Records that were written past the guard.
-        EXPECT_TRUE((*db)->keeper().look());
+        EXPECT_TRUE((*db)->snapshotter().look());
         const std::string past = "past the guard";
         ASSERT_TRUE((*db)->store().write((*db)->store().hash()(past), past, "value"));
-        EXPECT_FALSE((*db)->keeper().look());
+        EXPECT_FALSE((*db)->snapshotter().look());
         EXPECT_EQ((*db)->counters().foreign_writes, 1u);
         EXPECT_TRUE((*db)->may_contain(past));
         EXPECT_TRUE((*db)->repair());
-        EXPECT_EQ((*db)->counters().jammed_doors, 0u);
+        EXPECT_EQ((*db)->counters().ranges_pending_repair, 0u);
         EXPECT_TRUE((*db)->may_contain(past));
         EXPECT_TRUE((*db)->audit());
         EXPECT_TRUE((*db)->close());
@@ -289,7 +289,7 @@ TEST(partial_opening, of_the_clustered_layout) {
         for (std::uint64_t i = 0; i < keys; ++i) denied += db.may_contain(key_number(i)) ? 0u : 1u;
         EXPECT_EQ(denied, 0u);
     };
-    options.filter.memory_limit = rocks::rocks_gate::own_bytes() + 36'000;
+    options.filter.memory_limit = rocks::rocks_guard_core::own_bytes() + 36'000;
     {
         auto db = rocks::clustered_db::open(folder.path(), options);
         ASSERT_TRUE(db) << db.error().message();
@@ -303,7 +303,7 @@ TEST(partial_opening, of_the_clustered_layout) {
     auto db = rocks::clustered_db::open(folder.path(), options);
     ASSERT_TRUE(db) << db.error().message();
     expect_no_denial(**db);
-    while ((*db)->counters().jammed_doors > 0) std::this_thread::yield();
+    while ((*db)->counters().ranges_pending_repair > 0) std::this_thread::yield();
     expect_no_denial(**db);
     EXPECT_TRUE((*db)->audit());
 }

@@ -52,7 +52,7 @@ TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
     using look = std::function<void(guarded_db&)>;
     const std::map<std::string, look> looks{
         {"look", [](guarded_db& db) { EXPECT_FALSE(db.look_for_foreign_writes()); }},
-        {"save", [](guarded_db& db) { EXPECT_FALSE(db.keeper().save()); }},
+        {"save", [](guarded_db& db) { EXPECT_FALSE(db.snapshotter().save()); }},
     };
     for (const auto& each : looks) {
         SCOPED_TRACE(each.first);
@@ -71,7 +71,7 @@ TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
             std::string value;
             EXPECT_OK(db->Get({}, "a", &value));
             EXPECT_TRUE(db->repair());
-            EXPECT_EQ(db->counters().jammed_doors, 0u);
+            EXPECT_EQ(db->counters().ranges_pending_repair, 0u);
             expect_found(*db, "a");
         }
         expect_found(*open_guarded(here.path()), "a");
@@ -106,13 +106,13 @@ TEST(reindex, that_is_asked_for_beside_another_scans_again) {
             const rocksdb::Slice begin{"a"}, end{"b"};
             EXPECT_OK(rocksdb::DeleteFilesInRange(&db->base(), db->DefaultColumnFamily(), &begin, &end));
             ASSERT_TRUE(db->base().Get({}, "a", &value).ok()) << "the older value did not come back";
-            db->inner_gate().need_repair_everywhere(false);
+            db->core().need_repair_everywhere(false);
         }};
         EXPECT_FALSE(db->reindex());
     }
     EXPECT_OK(db->Get({}, "a", &value));
     EXPECT_TRUE(db->repair());
-    EXPECT_EQ(db->counters().jammed_doors, 0u);
+    EXPECT_EQ(db->counters().ranges_pending_repair, 0u);
     expect_found(*db, "a");
 }
 

@@ -58,7 +58,7 @@ template <class Filter>
 class slotted_db : public ::testing::Test {
   protected:
     using guard_type = guarded<Filter, both_databases>;
-    static_assert(guard_type::gate_type::learns);
+    static_assert(guard_type::core_type::learns);
 
     static guard_type guard_of(both_databases& both, std::uint64_t capacity) {
         auto filter = Filter::build(
@@ -159,11 +159,11 @@ TYPED_TEST(slotted_db, a_disk_that_does_not_read_slots_costs_reads_and_no_key) {
     const guard_counters broken = guard.counters();
     EXPECT_GT(fate.failed(), 0u);
     EXPECT_GT(broken.failed_adapts, 0u);
-    EXPECT_GT(broken.jammed_doors, 0u);
+    EXPECT_GT(broken.ranges_pending_repair, 0u);
     fate.heal();
     const auto repaired = guard.repair();
     ASSERT_TRUE(repaired) << repaired.error().message();
-    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     for (std::uint64_t i = 0; i < 3 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
     EXPECT_EQ(guard.counters().failed_adapts, broken.failed_adapts);
     this->expect_sound(guard, *both);
@@ -189,7 +189,7 @@ TYPED_TEST(slotted_db, a_full_disk_below_the_slots_is_an_error_there_and_denies_
     fate.heal();
     const auto both = open_both(this->here_, slots_in(&env, true));
     auto guard = this->guard_of(*both, keys);
-    EXPECT_EQ(guard.counters().jammed_doors, 0u);
+    EXPECT_EQ(guard.counters().ranges_pending_repair, 0u);
     for (std::uint64_t i = 0; i < 2 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
     this->expect_sound(guard, *both);
 }

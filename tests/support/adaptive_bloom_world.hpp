@@ -1,7 +1,7 @@
 // adaptive_bloom_world: an adaptive Bloom filter, both halves of its R and the truth, driven one operation at a time.
 //
 // It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
-// 0 .. universe-1; keys beyond are strangers. Keys leave R behind the filter's back, as there is no erase. R may fail and lie
+// 0 .. universe-1; keys beyond are absent keys. Keys leave R behind the filter's back, as there is no erase. R may fail and lie
 // (set_faults): then the operation is given up or tried again, and no member may be denied.
 #pragma once
 
@@ -102,14 +102,15 @@ class adaptive_bloom_world {
             expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
             return;
         }
-        if (!before) expect(*outcome != adapt_outcome::true_positive, "a stranger that adapt takes for a member");
-        expect(*outcome == adapt_outcome::fixed || *outcome == adapt_outcome::was_negative, "a stranger not repaired");
+        if (!before) expect(*outcome != adapt_outcome::true_positive, "an absent key that adapt takes for a member");
+        expect(*outcome == adapt_outcome::fixed || *outcome == adapt_outcome::was_negative,
+               "an absent key not repaired");
         expect(!maybe(key), "a repaired false positive is let through");
         fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
     }
     std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 100'000) {
         for (std::uint64_t asked = 0; asked < most; ++asked) {
-            if (maybe(next_stranger_++)) return next_stranger_ - 1;
+            if (maybe(next_absent_key_++)) return next_absent_key_ - 1;
         }
         return std::nullopt;
     }
@@ -171,7 +172,7 @@ class adaptive_bloom_world {
             wrong.emplace_back(std::string{"an error without need: "}.append(outcome.error().message()));
     }
 
-    std::uint64_t universe_, next_stranger_ = std::uint64_t{1} << 40;
+    std::uint64_t universe_, next_absent_key_ = std::uint64_t{1} << 40;
     std::set<std::uint64_t> members_;
     bool fails_ = false;
 };

@@ -179,12 +179,12 @@ class history_check {
     }
 
     void adapt(unsigned number) {
-        std::uint64_t stranger = (std::uint64_t{number} + 1) << 40;
+        std::uint64_t absent_key = (std::uint64_t{number} + 1) << 40;
         std::uint64_t done = 0;
         while (writing_.load() > 0) {
-            ++stranger;
-            if (!filter_.may_contain(stranger)) continue;
-            const auto outcome = filter_.adapt(stranger, remote_);
+            ++absent_key;
+            if (!filter_.may_contain(absent_key)) continue;
+            const auto outcome = filter_.adapt(absent_key, remote_);
             if (!outcome || *outcome == adapt_outcome::true_positive) fail("adapt: ", outcome);
             ++done;
         }

@@ -16,7 +16,7 @@ struct drive_plan {
     std::uint64_t steps = 1000;
     std::uint64_t audit_every = 1;
     std::uint64_t scan_every = 100;
-    std::uint64_t hunt = 4096;     // strangers asked for one false positive; twice 1/ε finds one more often than not
+    std::uint64_t hunt = 4096;     // absent keys asked for one false positive; twice 1/ε finds one more often than not
     double fault_share = 0;        // of the store's calls
     std::uint64_t most_bins = 64;  // growth by hand stops there
     std::uint64_t sweeps_per_million = 2000;  // growths, rebuilds and snapshots, each
@@ -29,7 +29,7 @@ void drive(broom_world<Filter>& w, const drive_plan& plan) {
         erase,
         query,
         adapt_member,
-        stranger,
+        absent_key,
         roll_back,
         sweep,
         insert_again,
@@ -56,7 +56,7 @@ void drive(broom_world<Filter>& w, const drive_plan& plan) {
         } else if (dice < 86) {
             if (on[insert_again] && w.is_member(key)) (void)w.insert(key);
         } else if (dice < 90) {
-            if (on[stranger]) w.erase(w.universe() + chance.below(1'000'000));
+            if (on[absent_key]) w.erase(w.universe() + chance.below(1'000'000));
         } else if (const auto found = w.find_false_positive(plan.hunt); found) {
             if (dice < 98 || !on[roll_back]) {
                 w.adapt(*found);
@@ -80,9 +80,9 @@ void drive(broom_world<Filter>& w, const drive_plan& plan) {
 
 // Small filters of one rate and history: chance chooses size, growth and faults. Audited after every step.
 template <class Filter>
-world_tally drive_small_filters(double rate, unsigned history, std::uint64_t first_seed, std::uint64_t runs,
-                                std::uint64_t steps, findings& wrong) {
-    world_tally all;
+world_counts drive_small_filters(double rate, unsigned history, std::uint64_t first_seed, std::uint64_t runs,
+                                 std::uint64_t steps, findings& wrong) {
+    world_counts all;
     for (std::uint64_t seed = first_seed; seed < first_seed + runs && wrong.none(); ++seed) {
         splitmix chance{seed};
         constexpr std::array<std::uint64_t, 4> capacities = {1, 45, 135, 230};
@@ -96,7 +96,7 @@ world_tally drive_small_filters(double rate, unsigned history, std::uint64_t fir
         drive_plan plan{.steps = steps, .hunt = rate < 0x1p-14 ? 2048 : static_cast<std::uint64_t>(2 / rate)};
         plan.fault_share = seed % 2 == 0 ? 0 : 0.15;
         drive(w, plan);
-        all.add(w.tally);
+        all.add(w.counts);
         if (!w.wrong.none()) wrong.note("seed " + std::to_string(seed) + ": " + w.wrong.text());
     }
     return all;

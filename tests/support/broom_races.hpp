@@ -87,11 +87,11 @@ std::string check_adapt_beside_commit() {
         broom_world<Filter> w{one_bin(seed)};
         (void)w.insert(0);
         const auto coming = w.find_false_positive(10'000'000);
-        const auto stranger = w.find_false_positive(10'000'000);
-        if (!coming || !stranger) return "no false positives at all";
+        const auto absent_key = w.find_false_positive(10'000'000);
+        if (!coming || !absent_key) return "no false positives at all";
         const integer_key bytes{*coming};
         (void)w.plain.put(w.filter.hash()(*coming), bytes.view());
-        w.adapt(*stranger);
+        w.adapt(*absent_key);
         w.wrong.expect(w.filter.may_contain(std::uint64_t{0}), "a false negative: extended by another key's bits");
         w.wrong.expect(w.filter.insert(*coming, w.plain).has_value(), "an insert failed");
         w.wrong.expect(w.filter.may_contain(*coming), "a false negative");

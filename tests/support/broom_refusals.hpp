@@ -59,7 +59,7 @@ std::string check_vouched_against_insert() {
                 w.wrong.expect(w.filter.insert(*coming, w.plain).has_value(), "an insert failed");
             }}.join();
         };
-        w.wrong.expect(w.filter.erase(std::uint64_t{0}, remote, vouched).has_value(), "an erase failed");
+        w.wrong.expect(w.filter.erase(std::uint64_t{0}, remote, assume_present).has_value(), "an erase failed");
         w.wrong.expect(w.filter.may_contain(*coming), "a false negative: its slot was buried with its former owner");
         expect_sound(w);
         if (!w.wrong.none()) return w.wrong.text();
@@ -213,13 +213,13 @@ std::string check_insert_without_ranges() {
                 break;
             case 1:
                 for (std::uint64_t key = 0; key < 100; ++key) {
-                    w.erase_vouched(key);
+                    w.erase_assuming_present(key);
                     all_there("a false negative: its neighbour was erased by a caller who vouched");
                 }
                 break;
             case 2:  // it goes itself, and comes back
                 for (const std::uint64_t key : std::vector<std::uint64_t>{taken}) {
-                    w.wrong.expect(w.filter.erase(key, w.plain, vouched).has_value(), "an erase failed");
+                    w.wrong.expect(w.filter.erase(key, w.plain, assume_present).has_value(), "an erase failed");
                     w.scan();
                     put(w, key);
                     w.wrong.expect(w.filter.insert(key, w.plain).has_value(), "an insert failed");

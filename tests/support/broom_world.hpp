@@ -4,7 +4,7 @@
 // A template over the filter, so that tests/filters drives the filter proper and tests/planted the same filter with a
 // bug switched on, by the very same code. It uses no test framework: what goes wrong is noted in `wrong`.
 //
-//   The truth is a bitmap over the keys 0 .. universe-1; keys beyond are strangers. The store may fail (set_faults):
+//   The truth is a bitmap over the keys 0 .. universe-1; keys beyond are absent keys. The store may fail (set_faults):
 //   then the filter must be as it was, and the operation is tried again or given up. A store that committed an erase
 //   and lost the reply leaves a key behind that the filter still answers "maybe", which is allowed (broom.hpp, I3);
 //   from then on counts are not compared until a rebuild.
@@ -66,12 +66,12 @@ struct world_setup {
 };
 
 // An operation is an insert, an erase, an adapt, or one key of a query that is compared with the truth.
-struct world_tally {
+struct world_counts {
     std::uint64_t inserts = 0, erases = 0, adapts = 0, queries = 0;
     std::uint64_t audits = 0, sweeps = 0, saves = 0, store_failures = 0, fixed = 0, full = 0;
 
     [[nodiscard]] std::uint64_t operations() const noexcept { return inserts + erases + adapts + queries; }
-    void add(const world_tally& other) noexcept {
+    void add(const world_counts& other) noexcept {
         inserts += other.inserts, erases += other.erases, adapts += other.adapts, queries += other.queries;
         audits += other.audits, sweeps += other.sweeps, saves += other.saves;
         store_failures += other.store_failures, fixed += other.fixed, full += other.full;
@@ -92,7 +92,7 @@ class broom_world {
                                              .repeatable = setup.seed})},
           bitmap_(words_for(setup.universe)),
           chance{setup.seed ^ 0x6e6f6e65},
-          next_stranger_{setup.universe + 64} {}
+          next_absent_key_{setup.universe + 64} {}
     broom_world(const broom_world&) = delete;
     broom_world& operator=(const broom_world&) = delete;
     ~broom_world() = default;
@@ -119,11 +119,11 @@ class broom_world {
 
     // False: the filter has no room, or the store failed and the caller gave up; R then does not hold the key.
     bool insert(std::uint64_t key) {
-        ++tally.inserts;
+        ++counts.inserts;
         const bool was_member = is_member(key);
         const integer_key bytes{key};
         const digest where = filter.hash()(key);
-        while (!remote.put(where, bytes.view())) ++tally.store_failures;
+        while (!remote.put(where, bytes.view())) ++counts.store_failures;
         for (bool first = true;; first = false) {
             const auto before = portrait();
             const std::uint64_t failures = faulty_ ? remote.counts().injected() : 0;
@@ -135,7 +135,7 @@ class broom_world {
                 return was_member;
             }
             if (*outcome == insert_outcome::full) {
-                ++tally.full;
+                ++counts.full;
                 wrong.expect(!was_member, "full for a member");
                 if (!was_member) take_back(where, bytes);
                 return false;
@@ -152,7 +152,7 @@ class broom_world {
 
     void erase(std::uint64_t key) {
         if (chance.below(4) == 0) return erase_by_halves(key);
-        ++tally.erases;
+        ++counts.erases;
         const bool was_member = is_member(key);
         while (true) {
             const auto before = portrait();
@@ -175,17 +175,17 @@ class broom_world {
     }
 
     // By a caller who knows that it is a member.
-    void erase_vouched(std::uint64_t key) {
+    void erase_assuming_present(std::uint64_t key) {
         if (!is_member(key)) return;
-        ++tally.erases;
-        const auto outcome = filter.erase(key, remote, vouched);
-        wrong.expect(outcome && *outcome == erase_outcome::erased, "a vouched erase with a wrong outcome");
+        ++counts.erases;
+        const auto outcome = filter.erase(key, remote, assume_present);
+        wrong.expect(outcome && *outcome == erase_outcome::erased, "an `assume_present` erase with a wrong outcome");
         set_member(key, false);
     }
 
-    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
     void erase_by_halves(std::uint64_t key) {
-        ++tally.erases;
+        ++counts.erases;
         const bool was_member = is_member(key);
         if (was_member) {
             const auto gone = plain.erase(filter.hash()(key), integer_key{key}.view());
@@ -211,7 +211,7 @@ class broom_world {
 
     // Asks, and adapts after a false positive, as a guard would. True if it was one.
     bool query(std::uint64_t key) {
-        ++tally.queries;
+        ++counts.queries;
         const bool maybe = filter.may_contain(key);
         if (is_member(key)) {
             wrong.expect(maybe, "a false negative");
@@ -222,7 +222,7 @@ class broom_world {
     }
 
     void adapt(std::uint64_t key) {
-        ++tally.adapts;
+        ++counts.adapts;
         const bool maybe = filter.may_contain(key);
         while (true) {
             const auto before = portrait();
@@ -236,7 +236,7 @@ class broom_world {
                 wrong.expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
                 wrong.expect(filter.may_contain(key), "a false negative after an adapt");
             } else if (maybe) {
-                ++tally.fixed;
+                ++counts.fixed;
                 wrong.expect(*outcome == adapt_outcome::fixed, "a false positive that adapt denies");
                 wrong.expect(!filter.may_contain(key), "adapted, and still a false positive");
             } else {
@@ -257,32 +257,32 @@ class broom_world {
             for (std::uint64_t w = 0; w < words_for(count); ++w) {
                 if ((bitmap_[from / 64 + w] & ~answers[w]) != 0) wrong.note("a false negative in a batch");
             }
-            tally.queries += count;
+            counts.queries += count;
         }
     }
 
-    // The next stranger, among `most` at the most, whom the filter lets through.
+    // The next absent key, among `most` at the most, whom the filter lets through.
     std::optional<std::uint64_t> find_false_positive(std::uint64_t most) {
         std::vector<std::uint64_t> keys(1024);
         std::vector<std::uint64_t> answers(words_for(keys.size()));
         for (std::uint64_t asked = 0; asked < most; asked += keys.size()) {
-            for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = next_stranger_ + i;
+            for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = next_absent_key_ + i;
             filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
             for (std::uint64_t i = 0; i < keys.size(); ++i) {
                 if ((answers[i / 64] >> (i % 64) & 1) == 0) continue;
-                next_stranger_ += i + 1;
+                next_absent_key_ += i + 1;
                 return keys[i];
             }
-            next_stranger_ += keys.size();
+            next_absent_key_ += keys.size();
         }
         return std::nullopt;
     }
 
-    // Asks 1024 strangers at once and adapts whoever is let through.
+    // Asks 1024 absent keys at once and adapts whoever is let through.
     void attack() {
         std::array<std::uint64_t, 1024> keys{};
         std::array<std::uint64_t, words_for(keys.size())> answers{};
-        for (std::uint64_t& key : keys) key = next_stranger_++;
+        for (std::uint64_t& key : keys) key = next_absent_key_++;
         filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if ((answers[i / 64] >> (i % 64) & 1) != 0) adapt(keys[i]);
@@ -290,22 +290,22 @@ class broom_world {
     }
 
     // The store took a key that collides, and then nobody told the filter; the caller takes it back through erase().
-    void commit_and_roll_back(std::uint64_t stranger) {
+    void commit_and_roll_back(std::uint64_t absent_key) {
         if (faulty_) return;
-        ++tally.erases;
-        const integer_key bytes{stranger};
-        wrong.expect(remote.put(filter.hash()(stranger), bytes.view()).has_value(), "a put that failed");
-        const auto outcome = filter.erase(stranger, remote);
+        ++counts.erases;
+        const integer_key bytes{absent_key};
+        wrong.expect(remote.put(filter.hash()(absent_key), bytes.view()).has_value(), "a put that failed");
+        const auto outcome = filter.erase(absent_key, remote);
         wrong.expect(outcome && *outcome == erase_outcome::erased, "an erase of what only R holds failed");
     }
 
     void grow() {
-        ++tally.sweeps;
+        ++counts.sweeps;
         if (retry([&] { return filter.grow(remote).has_value(); }, "a growth")) scan();
     }
 
     void rebuild() {
-        ++tally.sweeps;
+        ++counts.sweeps;
         if (!retry([&] { return filter.rebuild(remote).has_value(); }, "a rebuild")) return;
         orphans_ = false;
         wrong.expect(filter.stats().keys == members_, "a rebuilt filter with another number of keys");
@@ -319,7 +319,7 @@ class broom_world {
             if (saved.error().code() != error_code::unsupported) wrong.note(std::string{saved.error().message()});
             return false;
         }
-        ++tally.saves;
+        ++counts.saves;
         auto loaded = Filter::load(out.bytes());
         if (!loaded) {
             wrong.note("a snapshot that does not load: " + std::string{loaded.error().message()});
@@ -333,7 +333,7 @@ class broom_world {
     }
 
     void audit() {
-        ++tally.audits;
+        ++counts.audits;
         if (const auto sound = filter.audit(plain); !sound) wrong.note(std::string{sound.error().message()});
         if (!orphans_) wrong.expect(filter.stats().keys == members_, "a count of keys that is not the truth's");
     }
@@ -375,7 +375,7 @@ class broom_world {
     faulty_map<memory_map> remote;  // what the filter is given
     Filter filter;
     findings wrong;
-    world_tally tally;
+    world_counts counts;
 
   private:
     [[nodiscard]] std::vector<std::uint64_t> portrait() const {
@@ -393,7 +393,7 @@ class broom_world {
     }
     // An error came back. Growth may have moved on: each bin that moved is whole, so only answers and counts stay.
     void failed_operation(const std::vector<std::uint64_t>& before, const char* what) {
-        ++tally.store_failures;
+        ++counts.store_failures;
         if (!faulty_) return wrong.note(std::string{what} + " failed although the store did not");
         const auto after = draw_portrait();
         const bool grew = !std::equal(before.begin(), before.begin() + 3, after.begin());
@@ -404,7 +404,7 @@ class broom_world {
     bool retry(Call&& call, const char* what) {
         for (int attempt = 0; attempt < 1000; ++attempt) {
             if (call()) return true;
-            ++tally.store_failures;
+            ++counts.store_failures;
             if (!faulty_) break;
         }
         wrong.note(std::string{what} + " never succeeded");
@@ -422,7 +422,7 @@ class broom_world {
     splitmix chance;
 
   private:
-    std::uint64_t next_stranger_;
+    std::uint64_t next_absent_key_;
 };
 
 }  // namespace genista::test

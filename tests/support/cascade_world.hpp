@@ -78,7 +78,7 @@ class cascade_world : public driven_world<cascade_filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
             take_out(key);

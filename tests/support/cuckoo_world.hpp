@@ -79,7 +79,7 @@ class cuckoo_world : public driven_world<Filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
             take_out(key);

@@ -49,7 +49,7 @@ inline void fix_nested(std::span<std::byte> file) {
             fix_envelope(file.subspan(at, size));
             at += size;
         }
-        // The late band is all of section 4.
+        // The deferred band is all of section 4.
         std::uint64_t late = 192 + parameters;
         for (std::size_t section = 0; section < 4; ++section) late += padded(number(64 + 8 * section));
         const std::uint64_t size = number(64 + 8 * 4);

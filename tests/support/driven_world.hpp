@@ -1,7 +1,7 @@
 // driven_world: what paper_world, cascade_world and cuckoo_world have in common: a filter, the records of its R, and the truth about them.
 //
 // It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys 0 .. universe-1; keys
-// beyond are strangers. R may fail; then an operation is tried again or given up. An erase that R has committed and the filter has not
+// beyond are absent keys. R may fail; then an operation is tried again or given up. An erase that R has committed and the filter has not
 // leaves an orphan: answered "maybe", no member.
 #pragma once
 
@@ -35,10 +35,10 @@ class driven_world {
     [[nodiscard]] const std::set<std::uint64_t>& orphans() const noexcept { return orphans_; }
     [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
 
-    // The next stranger, among `most` at the most, whom the filter lets through.
+    // The next absent key, among `most` at the most, whom the filter lets through.
     std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
         for (std::uint64_t asked = 0; asked < most; ++asked) {
-            if (filter.may_contain(next_stranger_++)) return next_stranger_ - 1;
+            if (filter.may_contain(next_absent_key_++)) return next_absent_key_ - 1;
         }
         return std::nullopt;
     }
@@ -108,7 +108,7 @@ class driven_world {
     }
 
     std::uint64_t universe_;
-    std::uint64_t next_stranger_ = std::uint64_t{1} << 40;
+    std::uint64_t next_absent_key_ = std::uint64_t{1} << 40;
     bool faulty_ = false;
     std::set<std::uint64_t> members_, orphans_;
 };

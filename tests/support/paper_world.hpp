@@ -74,7 +74,7 @@ class paper_world : public driven_world<broom_paper_filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. A stranger is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
             take_out(key);

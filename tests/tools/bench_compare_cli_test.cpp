@@ -71,7 +71,7 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
     EXPECT_EQ(without_adapt, 4u + 4u + 1u + 2u + 2u + 2u);
 }
 
-TEST(bench_compare_cli, twins_of_another_age_and_mixes_of_other_shares_are_strangers) {
+TEST(bench_compare_cli, twins_of_another_age_and_mixes_of_other_shares_are_absent_keys) {
     const scratch_folder scratch;
     const std::string old_path = scratch / "old.json";
     const auto compared = [&](std::vector<std::string> more) {

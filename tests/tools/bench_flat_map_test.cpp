@@ -109,8 +109,8 @@ TEST(bench_flat_map, is_sorted_the_same_by_any_number_of_threads) {
 TEST(bench_flat_map, refuses_to_put_a_key_that_was_not_announced) {
     const hasher hash{hash_key::from_seed(5)};
     flat_map flat{records_of(hash, 100, 1)};
-    const auto stranger = bytes_of(key_at(100));
-    const key_view view{stranger.data(), stranger.size()};
+    const auto absent_key = bytes_of(key_at(100));
+    const key_view view{absent_key.data(), absent_key.size()};
     EXPECT_EQ(flat.put(hash(view), view).error().code(), error_code::invalid_argument);
     EXPECT_FALSE(*flat.erase(hash(view), view));
     EXPECT_FALSE(*flat.contains(hash(view), view));

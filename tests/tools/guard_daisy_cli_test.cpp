@@ -71,7 +71,7 @@ TEST_F(guard_daisy_cli, few_keys_get_the_plan_that_wastes_fewest_reads) {
 }
 
 TEST_F(guard_daisy_cli, the_table_has_their_rows_and_an_attack_tells_them_apart) {
-    // Without a word about memory an attack gets the late band's too: with so few keys mistakes are hard to find then.
+    // Without a word about memory an attack gets the deferred band's too: with so few keys mistakes are hard to find then.
     const arguments attacked{"--filters",
                              "daisy_bloom,daisy_broom",
                              "--bits-per-key",

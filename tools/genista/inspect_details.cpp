@@ -151,7 +151,7 @@ result<json> of_daisy_fingerprint(std::span<const std::byte> bytes) {
 }
 
 // The band that keys of class 0 get when mistakes about them have paid for it.
-json late_json(const late_band* late) {
+json late_json(const deferred_band* late) {
     if (late == nullptr) return {{"kept", false}};
     return {{"kept", true}, {"rate_bits", 8}, {"ranges", late->ranges()}, {"laid", late->laid()}};
 }

@@ -7,7 +7,7 @@
 //     find(x)   the value of entry i, if its check is h(x); else absent
 //
 // h is drawn from a 2-universal family (multiply_shift of hash/families.hpp, its factor from the hash key). **Why the rate holds.**
-// A stranger y lands on one entry, that of some x ∈ S, whatever h is; the check lets y through if h(y) = h(x), which a 2-universal
+// An absent key y lands on one entry, that of some x ∈ S, whatever h is; the check lets y through if h(y) = h(x), which a 2-universal
 // family with r = ⌈log2(2/ε)⌉ bits does with probability ≤ 2/2^r ≤ ε, *proved* over the draw of h. h reads 64 bits of a key's digest,
 // as the hash gives them to integers and texts alike; that these differ for x ≠ y is what a digest is believed to do (all but one in
 // 2^64), which is why rates below 2^-48 are refused. A false positive has the value of an element of S, as the text promises.
@@ -56,7 +56,7 @@ struct bloomier_details {
 
 enum class [[nodiscard]] update_outcome : unsigned char{
     updated,
-    absent,  // the check says that the key is a stranger; nothing has changed
+    absent,  // the check says that the key is an absent key; nothing has changed
 };
 
 struct bloomier_state {
@@ -104,7 +104,7 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
                                                        std::span<const std::uint64_t> values,
                                                        unsigned threads = 1) noexcept;
 
-    // The value of a key of S; of a stranger nothing, or, with probability ≤ ε, the value of some key of S. Local.
+    // The value of a key of S; of an absent key nothing, or, with probability ≤ ε, the value of some key of S. Local.
     [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t key) const noexcept {
         return optional_of(kernels_->find_integer(state_, hash_.state(), key));
     }
@@ -131,7 +131,7 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
                                out_bits.data());
     }
 
-    // For keys of S; the caller vouches: a stranger who passes the check (probability ≤ ε) changes the value of somebody else.
+    // For keys of S; the caller vouches: an absent key who passes the check (probability ≤ ε) changes the value of somebody else.
     // A value of more than value_bits bits is an error.
     [[nodiscard]] result<update_outcome> update(const digest& d, std::uint64_t value) noexcept;
     [[nodiscard]] result<update_outcome> update(key_view key, std::uint64_t value) noexcept {

@@ -167,12 +167,12 @@ class broom_filter : public filter_surface<broom_filter> {
     // that is not keyed lets keys with equal digests be found: then this is the erase above.) After an error R may have lost the
     // key while the filter still answers "maybe" for it: call forget().
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for) noexcept {
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t) noexcept {
         if (hash().state().kind != hash_kind::keyed) return erase(key, remote);
-        return erase_vouched(hash()(key), key, remote);
+        return erase_assuming_present(hash()(key), key, remote);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, vouched_for promise) noexcept {
+    [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote, assume_present_t promise) noexcept {
         const integer_key bytes{key};
         return erase(bytes.view(), remote, promise);
     }
@@ -188,11 +188,11 @@ class broom_filter : public filter_surface<broom_filter> {
     }
     // Every one of them vouched for, and none twice.
     template <remote_map R>
-    [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote, vouched_for) noexcept {
+    [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote, assume_present_t) noexcept {
         return erase_many<integer_key>(keys, remote, hash().state().kind == hash_kind::keyed);
     }
     template <remote_map R>
-    [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote, vouched_for) noexcept {
+    [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote, assume_present_t) noexcept {
         return erase_many<viewed>(keys, remote, hash().state().kind == hash_kind::keyed);
     }
     // The second half of an erase, for a store that has committed it already (a batch of writes, say): R no longer holds the
@@ -234,7 +234,7 @@ class broom_filter : public filter_surface<broom_filter> {
         return rebuild_from(source, threads);
     }
     // The same for the bins of these positions alone: one range read a bin. Once it has returned, every key that R holds there is in the
-    // filter or will be when its insert returns. For filters that are filled piece by piece (daisy_broom/late_band.hpp).
+    // filter or will be when its insert returns. For filters that are filled piece by piece (daisy_broom/deferred_band.hpp).
     template <remote_map R>
     [[nodiscard]] result<void> lay(position_range range, R& remote) noexcept {
         broom::remote_source<R> source{remote, hash()};
@@ -323,7 +323,7 @@ class broom_filter : public filter_surface<broom_filter> {
         return erase_from(d, source);
     }
     template <class R>
-    [[nodiscard]] result<erase_outcome> erase_vouched(const digest& d, key_view key, R& remote) noexcept {
+    [[nodiscard]] result<erase_outcome> erase_assuming_present(const digest& d, key_view key, R& remote) noexcept {
         if (reads_fail())
             return erase_asked(d, key, remote);  // it reads R first, and fails before anything has changed
         // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
@@ -333,11 +333,11 @@ class broom_filter : public filter_surface<broom_filter> {
         if (!*gone) return erase_outcome::absent;
         if (kernels_->bury(state(), d, when)) return erase_outcome::erased;
         broom::remote_source<R> source{remote, hash(), d, key};
-        return forget_vouched_from(d, when, source);
+        return forget_assuming_present_from(d, when, source);
     }
 
     template <class Bytes, class Key, class R>
-    [[nodiscard]] result<std::size_t> erase_many(std::span<const Key> keys, R& remote, bool vouched) noexcept {
+    [[nodiscard]] result<std::size_t> erase_many(std::span<const Key> keys, R& remote, bool known_present) noexcept {
         constexpr std::size_t ahead = 16;
         std::array<digest, hashed_at_once> ready;
         std::size_t erased = 0;
@@ -348,8 +348,8 @@ class broom_filter : public filter_surface<broom_filter> {
             for (std::size_t i = 0; i < part.size(); ++i) {
                 if (i + ahead < part.size()) state().prefetch_to_change(ready[i + ahead].position);
                 const Bytes bytes{part[i]};
-                const auto outcome = vouched ? erase_vouched(ready[i], bytes.view(), remote)
-                                             : erase_asked(ready[i], bytes.view(), remote);
+                const auto outcome = known_present ? erase_assuming_present(ready[i], bytes.view(), remote)
+                                                   : erase_asked(ready[i], bytes.view(), remote);
                 if (!outcome) return outcome.error();
                 if (*outcome == erase_outcome::erased) ++erased;
             }
@@ -364,8 +364,8 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] insert_outcome insert_and_grow(broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] bool reads_fail() const noexcept;
-    [[nodiscard]] result<erase_outcome> forget_vouched_from(const digest& d, const broom_epoch_mark& when,
-                                                            broom::range_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_assuming_present_from(const digest& d, const broom_epoch_mark& when,
+                                                                     broom::range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt_from(const digest& d, broom::range_source& source) noexcept;
     [[nodiscard]] result<void> grow_from(broom::range_source& source) noexcept;

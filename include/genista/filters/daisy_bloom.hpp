@@ -6,7 +6,7 @@
 //     | one bit array, m = n Σ p_x ⌈k_x⌉ / ln 2 bits in 64-byte lines          |      half of it ones after n draws
 //         ↑ class 3        ↑ class 8   ↑ class 3    ↑ class 8   ↑ class 3             class 0: nothing; always "maybe"
 //
-// A stranger of class j then passes with probability 2^-j. Proved: if n Σ p q ≤ ε (plan().keeps_condition()) and the input is drawn as
+// An absent key of class j then passes with probability 2^-j. Proved: if n Σ p q ≤ ε (plan().keeps_condition()) and the input is drawn as
 // planned, at most 6 ε of the queries are false positives [daisy Lemma 15], in log e · LB + O(n) bits. Whoever wants ε itself makes the
 // plan with plan_tuned(). As ⌈k⌉ < k + 1, m is less than 1.4427 (LB + n₊) bits and a line;
 // tables differ by luck, and a few lines more keep the rate in the mean of all of them.

@@ -12,14 +12,14 @@
 //   I2  Rate: each band keeps its own for every query of its classes, whatever was asked before. If the oracle is right, a query drawn from Q is let through
 //       with probability at most 3 ε, at every moment of any history [docs/filters/daisy_broom.md].
 //   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and again only with the band's rate (2^-8 for class 0) after
-//       its bin was renewed or its range laid, however many such keys there are. (Without options.late_band: as many as the list holds.)
+//       its bin was renewed or its range laid, however many such keys there are. (Without options.deferred_band: as many as the list holds.)
 //   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice what a band for these keys takes, or the list's
 //       bytes and a band.
-//   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that failed may have laid a range of the late band.)
+//   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that failed may have laid a range of the deferred band.)
 //
 // The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R; a query that was let through in vain calls adapt().
 // Remotely: a range read of a band with a share s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no key,
-// and four ranges of its late band at most: a look before it opens, two to lay, one to learn.
+// and four ranges of its deferred band at most: a look before it opens, two to lay, one to learn.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Queries never block.
 //
@@ -92,7 +92,7 @@ class daisy_broom_filter {
         return core_->broom(band).erase(key, view);
     }
     template <remote_map R>
-    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, vouched_for promise) noexcept {
+    [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t promise) noexcept {
         const unsigned band = band_of(key);
         auto view = view_of(remote, band);
         if (band == daisy_bands::none) return unkept_keys::erase(*core_, hash()(key), key, view, true);
@@ -148,7 +148,7 @@ class daisy_broom_filter {
     // Twice the bins in every band.
     template <remote_map R>
     [[nodiscard]] result<void> grow(R& remote) noexcept {
-        if (late_band* const late = core_->late(); late != nullptr) {
+        if (deferred_band* const late = core_->late(); late != nullptr) {
             auto view = view_of(remote, daisy_bands::none);
             if (const auto done = late->broom().grow(view); !done) return done;
         }
@@ -168,7 +168,7 @@ class daisy_broom_filter {
             auto view = view_of(remote, band);
             if (const auto sound = std::as_const(*core_).broom(band).audit(view); !sound) return sound;
         }
-        if (const late_band* const late = std::as_const(*core_).late(); late != nullptr) {
+        if (const deferred_band* const late = std::as_const(*core_).late(); late != nullptr) {
             const laid_keys laid{*this, *late};
             band_view<R, laid_keys> view{remote, laid, daisy_bands::none};
             if (const auto sound = late->broom().audit(view); !sound) return sound;
@@ -192,7 +192,7 @@ class daisy_broom_filter {
     [[nodiscard]] const broom_filter& broom(unsigned band) const noexcept { return core_->broom(band); }
     [[nodiscard]] const absent_list& exceptions() const noexcept { return core_->cells(); }
     // Null until mistakes about keys of class 0 have paid for it.
-    [[nodiscard]] const late_band* late() const noexcept { return std::as_const(*core_).late(); }
+    [[nodiscard]] const deferred_band* late() const noexcept { return std::as_const(*core_).late(); }
     [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
     [[nodiscard]] const hasher& hash() const noexcept { return core_->hash(); }
     // The oracle's bytes included. Keys of class 0 are counted as they were told.
@@ -205,26 +205,26 @@ class daisy_broom_filter {
 
     // Without the oracle, which the caller keeps; unsupported if nobody says which one it is.
     [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept {
-        const auto oracle = marks_of(name, *oracle_, vouched_, core_->plan().terms);
+        const auto oracle = marks_of(name, *oracle_, asserted_, core_->plan().terms);
         if (!oracle) return oracle.error();
         return core_->save(out, *oracle, store);
     }
-    // With the oracle that it was filled with; any other one is refused. `vouched_identity` as in the options.
+    // With the oracle that it was filled with; any other one is refused. `asserted_identity` as in the options.
     [[nodiscard]] static result<daisy_broom_filter> load(
         std::span<const std::byte> bytes, shared_oracle oracle,
-        const std::optional<oracle_identity>& vouched_identity = std::nullopt) noexcept {
+        const std::optional<oracle_identity>& asserted_identity = std::nullopt) noexcept {
         auto loaded = daisy_broom_core::load(bytes);
         if (!loaded) return loaded.error();
-        const auto marks = marks_of(name, *oracle, vouched_identity, loaded->core->plan().terms);
+        const auto marks = marks_of(name, *oracle, asserted_identity, loaded->core->plan().terms);
         if (!marks) return marks.error();
         if (const auto same = check_marks(name, loaded->oracle, *marks); !same) return same.error();
-        return daisy_broom_filter{std::move(loaded->core), std::move(oracle), vouched_identity};
+        return daisy_broom_filter{std::move(loaded->core), std::move(oracle), asserted_identity};
     }
 
   private:
     daisy_broom_filter(std::unique_ptr<daisy_broom_core> core, shared_oracle oracle,
-                       const std::optional<oracle_identity>& vouched_identity) noexcept
-        : core_{std::move(core)}, oracle_{std::move(oracle)}, vouched_{vouched_identity} {}
+                       const std::optional<oracle_identity>& asserted_identity) noexcept
+        : core_{std::move(core)}, oracle_{std::move(oracle)}, asserted_{asserted_identity} {}
 
     [[nodiscard]] static result<daisy_broom_filter> make_counted(
         const daisy_broom_options& options, const daisy_plan& plan, shared_oracle oracle,
@@ -242,10 +242,10 @@ class daisy_broom_filter {
         return band_view<R, daisy_broom_filter>{remote, *this, band};
     }
 
-    // For an audit of the late band, which owes nothing to keys in ranges that are not laid.
+    // For an audit of the deferred band, which owes nothing to keys in ranges that are not laid.
     struct laid_keys {
         const daisy_broom_filter& of;
-        const late_band& band;
+        const deferred_band& band;
         [[nodiscard]] unsigned band_of(key_view key) const noexcept {
             return band.is_laid(of.hash()(key).position) ? of.band_of(key) : daisy_bands::none - 1;
         }
@@ -278,7 +278,7 @@ class daisy_broom_filter {
     }
 
     // In chunks. The keys of a band stand side by side, so that its broom filter is asked for all of them at once; a key of class 0 is
-    // asked for alone, in the list or the late band.
+    // asked for alone, in the list or the deferred band.
     template <class Key>
     void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_bits.size() >= words_for(keys.size()));
@@ -324,7 +324,7 @@ class daisy_broom_filter {
 
     std::unique_ptr<daisy_broom_core> core_;
     shared_oracle oracle_;
-    std::optional<oracle_identity> vouched_;
+    std::optional<oracle_identity> asserted_;
 };
 
 }  // namespace genista

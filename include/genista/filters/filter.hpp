@@ -60,10 +60,10 @@ struct filter_stats {
 };
 
 // The last argument of an erase whose caller vouches for the key where the filter could also ask (broom_filter::erase).
-struct vouched_for {
-    explicit vouched_for() = default;
+struct assume_present_t {
+    explicit assume_present_t() = default;
 };
-inline constexpr vouched_for vouched{};
+inline constexpr assume_present_t assume_present{};
 
 // `min_rate` differs by structure; the message names the value and what is allowed.
 [[nodiscard]] result<void> check_options(std::string_view filter, const filter_options& options,
@@ -113,7 +113,7 @@ concept local_filter = membership_filter<F> &&
     noexcept->std::same_as<insert_outcome>;
 };
 
-// Gives keys back, if the caller vouches that they were inserted: erasing a stranger may take a member along.
+// Gives keys back, if the caller vouches that they were inserted: erasing an absent key may take a member along.
 template <class F>
 concept locally_erasable_filter = local_filter<F> &&
     requires(F& f, key_view key, std::uint64_t integer, const digest& d) {

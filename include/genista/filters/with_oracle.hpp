@@ -92,10 +92,10 @@ class with_oracle {
         now.local_bytes += oracle_->memory_bytes();
         return now;
     }
-    // `vouched_identity` as in marks_of(): for an oracle that cannot say which one it is.
+    // `asserted_identity` as in marks_of(): for an oracle that cannot say which one it is.
     [[nodiscard]] result<void> save(
-        sink& out, const std::optional<oracle_identity>& vouched_identity = std::nullopt) const noexcept {
-        const auto marks = marks_of(name, *oracle_, vouched_identity, filter_.terms());
+        sink& out, const std::optional<oracle_identity>& asserted_identity = std::nullopt) const noexcept {
+        const auto marks = marks_of(name, *oracle_, asserted_identity, filter_.terms());
         if (!marks) return marks.error();
         vector_sink own;
         if (const auto saved = filter_.save(own); !saved) return saved.error();
@@ -103,13 +103,13 @@ class with_oracle {
     }
     [[nodiscard]] static result<with_oracle> load(
         std::span<const std::byte> bytes, std::shared_ptr<const Oracle> oracle,
-        const std::optional<oracle_identity>& vouched_identity = std::nullopt) noexcept {
+        const std::optional<oracle_identity>& asserted_identity = std::nullopt) noexcept {
         assert(oracle != nullptr);
         const auto read = read_marked(bytes);
         if (!read) return read.error();
         auto filter = Filter::load(read->filter);
         if (!filter) return filter.error();
-        const auto marks = marks_of(name, *oracle, vouched_identity, filter->terms());
+        const auto marks = marks_of(name, *oracle, asserted_identity, filter->terms());
         if (!marks) return marks.error();
         if (const auto same = check_marks(name, read->oracle, *marks); !same) return same.error();
         return with_oracle{*std::move(filter), std::move(oracle)};

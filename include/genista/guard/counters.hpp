@@ -1,4 +1,4 @@
-// guard_counters: what a guard saw and did; guard_tally: the same while it happens, from many threads.
+// guard_counters: what a guard saw and did; live_guard_counters: the same while it happens, from many threads.
 #pragma once
 
 #include <array>
@@ -28,15 +28,15 @@ struct guard_counters {
     std::uint64_t failed_adapts = 0;   // the store failed meanwhile: the mistake is still there
     std::uint64_t let_through_in_flight = 0;  // queries the filter would have denied: their keys were on their way in
     std::uint64_t let_through_pending = 0;    // the same: their ranges needed repair
-    std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their doors were jammed
+    std::uint64_t late_inserts = 0;           // keys the filter could not take at once: their ranges were jammed
     std::uint64_t foreign_writes = 0;         // times that writes were found which had not gone through the guard
     std::uint64_t orphan_records = 0;         // records of R removed because the store had lost their keys
-    std::uint64_t jammed_doors = 0;           // now: ranges that need repair, or are under repair
-    std::uint64_t local_bytes = 0;            // filter, doors, counters and queues
+    std::uint64_t ranges_pending_repair = 0;  // now: ranges that need repair, or are under repair
+    std::uint64_t local_bytes = 0;            // filter, ranges, counters and queues
     filter_stats filter{};                    // of the filter alone
 };
 
-class guard_tally {
+class live_guard_counters {
   public:
     enum event : unsigned {
         query,
@@ -72,11 +72,11 @@ class guard_tally {
     latency_histogram read_times;   // of every call that reads the store; a batch is one
 
     // Remembers the key, and says whether it was there already. A table of fingerprints: the newest of those that share an
-    // entry stays, so a repetition may be missed, and one in 2^32 strangers is taken for one.
+    // entry stays, so a repetition may be missed, and one in 2^32 absent keys is taken for one.
     bool wasted_before(const digest& d) noexcept;
 
     [[nodiscard]] guard_counters counters() const noexcept;
-    [[nodiscard]] static constexpr std::size_t size_bytes() noexcept { return sizeof(guard_tally); }
+    [[nodiscard]] static constexpr std::size_t size_bytes() noexcept { return sizeof(live_guard_counters); }
 
   private:
     static constexpr unsigned shards = 8;
@@ -92,10 +92,10 @@ class guard_tally {
 
 // In the text format that Prometheus scrapes, on a page that may hold other stores. Sampled histograms are named so:
 // their _count is the number of samples. An error is one of the labels, or no memory.
-[[nodiscard]] result<void> add_metrics(metrics_page& page, const guard_counters& counters, const guard_tally& times,
-                                       const metric_labels& labels);
+[[nodiscard]] result<void> add_metrics(metrics_page& page, const guard_counters& counters,
+                                       const live_guard_counters& times, const metric_labels& labels);
 // A page of one guard.
-[[nodiscard]] result<std::string> metrics_text(const guard_counters& counters, const guard_tally& times,
+[[nodiscard]] result<std::string> metrics_text(const guard_counters& counters, const live_guard_counters& times,
                                                const metric_labels& labels = {});
 
 }  // namespace genista

@@ -6,7 +6,7 @@
 //     users.get("nobody");       // answered from RAM; if not, the filter learns from the wasted read
 //
 // Set semantics: a key put twice is one key. An error is the store's; the filter's own troubles never reach the caller, they
-// cost reads and show in counters() (gate.hpp, doors.hpp). Threads: any number.
+// cost reads and show in counters() (guard_core.hpp, range_states.hpp). Threads: any number.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "genista/detail/base/fail_point.hpp"
-#include "genista/detail/guard/gate.hpp"
+#include "genista/detail/guard/guard_core.hpp"
 #include "genista/guard/store.hpp"
 
 namespace genista {
@@ -25,62 +25,62 @@ namespace genista {
 template <class Filter, guarded_store Store>
 class guarded {
   public:
-    using gate_type = gate<Filter, remote_of<Store>>;
+    using core_type = guard_core<Filter, remote_of<Store>>;
 
     // The filter hashes as the store does and knows what the store holds: it is new and the store is empty, or it was built
     // from the store's R. The store outlives the guard.
     guarded(Filter filter, Store& store, const guard_options& options = {})
-        : store_{&store}, gate_{std::make_unique<gate_type>(std::move(filter), store.remote(), options)} {}
+        : store_{&store}, core_{std::make_unique<core_type>(std::move(filter), store.remote(), options)} {}
 
     // The value, or nothing if there is no such key.
     [[nodiscard]] result<std::optional<std::string>> get(key_view key) {
-        guard_tally& tally = gate_->tally();
-        const bool timed = guard_tally::is_timed();
+        live_guard_counters& counts = core_->live_counters();
+        const bool timed = live_guard_counters::is_timed();
         const auto begin = timed ? clock::now() : clock::time_point{};
-        tally.count(guard_tally::query);
+        counts.count(live_guard_counters::query);
         auto answer = ask(key);
-        if (timed) tally.query_times.record(since(begin));
+        if (timed) counts.query_times.record(since(begin));
         return answer;
     }
 
     result<void> put(key_view key, std::string_view value) {
-        const digest d = gate_->hash()(key);
-        typename gate_type::entering in{*gate_, d};
+        const digest d = core_->hash()(key);
+        typename core_type::entering in{*core_, d};
         fail_point("guard.entered");
         const auto written = store_->write(d, key, value);
         fail_point("store.committed");
-        in.settle(key);  // after an error too: it may have happened
-        fail_point("guard.settled");
+        in.on_committed(key);  // after an error too: it may have happened
+        fail_point("guard.inserted");
         return written;
     }
 
     // Of an absent key it is no error.
     result<void> erase(key_view key) {
-        const digest d = gate_->hash()(key);
-        if (!gate_->may_contain(key, d)) return {};
+        const digest d = core_->hash()(key);
+        if (!core_->may_contain(key, d)) return {};
         if (const auto gone = store_->remove(d, key); !gone) return gone;
         fail_point("store.removed");
-        gate_->forget(key);
+        core_->on_erased(key);
         fail_point("guard.forgotten");
         return {};
     }
 
-    [[nodiscard]] bool may_contain(key_view key) const noexcept { return gate_->may_contain(key, gate_->hash()(key)); }
+    [[nodiscard]] bool may_contain(key_view key) const noexcept { return core_->may_contain(key, core_->hash()(key)); }
 
-    // Retries what failed: brings in the keys of jammed doors.
-    result<void> repair() noexcept { return gate_->repair(); }
+    // Retries what failed: brings in the keys of ranges that need repair.
+    result<void> repair() noexcept { return core_->repair(); }
 
-    [[nodiscard]] guard_counters counters() const noexcept { return gate_->counters(); }
+    [[nodiscard]] guard_counters counters() const noexcept { return core_->counters(); }
     // In the text format that Prometheus scrapes; `labels`, for example {{"store", "users"}}, go with every sample.
     // Several stores: one metrics_page, and add_metrics() of each.
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const {
-        return genista::metrics_text(counters(), gate_->tally(), labels);
+        return genista::metrics_text(counters(), core_->live_counters(), labels);
     }
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const {
-        return genista::add_metrics(page, counters(), gate_->tally(), labels);
+        return genista::add_metrics(page, counters(), core_->live_counters(), labels);
     }
-    [[nodiscard]] Filter& filter() noexcept { return gate_->filter(); }
-    [[nodiscard]] gate_type& inner_gate() noexcept { return *gate_; }
+    [[nodiscard]] Filter& filter() noexcept { return core_->filter(); }
+    [[nodiscard]] core_type& core() noexcept { return *core_; }
 
   private:
     using clock = std::chrono::steady_clock;
@@ -89,28 +89,28 @@ class guarded {
     }
 
     result<std::optional<std::string>> ask(key_view key) {
-        guard_tally& tally = gate_->tally();
-        const digest d = gate_->hash()(key);
-        if (!gate_->may_contain(key, d)) {
-            tally.count(guard_tally::local_negative);
+        live_guard_counters& counts = core_->live_counters();
+        const digest d = core_->hash()(key);
+        if (!core_->may_contain(key, d)) {
+            counts.count(live_guard_counters::local_negative);
             return std::optional<std::string>{};
         }
         std::string value;
         const auto begin = clock::now();
         const auto found = store_->read(d, key, value);
-        tally.read_times.record(since(begin));
-        tally.count(guard_tally::read);
+        counts.read_times.record(since(begin));
+        counts.count(live_guard_counters::read);
         if (!found) {
-            tally.count(guard_tally::failed_read);
+            counts.count(live_guard_counters::failed_read);
             return found.error();
         }
         if (*found) return std::optional{std::move(value)};
-        gate_->missed(d, key);
+        core_->on_false_positive(d, key);
         return std::optional<std::string>{};
     }
 
     Store* store_;
-    std::unique_ptr<gate_type> gate_;
+    std::unique_ptr<core_type> core_;
 };
 
 }  // namespace genista

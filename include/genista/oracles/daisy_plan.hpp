@@ -36,7 +36,7 @@ struct daisy_plan {
     // n Σ p_x ⌈k_x⌉: what LB becomes when bits are whole.
     [[nodiscard]] double whole_bits() const noexcept;
     [[nodiscard]] unsigned largest_class() const noexcept;  // ⌈log(1/ε)⌉
-    // The rate to expect of a filter that lets a stranger of class j through with probability 2^-j.
+    // The rate to expect of a filter that lets an absent key of class j through with probability 2^-j.
     [[nodiscard]] double expected_rate() const noexcept;
     [[nodiscard]] bool keeps_condition() const noexcept { return overlap <= terms.rate; }
 };

@@ -7,7 +7,7 @@
 //     from_columns(p, q)        the same from two lists, of the same keys in any order
 //     from_counts(log, log)     a log of inserts and a log of queries
 //
-// *Keys that are not in it.* A table that lists everybody says that a stranger is neither stored nor asked, odds of 0 and 0; and
+// *Keys that are not in it.* A table that lists everybody says that an absent key is neither stored nor asked, odds of 0 and 0; and
 // with these [daisy §1.1] would keep nothing of him and wave him through: "always maybe", by accident. So
 //
 //   I1  the unknown key's odds are never both zero. By default
@@ -23,7 +23,7 @@
 //     cell     | position | p | q |    a key lies at scale(position, homes) or shortly behind; empty: p = q = 0
 //
 // A key is known by 64 keyed bits. Two of a million share them once in 4·10^7 tables: then making one is an error, and another hash
-// key helps; a stranger is taken for a listed key even less often, and then has its odds, which is harmless (oracle.hpp).
+// key helps; an absent key is taken for a listed key even less often, and then has its odds, which is harmless (oracle.hpp).
 #pragma once
 
 #include <cstddef>

@@ -23,7 +23,7 @@ namespace genista {
 // Where a model comes from; told by `genista daisy size`, used for nothing.
 struct model_origin {
     std::uint64_t insert_draws = 0, query_draws = 0;  // of the two logs
-    // The profile is of draws that the oracle was not made from: what it promises, strangers keep.
+    // The profile is of draws that the oracle was not made from: what it promises, absent keys keep.
     bool is_held_out = false;
 
     friend bool operator==(const model_origin&, const model_origin&) = default;

@@ -1,11 +1,11 @@
 // train_model: from two logs to an oracle_model, whichever oracle was asked for.
 //
-//     score          n-grams, 8-bit weights (score_training.hpp): knows strangers by their looks
+//     score          n-grams, 8-bit weights (score_training.hpp): knows absent keys by their looks
 //     exact          a table of every key that came, and how often (exact_oracle.hpp)
 //     count_min,     two sketches, one of each log, half of the bytes each, five rows (sketch_oracle.hpp)
 //     count_sketch
 //
-// A profile must be of draws that the oracle was not made from, or it promises what strangers do not keep. The score model holds out about every
+// A profile must be of draws that the oracle was not made from, or it promises what absent keys do not keep. The score model holds out about every
 // fifth *key*: it shall know keys that never came. The others know keys that came before, and hold out about every fifth *draw*: the share of
 // draws they know nothing of is then the one that a filter will meet. Logs of fewer than 160 draws are used whole, and the model says so.
 #pragma once

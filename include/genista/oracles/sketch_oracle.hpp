@@ -6,7 +6,7 @@
 // The noise is count_min's e N / width or count_sketch's 3 √(F / width). A key that makes up at least e / width of its log is
 // known to count_min within a factor of two but for one time in e^depth, and a factor of two costs a daisy filter hardly
 // anything (docs/oracles.md). Below the noise the sketch says nothing of the key, and would say "likely stored", which is
-// "always maybe", of every stranger if it were believed. So all such keys share what the log had of them:
+// "always maybe", of every absent key if it were believed. So all such keys share what the log had of them:
 //
 //   I1  unseen.stored and unseen.asked are positive: no key becomes "always maybe" because nobody ever saw it.
 //

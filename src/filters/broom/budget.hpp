@@ -21,7 +21,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-enum class purse : std::uint8_t { inserts, notes, upkeep };
+enum class budget_class : std::uint8_t { inserts, notes, upkeep };
 
 // Thrown where std::bad_alloc would be: there is memory, and the limit forbids to take it.
 class limit_reached : public std::bad_alloc {};
@@ -39,9 +39,11 @@ class budget {
         return std::min(limit, limit / 64 + 8192);
     }
 
-    [[nodiscard]] bool allows(std::uint64_t bytes, purse of) const noexcept { return allows(spent(), bytes, of); }
+    [[nodiscard]] bool allows(std::uint64_t bytes, budget_class of) const noexcept {
+        return allows(spent(), bytes, of);
+    }
     // False: not allowed, and nothing taken.
-    [[nodiscard]] bool take(std::uint64_t bytes, purse of) noexcept {
+    [[nodiscard]] bool take(std::uint64_t bytes, budget_class of) noexcept {
         std::uint64_t before = spent();
         do {
             if (!allows(before, bytes, of)) return false;
@@ -54,10 +56,10 @@ class budget {
     void give_back(std::uint64_t bytes) noexcept { spent_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   private:
-    [[nodiscard]] bool allows(std::uint64_t before, std::uint64_t bytes, purse of) const noexcept {
+    [[nodiscard]] bool allows(std::uint64_t before, std::uint64_t bytes, budget_class of) const noexcept {
         const std::uint64_t all = limit();
-        if (of == purse::upkeep || all == no_limit) return true;
-        const std::uint64_t usable = of == purse::inserts ? all - reserve_of(all) : all;
+        if (of == budget_class::upkeep || all == no_limit) return true;
+        const std::uint64_t usable = of == budget_class::inserts ? all - reserve_of(all) : all;
         return before <= usable && bytes <= usable - before;
     }
 

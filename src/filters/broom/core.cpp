@@ -53,7 +53,7 @@ bool core::stands(const reading& taken, const digest& d, const table::lock& held
     return held.version() == taken.version && &table_of(d) == taken.where;
 }
 
-void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from) {
+void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, budget_class from) {
     in.commit(held, image, from);
     count(held, std::uint64_t{image.keys()} - keys_before);
     if (image.sides.backyard_of(image.bin_in_group()).size() < crowded_backyard) return;
@@ -64,7 +64,7 @@ void core::commit(table& in, table::lock& held, const bin_image& image, unsigned
 
 bool core::commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before) {
     try {
-        commit(in, held, image, keys_before, purse::notes);
+        commit(in, held, image, keys_before, budget_class::notes);
         return true;
     } catch (const limit_reached&) {
         in.read(image.bin, image);
@@ -101,7 +101,7 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
 }
 
 result<insert_outcome> core::insert(const digest& d, range_source& source) noexcept try {
-    hold_back();
+    back_off();
     auto outcome = insert_into_bin(d, source);
     if (outcome && options_.grows && wants_to_grow()) grow_a_little(source);
     return outcome;
@@ -112,7 +112,7 @@ result<insert_outcome> core::insert(const digest& d, range_source& source) noexc
 result<insert_outcome> core::insert_into_bin(const digest& d, range_source& source) {
     bool may_make_room = true;
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const calm quiet{tally_, attempt >= patient_attempts};
+        const backoff_scope quiet{writers_, attempt >= patient_attempts};
         reading taken;
         insert_outcome outcome = insert_outcome::inserted;
         step done = step::done;
@@ -173,7 +173,7 @@ core::step core::join(const digest& d, reading& taken) {
             taken.where = &in;
             return step::no_room;
         }
-        commit(in, held, image, before, purse::inserts);
+        commit(in, held, image, before, budget_class::inserts);
         return step::done;
     }
 }
@@ -199,8 +199,9 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
         // It came in twice, the second time while R could not be read: now the entry can go [law L2].
         if (own_slot && now.entry_is_spare(x.print, taken.r.members)) (void)renew(in, held, image, taken.r.members, {});
         if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again,
-        tally_.claims[taken.bin % broom_claim_counters].fetch_add(1,
-                                                                  std::memory_order_release);  // and a vouched one too
+        writers_.claims[taken.bin % broom_claim_counters].fetch_add(
+            1,
+            std::memory_order_release);  // and a vouched one too
         outcome = insert_outcome::already_present;
         return step::done;
     }
@@ -209,18 +210,18 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     if (faults.insert_extends && slot && !now.is_dead(*slot)) {
         digest owner;
         if (now.owners(*slot, taken.r.members, d, &owner) == 1 && now.join_by_extending(*slot, now.of(owner), x)) {
-            commit(in, held, image, before, purse::inserts);
+            commit(in, held, image, before, budget_class::inserts);
             return step::done;
         }
     }
     if (faults.overflow_hides_collision && slot && !image.slots.has_room(x.print.key.mirrored()) &&
         !now.backyard_has(x.print) && now.join(x.print)) {
-        commit(in, held, image, before, purse::inserts);
+        commit(in, held, image, before, budget_class::inserts);
         return step::done;
     }
     const bool collides = slot || now.backyard_has(x.print);
     if (!collides && now.join(x.print)) {  // R was read only because the backyard is full
-        commit(in, held, image, before, purse::inserts);
+        commit(in, held, image, before, budget_class::inserts);
         return step::done;
     }
     const bool matches = now.matches(d);
@@ -230,7 +231,7 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     try {
         // Dead slots and a lopsided draw take room that a renewal gives back.
         const bool tries = collides || !faults.full_with_dead_slots;
-        laid = tries && renew(in, held, image, members, {.with = &d, .from = purse::inserts});
+        laid = tries && renew(in, held, image, members, {.with = &d, .from = budget_class::inserts});
         if (!laid && may_make_room) return step::no_room;
     } catch (const limit_reached&) {
         if (may_make_room) throw;
@@ -268,7 +269,7 @@ core::step core::insert_unread(const digest& d) {
     const unsigned before = image.keys();
     if (now.backyard_is_full() || !now.join_outside(f)) return step::no_room;
     try {
-        commit(in, held, image, before, purse::notes);
+        commit(in, held, image, before, budget_class::notes);
     } catch (const limit_reached&) {
         return step::no_room;
     }
@@ -276,19 +277,19 @@ core::step core::insert_unread(const digest& d) {
 }
 
 result<erase_outcome> core::erase(const digest& d, range_source& source) noexcept try {
-    hold_back();
+    back_off();
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
-    if (!taken.r.holds_key) return erase_outcome::absent;  // a stranger never hurts a member
+    if (!taken.r.holds_key) return erase_outcome::absent;  // an absent key never hurts a member
     if (const auto gone = source.erase(); !gone) return gone.error();
     return drop(d, taken, source);
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-// A stranger is safe here too: a slot that matches it has an owner among the members, so nothing is buried.
+// An absent key is safe here too: a slot that matches it has an owner among the members, so nothing is buried.
 result<erase_outcome> core::forget(const digest& d, range_source& source) noexcept try {
-    hold_back();
+    back_off();
     if (!contains(d)) return erase_outcome::absent;
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
@@ -299,10 +300,10 @@ result<erase_outcome> core::forget(const digest& d, range_source& source) noexce
 }
 
 // With the range read only if the bin has to be renewed, or was, or if somebody was found to own a slot of it meanwhile.
-result<erase_outcome> core::forget_vouched(const digest& d, const broom_epoch_mark& when, range_source& source) noexcept
-    try {
-    hold_back();
-    if (options_.history == broom_history::bury && bury_vouched(d, when)) return erase_outcome::erased;
+result<erase_outcome> core::forget_assuming_present(const digest& d, const broom_epoch_mark& when,
+                                                    range_source& source) noexcept try {
+    back_off();
+    if (options_.history == broom_history::bury && bury_assuming_present(d, when)) return erase_outcome::erased;
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
     if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
@@ -316,13 +317,13 @@ core::step core::lay_with(const digest& d, const reading& taken) {
     if (!stands(taken, d, held)) return step::again;
     static thread_local bin_image image;
     taken.where->read(taken.bin, image);
-    const renewal all{.from = purse::inserts, .may_leave_keys = false};
+    const renewal all{.from = budget_class::inserts, .may_leave_keys = false};
     return renew(*taken.where, held, image, taken.r.members, all) ? step::done : step::no_room;
 }
 
 // A bin may have parted since somebody drew the range: then it is several bins, or a part of one.
 result<void> core::lay(position_range range, range_source& source) noexcept try {
-    hold_back();
+    back_off();
     for (std::uint64_t at = range.first;;) {
         const auto laid = lay_bin_of({.position = at, .seed = 0}, source);
         if (!laid) return laid.error();
@@ -335,7 +336,7 @@ result<void> core::lay(position_range range, range_source& source) noexcept try 
 
 result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const calm quiet{tally_, attempt >= patient_attempts};
+        const backoff_scope quiet{writers_, attempt >= patient_attempts};
         reading taken;
         if (const auto got = read(d, source, taken); !got) return got.error();
         const position_range range = taken.where->range_of(taken.bin);
@@ -354,7 +355,7 @@ result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
 
 // By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so: no such slot; a worn bin
 // [law L2]; an entry with its tag, on which it would be a certain match afterwards; a bin that has been renewed, or has moved.
-bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
+bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
     table::lock held{in, bin};
@@ -377,7 +378,7 @@ bool core::bury_vouched(const digest& d, const broom_epoch_mark& when) {
 // R has lost the key, after `taken` was read or before.
 result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const calm quiet{tally_, attempt >= patient_attempts};
+        const backoff_scope quiet{writers_, attempt >= patient_attempts};
         if (attempt > 0) {
             // Somebody changed the bin: what R holds now decides. If the key is back, its new insert owns the slot.
             if (const auto got = read(d, source, taken); !got) return got.error();
@@ -418,12 +419,12 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     if (faults.erase_forgets || faults.overflow_hides_collision) {
         if (in_backyard && now.tag_owners(x.print, members, d) == 0) {
             image.sides.remove_backyard(image.bin_in_group(), x.print.tag);
-            commit(*taken.where, held, image, before, purse::upkeep);
+            commit(*taken.where, held, image, before, budget_class::upkeep);
             return step::done;
         }
         if (slot && faults.erase_forgets && now.owners(*slot, members, d, nullptr) == 0) {
             now.give_up(*slot);
-            commit(*taken.where, held, image, before, purse::upkeep);
+            commit(*taken.where, held, image, before, budget_class::upkeep);
             return step::done;
         }
     }
@@ -442,9 +443,9 @@ core::step core::erase_with(const digest& d, const reading& taken) {
 }
 
 result<adapt_outcome> core::adapt(const digest& d, range_source& source) noexcept try {
-    hold_back();
+    back_off();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        const calm quiet{tally_, attempt >= patient_attempts};
+        const backoff_scope quiet{writers_, attempt >= patient_attempts};
         reading taken;
         if (!contains(d)) return attempt == 0 ? adapt_outcome::was_negative : adapt_outcome::fixed;
         if (const auto got = read(d, source, taken); !got) return got.error();

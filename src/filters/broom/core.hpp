@@ -62,8 +62,8 @@ class core {
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget(const digest& d, range_source& source) noexcept;
     // The key was inserted, and R held it until after its bin was in the marked epoch.
-    [[nodiscard]] result<erase_outcome> forget_vouched(const digest& d, const broom_epoch_mark& when,
-                                                       range_source& source) noexcept;
+    [[nodiscard]] result<erase_outcome> forget_assuming_present(const digest& d, const broom_epoch_mark& when,
+                                                                range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
     // Lays every bin anew from R, which several threads read at once.
     [[nodiscard]] result<void> rebuild(range_source& source, unsigned threads = 1) noexcept;
@@ -79,7 +79,7 @@ class core {
     [[nodiscard]] const broom_options& options() const noexcept { return options_; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
-    [[nodiscard]] std::uint64_t keys() const noexcept { return tally_.keys.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint64_t keys() const noexcept { return writers_.keys.load(std::memory_order_relaxed); }
     // The last range read of R failed: whoever can should read R before changing it.
     [[nodiscard]] bool reads_fail() const noexcept { return reads_fail_.load(std::memory_order_relaxed); }
     [[nodiscard]] bool is_growing() const noexcept { return layout_.load(std::memory_order_acquire)->next != nullptr; }
@@ -118,20 +118,20 @@ class core {
     [[nodiscard]] result<void> fetch(position_range range, range_source& source, population& into) noexcept;
     // Under the lock: does the reading still stand?
     [[nodiscard]] bool stands(const reading& taken, const digest& d, const table::lock& held) const noexcept;
-    void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, purse from);
+    void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, budget_class from);
     // False: the limit leaves no room for it. The image is what it was before the change.
     [[nodiscard]] bool commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before);
     void count(const table::lock& held, std::uint64_t more_keys) noexcept {
         if (held.alone()) {
-            tally_.keys.store(keys() + more_keys, std::memory_order_relaxed);
+            writers_.keys.store(keys() + more_keys, std::memory_order_relaxed);
         } else {
-            tally_.keys.fetch_add(more_keys, std::memory_order_relaxed);
+            writers_.keys.fetch_add(more_keys, std::memory_order_relaxed);
         }
     }
     struct renewal {
         const digest* avoid = nullptr;  // must match nothing afterwards
         const digest* with = nullptr;   // is among the members, and must be laid
-        purse from = purse::upkeep;
+        budget_class from = budget_class::upkeep;
         bool may_leave_keys = true;  // that R holds and the filter does not know, if the bin has no room for all
     };
     // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
@@ -146,11 +146,11 @@ class core {
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
     [[nodiscard]] step lay_with(const digest& d, const reading& taken);
     [[nodiscard]] result<position_range> lay_bin_of(const digest& d, range_source& source);
-    [[nodiscard]] bool bury_vouched(const digest& d, const broom_epoch_mark& when);
+    [[nodiscard]] bool bury_assuming_present(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 
     // growth.cpp
-    void hold_back() const noexcept;
+    void back_off() const noexcept;
     [[nodiscard]] bool wants_to_grow() const noexcept;
     [[nodiscard]] bool may_grow() const noexcept;
     [[nodiscard]] bool can_make_room() const noexcept { return is_growing() || may_grow(); }
@@ -181,7 +181,7 @@ class core {
     shape shape_;
     std::atomic<layout*> layout_ = nullptr;
     std::atomic<const broom_lookup_state*> state_ = nullptr;
-    tally tally_;
+    writer_counters writers_;
     budget budget_;
     std::atomic<std::uint64_t> adapts_ = 0;
     std::atomic<std::uint64_t> renewals_ = 0;

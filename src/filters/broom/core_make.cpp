@@ -51,9 +51,9 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
     first->next = next.get();
     first->doublings = doublings;
     first->front.store(front, std::memory_order_relaxed);
-    now->belong_to(made->tally_.all, made->budget_);
+    now->belong_to(made->writers_.all, made->budget_);
     if (next != nullptr) {
-        next->belong_to(made->tally_.all, made->budget_);
+        next->belong_to(made->writers_.all, made->budget_);
         now->begin_leaving();
         now->have_moved(front);
         now->give_back_moved();
@@ -62,7 +62,7 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
     if (next != nullptr) made->tables_.push_back(std::move(next));
     if (const auto published = made->publish(std::move(first)); !published) return published.error();
     made->settle();
-    for (const auto& each : made->tables_) (void)made->budget_.take(each->side_memory_bytes(), purse::upkeep);
+    for (const auto& each : made->tables_) (void)made->budget_.take(each->side_memory_bytes(), budget_class::upkeep);
     if (options.memory_limit) made->limit_memory(*options.memory_limit);
     return made;
 } catch (const std::bad_alloc&) {

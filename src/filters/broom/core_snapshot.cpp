@@ -228,7 +228,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     auto made = adopt(options, hash, *std::move(now), std::move(next), static_cast<unsigned>(doublings), front);
     if (!made) return made.error();
     // Writers may have worked while it was saved: what the bins hold is what counts.
-    (*made)->tally_.keys.store(keys, std::memory_order_relaxed);
+    (*made)->writers_.keys.store(keys, std::memory_order_relaxed);
     return made;
 } catch (const std::bad_alloc&) {
     return error::make(error_code::out_of_memory, "broom: no memory to load the filter");

@@ -118,9 +118,9 @@ void epoch::give_up(unsigned slot) {
     image_.sides.slot_left(bin_, mirrored, rank, before);
 }
 
-bool epoch::extend(unsigned slot, const present& owner, const present& stranger) {
+bool epoch::extend(unsigned slot, const present& owner, const present& absent_key) {
     const std::uint64_t own = first_stream_bits(owner.words);
-    const std::uint64_t difference = own ^ first_stream_bits(stranger.words);
+    const std::uint64_t difference = own ^ first_stream_bits(absent_key.words);
     if (difference == 0) return false;
     const extension had = image_.sides.extension_of(bin_, slot);
     const unsigned length = std::max(static_cast<unsigned>(std::countr_zero(difference)) + 1, had.length);

@@ -75,8 +75,8 @@ class epoch {
     // An erased key's slot: kept as a dead one, or given up (the soft history).
     void bury(unsigned slot);
     void give_up(unsigned slot);
-    // Extends the slot of `owner` past its first difference from `stranger`. False: no room, renew instead [law L4].
-    [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& stranger);
+    // Extends the slot of `owner` past its first difference from `absent key`. False: no room, renew instead [law L4].
+    [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& absent_key);
 
     // Lays the members under a salt never used before so that L3 holds and none of `avoid` matches [law L5]. False if no
     // draw did within the cap, which means that more keys share this bin than it and its backyard can hold. The image's

@@ -25,9 +25,9 @@ unsigned doublings_for_keys(std::uint64_t keys_of_a_bin) noexcept {
 
 }  // namespace
 
-void core::hold_back() const noexcept {
+void core::back_off() const noexcept {
     constexpr int most_naps = 20;
-    for (int nap = 0; nap < most_naps && tally_.hold_back.load(std::memory_order_relaxed) != 0; ++nap)
+    for (int nap = 0; nap < most_naps && writers_.back_off.load(std::memory_order_relaxed) != 0; ++nap)
         std::this_thread::sleep_for(std::chrono::microseconds{250});
 }
 
@@ -53,14 +53,14 @@ std::uint64_t core::price_of_growth(unsigned doublings) const noexcept {
 }
 
 bool core::can_afford_growth() const noexcept {
-    return budget_.limit() == budget::no_limit || budget_.allows(price_of_growth(1), purse::inserts);
+    return budget_.limit() == budget::no_limit || budget_.allows(price_of_growth(1), budget_class::inserts);
 }
 
 result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     made->state = made->now->lookup_state();
     made->state.core = this;
-    made->state.tally = &tally_;
-    made->state.claims = tally_.claims.data();
+    made->state.writer_counters = &writers_;
+    made->state.claims = writers_.claims.data();
     made->state.buries = options_.history == broom_history::bury;
     if (options_.grows) made->state.grow_at = made->now->bins() * slots_per_bin * growth_load / 128;
     layouts_.push_back(std::move(made));
@@ -80,9 +80,10 @@ void core::settle() noexcept {
 
 result<void> core::begin_growth(unsigned doublings, bool may_leave_keys) noexcept {
     // R may ask for more than the limit allows: keys that nobody has inserted yet can wait.
-    while (may_leave_keys && doublings > 1 && !budget_.allows(price_of_growth(doublings), purse::inserts)) --doublings;
+    while (may_leave_keys && doublings > 1 && !budget_.allows(price_of_growth(doublings), budget_class::inserts))
+        --doublings;
     const std::uint64_t price = price_of_growth(doublings);
-    if (!budget_.take(price, purse::inserts)) {
+    if (!budget_.take(price, budget_class::inserts)) {
         return error::make(error_code::out_of_memory,
                            "broom: growing takes %llu bytes more than %llu; memory_limit is %llu",
                            static_cast<unsigned long long>(price), static_cast<unsigned long long>(budget_.spent()),
@@ -101,7 +102,7 @@ result<void> core::begin_sweep(unsigned doublings, bool may_leave_keys) noexcept
     if (!secret) return secret.error();
     auto next = table::make_unprepared(shape_, l.now->bins() << doublings, hash_.key(), *secret, false);
     if (!next) return next.error();
-    (*next)->belong_to(tally_.all, budget_);
+    (*next)->belong_to(writers_.all, budget_);
     auto made = std::make_unique<layout>();
     made->now = l.now;
     made->next = next->get();
@@ -124,7 +125,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
     l.next->prepare((bin + 1) << l.doublings);
     population r;
     for (int attempt = 0;; ++attempt) {
-        const calm quiet{tally_, attempt >= patient_attempts};
+        const backoff_scope quiet{writers_, attempt >= patient_attempts};
         const std::uint32_t version = l.now->version(bin);
         if (const auto got = fetch(l.now->range_of(bin), source, r); !got) return got.error();
         table::lock held{*l.now, bin};
@@ -167,14 +168,14 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
         }
         try {
-            l.next->commit(held, image, purse::upkeep);
+            l.next->commit(held, image, budget_class::upkeep);
         } catch (const std::bad_alloc&) {
             l.next->book().leave(image.now.code);
             throw;
         }
         keys_after += image.keys();
     }
-    tally_.keys.fetch_add(std::uint64_t{keys_after} - keys_before, std::memory_order_relaxed);
+    writers_.keys.fetch_add(std::uint64_t{keys_after} - keys_before, std::memory_order_relaxed);
     return {};
 }
 

@@ -42,7 +42,7 @@ struct broom_joins {
 
     static broom_joined_many join_many(const state& s, const digest* digests, std::size_t count) noexcept {
         for (std::size_t i = 0; i < count && i < ahead; ++i) s.prefetch_to_change(digests[i].position);
-        if (s.tally->hold_back.load(std::memory_order_relaxed) == 0 && s.tally->all.enter())
+        if (s.writer_counters->back_off.load(std::memory_order_relaxed) == 0 && s.writer_counters->all.enter())
             return join_many_alone(s, digests, count);
         for (std::size_t i = 0; i < count; ++i) {
             if (i + ahead < count) s.prefetch_to_change(digests[i + ahead].position);
@@ -63,7 +63,7 @@ struct broom_joins {
 
     // A writer that is alone says so once, and counts once. Batches are short: whoever waits does not wait for long.
     static broom_joined_many join_many_alone(const state& s, const digest* digests, std::size_t count) noexcept {
-        const std::uint64_t before = s.tally->keys.load(std::memory_order_relaxed);
+        const std::uint64_t before = s.writer_counters->keys.load(std::memory_order_relaxed);
         const std::uint64_t room = before < s.grow_at ? s.grow_at - before : 0;
         const std::size_t most = room < count ? static_cast<std::size_t>(room) + 1 : count;
         std::size_t joined = 0;
@@ -71,8 +71,8 @@ struct broom_joins {
             if (joined + ahead < count) s.prefetch_to_change(digests[joined + ahead].position);
             if (!join_locked(s, digests[joined], scale(digests[joined].position, s.bins))) break;
         }
-        s.tally->keys.store(before + joined, std::memory_order_relaxed);
-        s.tally->all.leave();
+        s.writer_counters->keys.store(before + joined, std::memory_order_relaxed);
+        s.writer_counters->all.leave();
         return {joined, joined > room};
     }
 
@@ -82,13 +82,13 @@ struct broom_joins {
     [[gnu::always_inline]] static bool under_lock(const state& s, const digest& d, std::uint64_t& keys,
                                                   const Rest&... rest) noexcept {
         const std::uint64_t bin = scale(d.position, s.bins);
-        if (s.tally->hold_back.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        if (s.writer_counters->back_off.load(std::memory_order_relaxed) != 0) [[unlikely]]
             return false;
-        if (s.tally->all.enter()) [[likely]] {
+        if (s.writer_counters->all.enter()) [[likely]] {
             const bool done = Change(s, d, bin, rest...);
-            keys = s.tally->keys.load(std::memory_order_relaxed) + (done ? More : 0);
-            s.tally->keys.store(keys, std::memory_order_relaxed);
-            s.tally->all.leave();
+            keys = s.writer_counters->keys.load(std::memory_order_relaxed) + (done ? More : 0);
+            s.writer_counters->keys.store(keys, std::memory_order_relaxed);
+            s.writer_counters->all.leave();
             return done;
         }
         broom_lock& lock = s.locks[bin >> (s.stripe_shift & 63)];
@@ -96,7 +96,7 @@ struct broom_joins {
             while (lock.load(std::memory_order_relaxed) != 0) _mm_pause();
         }
         const bool done = Change(s, d, bin, rest...);
-        if (done) keys = s.tally->keys.fetch_add(More, std::memory_order_relaxed) + More;
+        if (done) keys = s.writer_counters->keys.fetch_add(More, std::memory_order_relaxed) + More;
         lock.store(0, std::memory_order_release);
         return done;
     }

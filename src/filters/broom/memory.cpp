@@ -37,7 +37,7 @@ result<void> side_memory::reserve(std::uint64_t granules) noexcept {
     return {};
 }
 
-side_memory::handle side_memory::take(std::uint64_t granules, purse from, bool& refused) noexcept {
+side_memory::handle side_memory::take(std::uint64_t granules, budget_class from, bool& refused) noexcept {
     refused = false;
     const std::lock_guard guard{lock_};
     if (granules == 0 || granules > most_granules) return 0;
@@ -50,7 +50,7 @@ side_memory::handle side_memory::take(std::uint64_t granules, purse from, bool& 
 }
 
 // New ground, and a map that is long enough for it.
-side_memory::handle side_memory::carve(std::uint64_t granules, purse from, bool& refused) noexcept {
+side_memory::handle side_memory::carve(std::uint64_t granules, budget_class from, bool& refused) noexcept {
     if (granules > reserved_ - used_) return 0;
     constexpr std::uint64_t map_word = sizeof free_map_[0];
     const std::uint64_t words = (used_ + granules + 63) / 64;

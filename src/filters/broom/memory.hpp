@@ -62,7 +62,7 @@ class side_memory {
     [[nodiscard]] std::uint64_t* words(handle block) const noexcept { return start_ + block; }
 
     // 0 if there is no memory, or if the budget's limit forbids it, which `refused` then tells.
-    [[nodiscard]] handle take(std::uint64_t granules, purse from, bool& refused) noexcept;
+    [[nodiscard]] handle take(std::uint64_t granules, budget_class from, bool& refused) noexcept;
     void give_back(handle block, std::uint64_t granules) noexcept;
     // Gives every page back and keeps the addresses, for readers that are late. Nothing may be taken afterwards.
     void release() noexcept;
@@ -70,7 +70,7 @@ class side_memory {
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
   private:
-    [[nodiscard]] handle carve(std::uint64_t granules, purse from, bool& refused) noexcept;
+    [[nodiscard]] handle carve(std::uint64_t granules, budget_class from, bool& refused) noexcept;
     [[nodiscard]] static std::uint64_t bytes_touched(std::uint64_t used_granules) noexcept;
     void mark(handle block, std::uint64_t granules, bool free) noexcept;
     [[nodiscard]] bool is_free(std::uint64_t granule) const noexcept;

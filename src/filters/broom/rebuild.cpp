@@ -65,7 +65,7 @@ result<bool> core::rebuild_bins(table& in, std::uint64_t first, std::uint64_t st
     while (first < stop) {
         if (options_.grows && wants_to_grow()) return false;
         const std::uint64_t end = std::min(first + bins_per_group, stop);
-        const calm quiet{tally_, attempts++ >= patient_attempts};
+        const backoff_scope quiet{writers_, attempts++ >= patient_attempts};
         const std::uint32_t version = in.version(first);
         if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
             return got.error();
@@ -109,7 +109,7 @@ bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::spa
             group.tails[laid] = image.tails;
             from = to;
         }
-        in.commit_group(held, first, group, keys_after > keys_before ? purse::inserts : purse::upkeep);
+        in.commit_group(held, first, group, keys_after > keys_before ? budget_class::inserts : budget_class::upkeep);
     } catch (const std::bad_alloc&) {
         give_salts_back();
         throw;

@@ -185,7 +185,7 @@ void table::read(std::uint64_t bin, bin_image& image) const {
 }
 
 // A block that becomes shorter can always stay where it is: whatever needs less memory does not fail.
-table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides, purse from) {
+table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides, budget_class from) {
     side_change change;
     change.old = load_side(bin);
     if (change.old != 0) {
@@ -199,9 +199,10 @@ table::side_change table::prepare_sides(std::uint64_t bin, const side_list& side
     } else if (change.granules != 0) {
         bool refused = false;
         // Upkeep may go beyond the limit, but not if there is another way.
-        change.made = memory_.take(change.granules, from == purse::inserts ? from : purse::notes, refused);
+        change.made =
+            memory_.take(change.granules, from == budget_class::inserts ? from : budget_class::notes, refused);
         if (change.made == 0 && change.granules < change.old_granules) change.made = change.old;
-        if (refused && change.made == 0 && from == purse::upkeep)
+        if (refused && change.made == 0 && from == budget_class::upkeep)
             change.made = memory_.take(change.granules, from, refused);
         if (change.made == 0 && refused) throw limit_reached{};
         if (change.made == 0) throw std::bad_alloc{};
@@ -231,7 +232,7 @@ void table::store_bin(std::uint64_t bin, const line& slots,
     if (old_code != slots.salt()) book_->leave(old_code);
 }
 
-void table::commit(lock& held, const bin_image& image, purse from) {
+void table::commit(lock& held, const bin_image& image, budget_class from) {
     const side_change change = prepare_sides(image.bin, image.sides, from);
     // From here on nothing can fail.
     held.touch();
@@ -252,7 +253,7 @@ void table::open_bin(group_image& group, unsigned bin_in_group) const noexcept {
     image.now = code == long_salt ? book_->of_number(image.sides.long_salt_of(bin_in_group)) : book_->of_code(code);
 }
 
-void table::commit_group(lock& held, std::uint64_t first, const group_image& group, purse from) {
+void table::commit_group(lock& held, std::uint64_t first, const group_image& group, budget_class from) {
     const side_change change = prepare_sides(first, group.work.sides, from);
     held.touch();
     exchange_sides(first, change, group.work.sides);
@@ -280,7 +281,7 @@ void table::tidy() noexcept {
             if (code == long_salt || !book_->is_leaving(code)) continue;
             bin_image image = read(bin);
             image.set_salt(book_->of_number(image.now.number));
-            commit(held, image, purse::notes);
+            commit(held, image, budget_class::notes);
         } catch (const std::bad_alloc&) {
             return;  // it keeps its code
         }

@@ -181,11 +181,11 @@ class table {
         read(bin, image);
         return image;
     }
-    void commit(lock& held, const bin_image& image, purse from);
+    void commit(lock& held, const bin_image& image, budget_class from);
     // The same for a group: read it, open bin after bin, put what becomes of each into the group, commit them together.
     void read_group(std::uint64_t first, group_image& into) const;
     void open_bin(group_image& group, unsigned bin_in_group) const noexcept;
-    void commit_group(lock& held, std::uint64_t first, const group_image& group, purse from);
+    void commit_group(lock& held, std::uint64_t first, const group_image& group, budget_class from);
 
     // The usual insert, without an image: the key's half has a free slot, nobody has its base or tag, and no note of the
     // bin has to follow slots that move. False: none of that is certain, and nothing has changed.
@@ -283,9 +283,9 @@ class table {
     // Puts what write(words) writes, `needed` granules of it, in the place of the group's block. False: no memory, or too long.
     template <class Write>
     [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
-                                     purse from, bool speaks_of_slots, const Write& write) noexcept;
+                                     budget_class from, bool speaks_of_slots, const Write& write) noexcept;
     void renew_empty_bins(std::uint64_t first, std::uint64_t end);  // of a loaded table that no other thread has yet
-    [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides, purse from);
+    [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides, budget_class from);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
     // Bins below it have moved, with their whole groups.
     [[nodiscard]] std::uint64_t first_bin() const noexcept {

@@ -55,7 +55,7 @@ bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcep
     }
     const std::uint64_t needed =
         side_block::granules(block.backyard() + 1, block.notes(), block.salts(), block.bins_with_dead(), shape_);
-    if (!replace_block(held, bin, block, needed, purse::inserts, block.speaks_of_slots(),
+    if (!replace_block(held, bin, block, needed, budget_class::inserts, block.speaks_of_slots(),
                        [&](std::uint64_t* to) { block.write_with_entry(to, bin_in_group, f.tag, shape_); })) {
         return false;
     }
@@ -90,7 +90,7 @@ table::buried table::bury_quickly(lock& held, std::uint64_t bin, const digest& d
     }
     const std::uint64_t needed =
         side_block::granules(block.backyard(), block.notes(), block.salts(), block.bins_with_dead() + 1, shape_);
-    if (!replace_block(held, bin, block, needed, purse::notes, true,
+    if (!replace_block(held, bin, block, needed, budget_class::notes, true,
                        [&](std::uint64_t* to) { block.write_with_dead(to, bin_in_group, slot); })) {
         return buried::unsure;
     }
@@ -104,8 +104,8 @@ side_block table::quick_block(std::uint64_t bin) const noexcept {
 }
 
 template <class Write>
-bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed, purse from,
-                          bool speaks_of_slots, const Write& write) noexcept {
+bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
+                          budget_class from, bool speaks_of_slots, const Write& write) noexcept {
     // In place or not, the new block is made elsewhere first: the old one's bits are what it is made from.
     std::array<std::uint64_t, granules_quickly> made;
     if (needed > granules_quickly) return false;

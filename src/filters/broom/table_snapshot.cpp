@@ -82,7 +82,7 @@ result<void> table::load_group(std::uint64_t first, std::span<const std::byte>& 
     if (granules == 0) return {};
     if (granules > most || granules > groups.size() / 8) return broken("a side block is longer than it can be");
     bool refused = false;
-    const side_memory::handle block = memory_.take(granules, purse::upkeep, refused);
+    const side_memory::handle block = memory_.take(granules, budget_class::upkeep, refused);
     if (block == 0) throw std::bad_alloc{};
     for (std::uint64_t i = 0; i < granules; ++i) store_word(memory_.words(block) + i, word_at(groups, 8 * i));
     groups = groups.subspan(8 * granules);
@@ -135,7 +135,7 @@ result<std::unique_ptr<table>> table::load(shape s, const part& of, const hash_k
 void table::renew_empty_bins(std::uint64_t first, std::uint64_t end) {
     bin_image image;
     const auto put_back = [&] {
-        const side_change change = prepare_sides(image.bin, image.sides, purse::upkeep);
+        const side_change change = prepare_sides(image.bin, image.sides, budget_class::upkeep);
         exchange_sides(image.bin, change, image.sides);
         store_bin(image.bin, image.slots, image.tails);
     };

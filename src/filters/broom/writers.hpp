@@ -58,27 +58,27 @@ class writers {
 };
 
 // What all writers of a filter touch, whatever table they work in.
-struct tally {
+struct writer_counters {
     writers all;
     std::atomic<std::uint64_t> keys = 0;
-    std::atomic<unsigned> hold_back = 0;  // operations that writers have kept from getting on
+    std::atomic<unsigned> back_off = 0;  // operations that writers have kept from getting on
     std::array<std::atomic<std::uint32_t>, broom_claim_counters> claims{};  // raised under the lock of the bin's stripe
 };
 
 // While it lives writers wait a little before they begin; they never wait for long, so nobody can be locked out by it.
-class calm {
+class backoff_scope {
   public:
-    calm(tally& of, bool wanted) noexcept : of_{of}, wanted_{wanted} {
-        if (wanted_) of_.hold_back.fetch_add(1, std::memory_order_relaxed);
+    backoff_scope(writer_counters& of, bool wanted) noexcept : of_{of}, wanted_{wanted} {
+        if (wanted_) of_.back_off.fetch_add(1, std::memory_order_relaxed);
     }
-    calm(const calm&) = delete;
-    calm& operator=(const calm&) = delete;
-    ~calm() {
-        if (wanted_) of_.hold_back.fetch_sub(1, std::memory_order_relaxed);
+    backoff_scope(const backoff_scope&) = delete;
+    backoff_scope& operator=(const backoff_scope&) = delete;
+    ~backoff_scope() {
+        if (wanted_) of_.back_off.fetch_sub(1, std::memory_order_relaxed);
     }
 
   private:
-    tally& of_;
+    writer_counters& of_;
     bool wanted_;
 };
 

@@ -1,4 +1,4 @@
-// What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the stranger shares.
+// What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the absent key shares.
 #include <cmath>
 #include <utility>
 

@@ -90,7 +90,7 @@ result<daisy_bands> daisy_bands::restore(const daisy_plan& plan, std::vector<dai
     made.late_.asked_share = plan.asked_share[0];
     made.late_.capacity = late_capacity;
     if (late_capacity < 1 || late_capacity > max_capacity)
-        return error::make(error_code::corrupt, "daisy_broom snapshot: a late band for %llu keys",
+        return error::make(error_code::corrupt, "daisy_broom snapshot: a deferred band for %llu keys",
                            static_cast<unsigned long long>(late_capacity));
     unsigned next = 1;
     const unsigned largest = plan.largest_class();

@@ -47,7 +47,7 @@ result<std::unique_ptr<daisy_broom_core>> daisy_broom_core::make(
             options.exception_bytes.value_or(daisy_bands::late_bytes(bands->late().capacity));
         const manner how{options.history, options.grows, options.repeatable};
         std::unique_ptr<daisy_broom_core> made{
-            new (std::nothrow) daisy_broom_core{hash, plan, *std::move(bands), exceptions, how, options.late_band}};
+            new (std::nothrow) daisy_broom_core{hash, plan, *std::move(bands), exceptions, how, options.deferred_band}};
         if (made == nullptr) throw std::bad_alloc{};
         made->brooms_.reserve(made->bands_.all().size());
         for (const daisy_band& each : made->bands_.all()) {
@@ -96,7 +96,7 @@ std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noe
     return static_cast<std::uint64_t>(std::min(std::ceil(wanted), static_cast<double>(max_capacity)));
 }
 
-// The band is published empty, and only then does anybody read R to lay a range of it [late_band.hpp].
+// The band is published empty, and only then does anybody read R to lay a range of it [deferred_band.hpp].
 result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
         const std::lock_guard only_one{opening_};
@@ -107,14 +107,14 @@ result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
         if (how_.repeatable) of.repeatable = *how_.repeatable + brooms_.size();
         auto broom = broom_filter::make(of);
         if (!broom) return broom.error();
-        late_owner_ = std::make_unique<late_band>(*std::move(broom), broom::bins_for(band.capacity));
+        late_owner_ = std::make_unique<deferred_band>(*std::move(broom), broom::bins_for(band.capacity));
         late_.store(late_owner_.get(), std::memory_order_seq_cst);
         committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
         return {};
     });
 }
 
-// Erases of strangers are told too: never below zero.
+// Erases of absent keys are told too: never below zero.
 void daisy_broom_core::count_unkept(bool more) noexcept {
     if (more) {
         unkept_.fetch_add(1, std::memory_order_relaxed);
@@ -126,7 +126,7 @@ void daisy_broom_core::count_unkept(bool more) noexcept {
 }
 
 double daisy_broom_core::rate_of_class_0() const noexcept {
-    const late_band* const band = late();
+    const deferred_band* const band = late();
     if (band == nullptr) return 1;
     const double laid = static_cast<double>(band->laid()) / static_cast<double>(band->ranges());
     return 1 - laid + laid * bands_.late().rate();
@@ -155,7 +155,7 @@ filter_stats daisy_broom_core::stats(std::uint64_t oracle_bytes) const noexcept 
         now.keys += of.keys;
         add(of);
     }
-    if (const late_band* const band = late(); band != nullptr) {
+    if (const deferred_band* const band = late(); band != nullptr) {
         const filter_stats of = band->broom().stats();  // its keys are counted as they were told, laid or not
         add(of);
         now.local_bytes += band->memory_bytes() - of.local_bytes;
@@ -182,7 +182,7 @@ daisy_drift daisy_broom_core::drift() const noexcept {
     }
     expected[size()] = plan_.asked_share[0];
     std::uint64_t unkept = unkept_adapts_.load(std::memory_order_relaxed);
-    if (const late_band* const band = late(); band != nullptr) unkept += band->broom().stats().adapts;
+    if (const deferred_band* const band = late(); band != nullptr) unkept += band->broom().stats().adapts;
     found[size()] = static_cast<double>(unkept);
     now.adapts += unkept;
     now.stored = distance(planned, present);

@@ -14,7 +14,7 @@ namespace genista {
 namespace {
 
 constexpr std::uint16_t daisy_broom_version = 5;
-constexpr std::size_t daisy_broom_sections = 5;  // plan, bands, exceptions, laid ranges, late band
+constexpr std::size_t daisy_broom_sections = 5;  // plan, bands, exceptions, laid ranges, deferred band
 constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
 constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;
 
@@ -85,20 +85,20 @@ std::vector<std::byte> bytes_of(std::span<const std::uint64_t> words) {
 }
 
 // `ranges` and the capacity were checked.
-result<std::unique_ptr<late_band>> read_late(std::uint64_t ranges, std::span<const std::byte> laid,
-                                             std::span<const std::byte> band, const hasher& hash, double rate) {
+result<std::unique_ptr<deferred_band>> read_late(std::uint64_t ranges, std::span<const std::byte> laid,
+                                                 std::span<const std::byte> band, const hasher& hash, double rate) {
     if (ranges == 0) {
         if (!laid.empty() || !band.empty()) return corrupt("ranges of a band that is not open");
-        return std::unique_ptr<late_band>{};
+        return std::unique_ptr<deferred_band>{};
     }
     if (ranges > max_capacity || laid.size() != (ranges + 63) / 64 * 8)
         return corrupt("an impossible number of ranges");
     auto broom = broom_filter::load(band);
     if (!broom) return broom.error();
-    if (!(broom->hash() == hash) || broom->rate() != rate) return corrupt("a late band that is another's");
+    if (!(broom->hash() == hash) || broom->rate() != rate) return corrupt("a deferred band that is another's");
     std::vector<std::uint64_t> words(laid.size() / 8);
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = load_little_endian<std::uint64_t>(laid.data() + 8 * i);
-    auto made = std::make_unique<late_band>(*std::move(broom), ranges);
+    auto made = std::make_unique<deferred_band>(*std::move(broom), ranges);
     if (!made->restore(words)) return corrupt("laid ranges behind the last one");
     return made;
 }
@@ -117,10 +117,10 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
             if (const auto written = brooms_[i].save(brooms, store); !written) return written.error();
             sizes[i] = brooms.bytes().size() - before;
         }
-        // The list first, then the bits, then the band (late_band.hpp): what is laid by then has been read from R before.
+        // The list first, then the bits, then the band (deferred_band.hpp): what is laid by then has been read from R before.
         std::vector<std::uint32_t> words(cells_.saved_words());
         cells_.save(words);
-        const late_band* const band = late();
+        const deferred_band* const band = late();
         std::vector<std::uint64_t> laid(band == nullptr ? 0 : band->words());
         vector_sink late_bytes;
         if (band != nullptr) {
@@ -151,7 +151,7 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
 
 result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<saved> {
-        // Version 1 knew no late band, the mark of version 2 hung on a logarithm; nobody has such files but whoever tried what was never released.
+        // Version 1 knew no deferred band, the mark of version 2 hung on a logarithm; nobody has such files but whoever tried what was never released.
         if (const auto any = open_snapshot(bytes);
             any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version < daisy_broom_version)
             return error::make(

@@ -57,8 +57,8 @@ class adaptive_subject final : public subject_of<Filter> {
     [[nodiscard]] std::uint64_t erase_batch(std::span<const std::uint64_t> keys) override {
         std::uint64_t erased = 0;
         if constexpr (takes_batches) {
-            erased =
-                sum_of_batches(keys, [this](auto part) { return filter_->erase(part, remote_->remote(), vouched); });
+            erased = sum_of_batches(
+                keys, [this](auto part) { return filter_->erase(part, remote_->remote(), assume_present); });
         }
         return erased;
     }
@@ -133,7 +133,7 @@ class adaptive_subject final : public subject_of<Filter> {
     static constexpr bool takes_batches =
         requires(Filter & filter, std::span<const std::uint64_t> keys, remote_type& remote) {
         filter.insert(keys, remote);
-        filter.erase(keys, remote, vouched);
+        filter.erase(keys, remote, assume_present);
     };
     static constexpr bool erases = requires(Filter & filter, std::uint64_t key, remote_type& remote) {
         filter.erase(key, remote);
@@ -159,7 +159,7 @@ class adaptive_subject final : public subject_of<Filter> {
         // As the local filters' erase does where the filter can be told: whoever erases knows that the key was stored.
         const auto outcome = [&]() -> result<erase_outcome> {
             if constexpr (takes_batches)
-                return filter_->erase(key, remote_->remote(), vouched);
+                return filter_->erase(key, remote_->remote(), assume_present);
             else if constexpr (erases)
                 return filter_->erase(key, remote_->remote());
             else

@@ -305,7 +305,7 @@ CLI::Option* add_oracle_options(CLI::App& app, const std::shared_ptr<train_reque
     CLI::Option* const oracle =
         app.add_option_function<std::string>(
                "--oracle", [asked](const std::string& name) { asked->training.kind = named_oracle(name); },
-               "score: by the looks of a key, strangers too; exact, count_min, count_sketch: by how often it came")
+               "score: by the looks of a key, absent keys too; exact, count_min, count_sketch: by how often it came")
             ->type_name("NAME")
             ->default_str("score");
     CLI::Option* const bytes =

@@ -55,7 +55,7 @@ constexpr std::uint64_t fixed_bytes_a_band = 18 * 1024;
     return bands.bits() / 8 + fixed_bytes_a_band * bands.all().size();
 }
 
-// What a daisy_broom filter may come to beside its bands: the list of exceptions, and the late band for keys of class 0. An attack fills the one and opens the other,
+// What a daisy_broom filter may come to beside its bands: the list of exceptions, and the deferred band for keys of class 0. An attack fills the one and opens the other,
 // and for a while both are there. The list is short, because what it takes the bands do not get.
 constexpr std::uint64_t exception_bytes = 4096;
 [[nodiscard]] inline std::uint64_t bytes_after_attack(const daisy_bands& bands) noexcept {
@@ -94,7 +94,7 @@ struct daisy_broom_choice {
         if (!bands) return bands.error();
         daisy_broom_choice made{.plan = *plan, .exception_bytes = exception_bytes};
         made.reserved_bytes = bytes_after_attack(*bands);
-        if (!options.late_band) made.reserved_bytes = made.exception_bytes = std::max(bytes / 16, exception_bytes);
+        if (!options.deferred_band) made.reserved_bytes = made.exception_bytes = std::max(bytes / 16, exception_bytes);
         if (bands->bits() / 8 + made.reserved_bytes > bytes) continue;
         const auto empty = daisy_broom_filter<any_oracle>::make(options, *plan, of.model->oracle());
         if (!empty) return empty.error();
@@ -108,16 +108,16 @@ struct daisy_broom_choice {
     return best;
 }
 
-// Without a late band, at the largest rate there is.
+// Without a deferred band, at the largest rate there is.
 [[nodiscard]] inline result<std::uint64_t> smallest_daisy_broom(const setting& of) {
     const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), 0.5});
     if (!plan) return plan.error();
-    const auto empty = daisy_broom_filter<any_oracle>::make({.late_band = false}, *plan, of.model->oracle());
+    const auto empty = daisy_broom_filter<any_oracle>::make({.deferred_band = false}, *plan, of.model->oracle());
     if (!empty) return empty.error();
     return empty->stats().local_bytes + exception_bytes;
 }
 
-// Under attack with a late band, if there is room for it when it opens. Else memory stays fixed: the list has a sixteenth, and a long replay wastes reads.
+// Under attack with a deferred band, if there is room for it when it opens. Else memory stays fixed: the list has a sixteenth, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
@@ -130,7 +130,7 @@ template <guarded_store Store, remote_map Records>
         daisy_broom_options options;
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
-        options.late_band = late;
+        options.deferred_band = late;
         // Keys take a little more than an empty filter, by the luck they have: what is too much is taken off, and the best is sought again.
         for (std::uint64_t planned = bytes - std::min(bytes, row::overhead_bytes()); planned > 0;) {
             const auto best = best_daisy_broom(of, options, planned);

@@ -73,7 +73,7 @@ result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const
 result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uint64_t guard_bytes, const hasher& hash) {
     const double bytes = sizes.bits_per_key * static_cast<double>(of.work.stored) / 8;
     const auto beside = static_cast<double>(guard_bytes + sizeof(bloom_filter));
-    // A tenth at least is the filter's: below a few thousand keys a guard is mostly its doors and counters.
+    // A tenth at least is the filter's: below a few thousand keys a guard is mostly its ranges and counters.
     const auto bits = static_cast<std::uint64_t>(8 * std::max(bytes - beside, bytes / 10));
     return bloom_filter::make(
         {.capacity = of.work.stored,

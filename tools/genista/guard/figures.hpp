@@ -23,7 +23,7 @@ struct figures {
     std::uint64_t adapts = 0;                 // mistakes repaired
     std::uint64_t remote_reads = 0;           // reads of R that it took to try: ranges, or single slots and records
     std::uint64_t false_negatives = 0;
-    std::uint64_t strangers_found = 0;  // values for absent keys: a bug of the store's or ours
+    std::uint64_t absent_keys_found = 0;  // values for absent keys: a bug of the store's or ours
     double seconds = 0;
     double p50_us = 0, p99_us = 0, p999_us = 0;
     std::vector<std::uint64_t> timeline_queries;  // after so many queries ...

@@ -51,8 +51,8 @@ class guard_row final : public contender {
 
     // What a guard takes in RAM beside the bytes that its filter names.
     [[nodiscard]] static constexpr std::uint64_t overhead_bytes() noexcept {
-        using gate_type = typename guarded<Filter, observed<Store>>::gate_type;
-        return sizeof(gate_type) - sizeof(Filter) + gate_type::side_bytes();
+        using core_type = typename guarded<Filter, observed<Store>>::core_type;
+        return sizeof(core_type) - sizeof(Filter) + core_type::side_bytes();
     }
 
   private:

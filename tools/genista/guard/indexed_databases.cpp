@@ -238,7 +238,7 @@ result<std::unique_ptr<rocks::guarded_db>> indexed_databases::open_guarded(filte
     options.filter.false_positive_rate = rate;
     if (of_.asked.store_path.empty()) options.filter.repeatable = of_.asked.seed;
     options.guard.adapt = kind == filter_kind::broom_static ? adapting::off : adapting::on_read;
-    options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = false};
+    options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     options.key = of_.key();
     options.progress = [this](rocks::opening_stage stage, std::uint64_t done, std::uint64_t all) {
         of_.tell(static_cast<double>(done) / static_cast<double>(std::max<std::uint64_t>(all, 1)),
@@ -297,7 +297,8 @@ result<std::unique_ptr<contender>> indexed_databases::make(filter_kind kind) con
 }
 
 result<contenders> indexed_databases::field() {
-    constexpr std::uint64_t beside = sizeof(rocks::rocks_gate) - sizeof(broom_filter) + rocks::rocks_gate::side_bytes();
+    constexpr std::uint64_t beside =
+        sizeof(rocks::rocks_guard_core) - sizeof(broom_filter) + rocks::rocks_guard_core::side_bytes();
     const auto sizes = choose_budget(of_, beside, [this](double rate) -> result<std::uint64_t> {
         const auto db = open_guarded(filter_kind::broom, rate);
         if (!db) return db.error();

@@ -151,8 +151,8 @@ std::string faults(const outcome& run) {
             const std::string_view name = to_string(row.filter);
             if (row.false_negatives != 0)
                 add(fmt::format("{} denied {} stored keys ({})", name, row.false_negatives, phase.name));
-            if (row.strangers_found != 0)
-                add(fmt::format("{} found {} keys that nobody stored ({})", name, row.strangers_found, phase.name));
+            if (row.absent_keys_found != 0)
+                add(fmt::format("{} found {} keys that nobody stored ({})", name, row.absent_keys_found, phase.name));
             if (row.guard_wasted && *row.guard_wasted != row.wasted_reads)
                 add(fmt::format("{} wasted {} reads and counted {} ({})", name, row.wasted_reads, *row.guard_wasted,
                                 phase.name));

@@ -20,7 +20,7 @@ constexpr std::size_t timeline_points = 100;
 // One thread's share of a slice.
 struct share_of_work {
     std::size_t begin = 0, end = 0;
-    std::uint64_t false_negatives = 0, strangers_found = 0, device_reads = 0;
+    std::uint64_t false_negatives = 0, absent_keys_found = 0, device_reads = 0;
     std::optional<error> failure;
 };
 
@@ -49,7 +49,7 @@ void work(contender& of, const stream& asked, share_of_work& mine, state& all) {
         if (number < asked.stored)
             mine.false_negatives += got->found ? 0u : 1u;
         else if (got->found)
-            ++mine.strangers_found;
+            ++mine.absent_keys_found;
         else
             all.wasted[q] = got->let_through ? 1u : 0u;
     }
@@ -74,7 +74,7 @@ result<void> run_slice(contender& of, const stream& asked, std::size_t begin, st
     for (const share_of_work& each : shares) {
         if (each.failure) return *each.failure;
         all.sums.false_negatives += each.false_negatives;
-        all.sums.strangers_found += each.strangers_found;
+        all.sums.absent_keys_found += each.absent_keys_found;
         all.sums.device_reads += each.device_reads;
     }
     return {};

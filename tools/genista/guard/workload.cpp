@@ -60,14 +60,14 @@ result<phase_plan> zipf_queries(const request& asked, workload& into) {
     std::vector<key_number> stored(into.stored);
     std::iota(stored.begin(), stored.end(), key_number{0});
     for (std::size_t i = stored.size(); i > 1; --i) std::swap(stored[i - 1], stored[chance.below(i)]);
-    const fresh_keys strangers{asked.seed, fresh_keys::stream::zipf};
+    const fresh_keys absent_keys{asked.seed, fresh_keys::stream::zipf};
     phase_plan phase{.name = "zipf", .queries = {}};
     while (phase.queries.size() < asked.own_queries) {
         const std::uint64_t rank = zipf_rank(chance, 2 * std::uint64_t{into.stored}) - 1;
         if (rank % 2 == 0) {
             phase.queries.push_back(stored[rank / 2]);
         } else {
-            const auto number = number_of(into.keys, strangers.at(rank / 2).text());
+            const auto number = number_of(into.keys, absent_keys.at(rank / 2).text());
             if (!number) return number.error();
             phase.queries.push_back(*number);
         }
@@ -78,7 +78,7 @@ result<phase_plan> zipf_queries(const request& asked, workload& into) {
 result<phase_plan> fresh_queries(const request& asked, workload& into, bool half_present) {
     using stream = fresh_keys::stream;
     lab::random_stream chance{asked.seed + 2};
-    const fresh_keys strangers{asked.seed, half_present ? stream::half_present : stream::uniform};
+    const fresh_keys absent_keys{asked.seed, half_present ? stream::half_present : stream::uniform};
     std::uint64_t place = 0;
     phase_plan phase{.name = half_present ? "half present" : "uniform", .queries = {}};
     while (phase.queries.size() < asked.own_queries) {
@@ -87,7 +87,7 @@ result<phase_plan> fresh_queries(const request& asked, workload& into, bool half
             continue;
         }
         const std::size_t known = into.keys.size();
-        const auto number = number_of(into.keys, strangers.at(place++).text());
+        const auto number = number_of(into.keys, absent_keys.at(place++).text());
         if (!number) return number.error();
         if (*number >= known) phase.queries.push_back(*number);  // else a user's key looks like ours
     }

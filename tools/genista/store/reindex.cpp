@@ -31,7 +31,7 @@ result<reindexed> reindex_store(const store_request& asked) {
     options.index = settings->index;
     options.create_if_missing = options.index_existing = false;
     options.rebuild_index = true;
-    options.keeper = {.every = std::chrono::milliseconds{0}, .on_close = true};
+    options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = true};
     heartbeat alive;
     options.progress = [&](rocks::opening_stage stage, std::uint64_t done, std::uint64_t all) {
         alive.update(stage == rocks::opening_stage::indexing ? "building the index" : "building the filter", done, all);

@@ -3,9 +3,9 @@
 // Each is one relaxed load, in code that has just been to the store or the disk. The names, in the order in which a write
 // and a snapshot pass them:
 //
-//     guard.entered  store.committed  guard.settled           a put; guard.key_settled for each key of a batch
+//     guard.entered  store.committed  guard.inserted           a put; guard.key_inserted for each key of a batch
 //     store.removed  guard.forgotten                          an erase
-//     keeper.marked  keeper.saved  keeper.log_synced  keeper.written  keeper.renamed  keeper.pruned       a snapshot
+//     snapshotter.marked  snapshotter.saved  snapshotter.log_synced  snapshotter.written  snapshotter.renamed  snapshotter.pruned       a snapshot
 //     index.started  index.batch  index.filled  index.ready   an existing database being indexed
 //     ingest.announced  ingest.done                           files taken in
 //     range.committed  range.piece_read  range.piece_written  range.cleared       a range that is deleted

@@ -1,12 +1,12 @@
 // counting_filter: what optimal_filter.hpp and spectral.hpp have in common. Start with one of these.
 //
 // The multiset of h(x) for all keys x that were inserted, h from a universal family into [n/ε] [ppr05 §2], in a succinct multiset
-// (multiset.hpp). A key that is in it is always found; a stranger with probability at most ε. The structure knows how often each value
+// (multiset.hpp). A key that is in it is always found; an absent key with probability at most ε. The structure knows how often each value
 // is in it:
 //
 //   I1  count(x) is never below the number of times that x was inserted and not erased, and above it with probability ≤ ε.
-//   I2  erase(x) takes one away. The caller vouches that x is there: of a stranger whose value is a member's, the member would be
-//       erased. A value whose count is zero is known to be a stranger's: `absent`, and nothing changes.
+//   I2  erase(x) takes one away. The caller vouches that x is there: of an absent key whose value is a member's, the member would be
+//       erased. A value whose count is zero is known to be an absent key's: `absent`, and nothing changes.
 //
 // Space follows the n keys that there are, as it grows and shrinks: n log(capacity/(n ε)) + O(n) bits and about 2 KB. At its capacity
 // that is (1 + o(1)) n log(1/ε) + O(n). Below it, h still has values for `capacity` keys: each halving of n adds a bit to every key that is

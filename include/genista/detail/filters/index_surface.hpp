@@ -67,7 +67,7 @@ class index_surface {
 template <class Derived, class Options>
 class erasing_index_surface : public index_surface<Derived, Options> {
   public:
-    // Takes the key out of R's records, then out of index and filter. A stranger is `absent`, and no member is hurt.
+    // Takes the key out of R's records, then out of index and filter. An absent key is `absent`, and no member is hurt.
     template <indexed_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};

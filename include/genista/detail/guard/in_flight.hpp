@@ -3,7 +3,7 @@
 //
 // A writer registers the positions of its keys, sorted, where they lie already: in its batch or on its
 // stack. The set keeps a list of such writers, so registering needs no memory and cannot fail, and what
-// it occupies is what the writers hold anyway. doors.hpp is the fast test in front: a reader comes here
+// it occupies is what the writers hold anyway. range_states.hpp is the fast test in front: a reader comes here
 // only if a writer is inside the range of its key. Two keys with one position (64 bits) are taken for one.
 //
 // A writer and a reader of key x do, in this order:
@@ -96,19 +96,19 @@ class in_flight_set {
         ~writer() { set_.remove(*this); }
 
         // The keys below `count` are in the filter, or their ranges need repair.
-        void settle(std::size_t count) noexcept { settled_.store(count, std::memory_order_release); }
+        void finish(std::size_t count) noexcept { finished_.store(count, std::memory_order_release); }
 
       private:
         friend class in_flight_set;
         [[nodiscard]] bool holds(std::uint64_t position, unsigned stripe) const noexcept {
             const std::size_t from = begins_[stripe];
             const std::size_t above = keys_.first_above(position, from, begins_[stripe + 1]);
-            return above > from && keys_[above - 1] == position && above > settled_.load(std::memory_order_acquire);
+            return above > from && keys_[above - 1] == position && above > finished_.load(std::memory_order_acquire);
         }
 
         in_flight_set& set_;
         const in_flight_keys keys_;
-        std::atomic<std::size_t> settled_{0};
+        std::atomic<std::size_t> finished_{0};
         std::array<std::size_t, number_of_stripes + 1> begins_{};  // the part of each stripe
         std::array<writer*, number_of_stripes> next_{};
         std::array<writer*, number_of_stripes> before_{};

@@ -101,16 +101,16 @@ template <key_oracle Oracle>
 // Unsupported if the oracle cannot say which one it is, and nobody vouches for one.
 template <key_oracle Oracle>
 [[nodiscard]] result<oracle_marks> marks_of(std::string_view filter, const Oracle& oracle,
-                                            const std::optional<oracle_identity>& vouched_identity,
+                                            const std::optional<oracle_identity>& asserted_identity,
                                             const daisy_terms& terms) noexcept {
     const auto own = identity_of(oracle);
     if (!own) return own.error();
-    if (!own->has_value() && !vouched_identity) {
+    if (!own->has_value() && !asserted_identity) {
         return error::make(error_code::unsupported,
                            "%.*s: this oracle cannot say which one it is, and no identity was given for it",
                            static_cast<int>(filter.size()), filter.data());
     }
-    return oracle_marks{own->has_value() ? **own : *vouched_identity, probe_of(oracle, terms)};
+    return oracle_marks{own->has_value() ? **own : *asserted_identity, probe_of(oracle, terms)};
 }
 
 }  // namespace genista

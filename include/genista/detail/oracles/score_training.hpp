@@ -11,7 +11,7 @@
 //                share is ever zero
 //
 // Held out by key and not by draw: a key that is asked a million times would otherwise be known in training, and the bins would promise
-// more than strangers keep. Keys that are in both logs are no trouble: they are asked for, and they are stored. What chooses has its own
+// more than absent keys keep. Keys that are in both logs are no trouble: they are asked for, and they are stored. What chooses has its own
 // keys for the same reason: the best of many is lucky with the keys that it was chosen by.
 //
 // The same options and logs give the same model, byte for byte, on every machine with IEEE's arithmetic and with every instruction set: neither

@@ -6,7 +6,7 @@
 //     (*users)->get("nobody");                 // answered from RAM; if not, the filter learns from the wasted read
 //
 // A write is applied when the store has committed it and the filter knows: both lie inside the writers' lock, so that a
-// snapshot of the filter can name a moment of the store (filter_keeper.hpp). Threads: any number. For another filter,
+// snapshot of the filter can name a moment of the store (filter_snapshotter.hpp). Threads: any number. For another filter,
 // or none: guarded<Filter, clustered_store>.
 //
 // Writes past it: records that another clustered_store has written are found in the log at the next opening; those of this
@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
-#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
+#include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 #include "genista/guard/guarded.hpp"
 
 namespace genista::rocks {
@@ -31,11 +31,11 @@ struct clustered_db_options {
     clustered_options store{};
     broom_options filter{};  // its hash is the store's
     guard_options guard{};
-    keeper_options keeper{};
+    snapshotter_options snapshotter{};
     progress_report progress{};  // while the filter is built, if no snapshot serves
     event_hook log{};            // what the store has to tell: guard/event_log.hpp says what the function may do
     // Open at once with every key "maybe", if no snapshot serves, and build the filter behind it. `progress` is then called
-    // from a thread of the keeper, in ranges of 4096.
+    // from a thread of the snapshotter, in ranges of 4096.
     bool build_behind = false;
 };
 
@@ -56,7 +56,7 @@ class clustered_db {
     result<void> erase(key_view key);
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return guarded_.may_contain(key); }
 
-    // Retries what failed: brings in the keys of jammed doors.
+    // Retries what failed: brings in the keys of ranges that need repair.
     result<void> repair() noexcept {
         if (is_closed()) return closed();
         return guarded_.repair();
@@ -77,11 +77,11 @@ class clustered_db {
 
     [[nodiscard]] clustered_store& store() noexcept { return *store_; }
     [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
-    // What a keeper of filters asks of either layout (guarded_db has the same).
-    [[nodiscard]] rocks_gate& inner_gate() noexcept { return guarded_.inner_gate(); }
+    // What a snapshotter of filters asks of either layout (guarded_db has the same).
+    [[nodiscard]] rocks_guard_core& core() noexcept { return guarded_.core(); }
     [[nodiscard]] ordered_records& records() noexcept { return store_->remote(); }
     [[nodiscard]] writers_lock& writers() noexcept { return writers_; }
-    [[nodiscard]] filter_keeper& keeper() noexcept { return *keeper_; }
+    [[nodiscard]] filter_snapshotter& snapshotter() noexcept { return *snapshotter_; }
     [[nodiscard]] rocksdb::DB& base() noexcept { return store_->db(); }
     [[nodiscard]] const store_id& identity() const noexcept { return store_->identity(); }
     [[nodiscard]] std::uint64_t generation() const noexcept { return store_->generation(); }
@@ -100,7 +100,7 @@ class clustered_db {
     write_accounts accounts_;
     guarded<broom_filter, clustered_store> guarded_;
     writers_lock writers_;
-    std::unique_ptr<filter_keeper> keeper_;
+    std::unique_ptr<filter_snapshotter> snapshotter_;
     std::atomic<bool> closed_{false};
 };
 

@@ -34,9 +34,9 @@
 //                  and live files, checksums, traces, options, other families, GetUpdatesSince (it shows the index's
 //                  records too).
 //
-// RocksDB has back doors: GetRootDB and GetBaseDB give the database without its guard (transactions over it and
+// RocksDB has back ranges: GetRootDB and GetBaseDB give the database without its guard (transactions over it and
 // DeleteFilesInRange use them), and other programs know of no guard. Reading there is fine. Writes there are found: at the
-// next opening (foreign_writes), and while the database is open within a second (keeper_options::watch), at save() and at
+// next opening (foreign_writes), and while the database is open within a second (snapshotter_options::watch), at save() and at
 // Close(). From then on every key is "maybe" and the index is completed; counters().foreign_writes tells. Until then such keys may be answered
 // NotFound. Keys that were deleted there cost one wasted read each: it removes their records. Not seen: a table that
 // DeleteFilesInRange or RepairDB takes away and that hid an older value of its key. After these call reindex(), or open
@@ -70,7 +70,7 @@
 #include <vector>
 
 #include "genista/detail/stores/rocksdb/database.hpp"
-#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
+#include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/detail/stores/rocksdb/put_clock.hpp"
 #include "genista/detail/stores/rocksdb/write_accounts.hpp"
@@ -98,11 +98,11 @@ struct guarded_db_options {
     bool rebuild_index = false;  // throw the index away and make it anew
     broom_options filter{};      // its hash is the database's
     guard_options guard{};
-    keeper_options keeper{};
+    snapshotter_options snapshotter{};
     opening_progress progress{};
     event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
     // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind it. `progress` is then
-    // called from a thread of the keeper, in ranges of 4096 while it filters; it must not close the database. Close() may
+    // called from a thread of the snapshotter, in ranges of 4096 while it filters; it must not close the database. Close() may
     // come at any time from others; what was not built is built at the next opening.
     bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
@@ -133,7 +133,7 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] const std::string& reindexed_because() const noexcept { return reindexed_because_; }
     // I2, and the filter against the index. Writers wait; two scans of everything.
     [[nodiscard]] result<void> audit();
-    [[nodiscard]] guard_counters counters() const noexcept { return gate_->counters(); }
+    [[nodiscard]] guard_counters counters() const noexcept { return core_->counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
     [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
     // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a page.
@@ -141,11 +141,11 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
     [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
-    // What a keeper of filters asks of either layout (clustered_db has the same).
-    [[nodiscard]] rocks_gate& inner_gate() noexcept { return *gate_; }
+    // What a snapshotter of filters asks of either layout (clustered_db has the same).
+    [[nodiscard]] rocks_guard_core& core() noexcept { return *core_; }
     [[nodiscard]] ordered_records& records() noexcept { return records_; }
     [[nodiscard]] writers_lock& writers() noexcept { return writers_; }
-    [[nodiscard]] filter_keeper& keeper() noexcept { return *keeper_; }
+    [[nodiscard]] filter_snapshotter& snapshotter() noexcept { return *snapshotter_; }
     [[nodiscard]] rocksdb::DB& base() noexcept { return *db_; }
     [[nodiscard]] const store_id& identity() const noexcept { return identity_; }
     [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return meta_.lives; }
@@ -285,7 +285,7 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] result<void> make_whole(const std::atomic<bool>& stop);
     [[nodiscard]] result<bool> index_piece(std::string& from, std::uint64_t& done);
     // While nobody writes. False: there were foreign writes, and every key is "maybe" now.
-    [[nodiscard]] bool settle_accounts();
+    [[nodiscard]] bool reconcile_accounts();
     // The index has a record for a key that `default` has lost.
     void remove_orphan(const digest& where, key_view key);
     // Range deletes (range_deletes.cpp).
@@ -320,8 +320,8 @@ class guarded_db final : public rocksdb::StackableDB {
     std::mutex reindexing_;
     ordered_records records_;
     std::shared_ptr<store_watch> watch_;
-    std::unique_ptr<rocks_gate> gate_;
-    std::unique_ptr<filter_keeper> keeper_;
+    std::unique_ptr<rocks_guard_core> core_;
+    std::unique_ptr<filter_snapshotter> snapshotter_;
     std::atomic<bool> closed_{false};
     std::unique_ptr<rocksdb::DB> closed_base_;  // db_ is a closed_db then
 };

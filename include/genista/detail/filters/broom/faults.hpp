@@ -40,8 +40,9 @@ struct broom_faults {
     bool insert_guesses_by_count = false;  // a renewal that leaves the count as it was: "the key was there before"
     bool refusal_throws_out = false;       // a refused key that matches is taken for absent: its bin is laid without it
     bool full_with_dead_slots = false;     // a bin is full although a renewal would make room
-    bool bury_ignores_claims = false;      // a vouched erase buries a slot that another key has been found to own since
-    bool erase_guesses = false;            // backyard and slot both match: takes the slot
+    bool bury_ignores_claims =
+        false;                   // an `assume_present` erase buries a slot that another key has been found to own since
+    bool erase_guesses = false;  // backyard and slot both match: takes the slot
     bool erase_buries_twin = false;        // another key with the same digest loses its slot
     bool adapt_extends_wrong_key = false;  // the first candidate is the owner
     bool growth_skips_a_bin = false;

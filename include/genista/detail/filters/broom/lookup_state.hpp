@@ -16,7 +16,7 @@ inline namespace GENISTA_BROOM_VARIANT {
 
 namespace broom {
 class core;
-struct tally;
+struct writer_counters;
 }  // namespace broom
 
 // What became of a quick insert.
@@ -39,7 +39,7 @@ struct broom_joined_many {
     bool grow = false;  // after the last of them
 };
 
-// Counters of claims: a bin has the one with its number modulo this. Other bins' claims make a vouched erase read R without need,
+// Counters of claims: a bin has the one with its number modulo this. Other bins' claims make an `assume_present` erase read R without need,
 // so there are more of them than threads.
 inline constexpr std::uint64_t broom_claim_counters = 128;
 
@@ -70,7 +70,7 @@ struct alignas(64) broom_lookup_state {
     const std::atomic<std::uint64_t>* salt_numbers = nullptr;  // by the code in a line
     std::atomic<std::uint32_t>* changes = nullptr;             // versions
     broom_lock* locks = nullptr;
-    broom::tally* tally = nullptr;
+    broom::writer_counters* writer_counters = nullptr;
     const std::atomic<std::uint32_t>* claims = nullptr;  // broom_claim_counters of them
     bool buries = false;                                 // an erase leaves a dead slot
 

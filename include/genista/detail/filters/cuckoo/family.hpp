@@ -161,7 +161,7 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
         return insert(integer_key{key}.view(), remote);
     }
-    // Takes the key out of R's members, then out of slot and filter. A stranger is `absent`, and no member is hurt.
+    // Takes the key out of R's members, then out of slot and filter. An absent key is `absent`, and no member is hurt.
     template <slotted_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};

@@ -17,7 +17,7 @@
 // Why no insert is lost. y is committed to R first and admitted afterwards. An adapt draws its ticket first and reads R afterwards. If its read did
 // not see y, the ticket is older than the commit, hence older than the admit of y: either exclude() comes first, and admit() takes the
 // cell out again; or admit() comes first, and the ticket is void (I2). In both cases the cell is not excluded when insert(y) returns. (In between,
-// after the commit, y may be denied: like a key that is not in the filter yet. Who cannot stand that has doors, guard/doors.hpp.)
+// after the commit, y may be denied: like a key that is not in the filter yet. Who cannot stand that has doors, guard/range_states.hpp.)
 // The list itself comes into being before the first ticket, so an admit that finds none is followed by no exclude with an older ticket.
 //
 // release() gives the memory back under everybody's eyes: all buckets are emptied first and nothing enters them afterwards, then their pages go and

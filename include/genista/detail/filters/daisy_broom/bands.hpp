@@ -4,7 +4,7 @@
 // that is frequent among the stored has a band of its own, and rare ones join the next frequent one *above*, whose rate is smaller: safe for
 // the rate, and dear in bits only where there are few keys. (The text collects all rare classes in one filter F_r with rate ε, which is
 // the same thought with one band.) Class 0 has none: nothing is kept of it, unless mistakes about it come to cost more than keeping it would
-// (late_band.hpp). What that would cost is known here.
+// (deferred_band.hpp). What that would cost is known here.
 //
 // Rare means less than a sixteenth of the keys kept. R is sorted by position alone, and the keys of one bin of a band lie among those of all other
 // bands: a range read of a band with a share s of the keys reads about 45/s keys. For the same reason no band has fewer bins than a 64th of the keys

@@ -11,7 +11,7 @@
 
 #include "genista/detail/filters/daisy_broom/absent_list.hpp"
 #include "genista/detail/filters/daisy_broom/bands.hpp"
-#include "genista/detail/filters/daisy_broom/late_band.hpp"
+#include "genista/detail/filters/daisy_broom/deferred_band.hpp"
 #include "genista/detail/oracles/oracle_identity.hpp"
 #include "genista/filters/broom.hpp"
 
@@ -27,9 +27,9 @@ struct daisy_broom_options {
     // What the list of mistakes about keys of which nothing is kept may take, taken as they are found. None: as much as keeping these keys would,
     // by the plan (or as build() counted them), 4 KiB at least.
     std::optional<std::uint64_t> exception_bytes = std::nullopt;
-    // When that is full, keep these keys after all, in a band of their own (late_band.hpp): as many bytes again, then the list goes. Else memory stays
+    // When that is full, keep these keys after all, in a band of their own (deferred_band.hpp): as many bytes again, then the list goes. Else memory stays
     // within the list, which forgets: who repeats more of them than it holds wastes reads for ever.
-    bool late_band = true;
+    bool deferred_band = true;
     // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no other oracle has this one.
     std::optional<oracle_identity> oracle = std::nullopt;
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
@@ -65,12 +65,12 @@ class daisy_broom_core {
     [[nodiscard]] const absent_list& cells() const noexcept { return cells_; }
 
     // The band of class 0, null until it opens.
-    [[nodiscard]] late_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
-    [[nodiscard]] const late_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] deferred_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
+    [[nodiscard]] const deferred_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
     // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will have it. Both sides change one counter, the opener after
     // publishing the band and this one before looking for it: who comes second sees what the first has done before.
-    [[nodiscard]] late_band* late_after_commit() noexcept {
-        if (late_band* const open = late(); open != nullptr) return open;
+    [[nodiscard]] deferred_band* late_after_commit() noexcept {
+        if (deferred_band* const open = late(); open != nullptr) return open;
         committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
         return late();
     }
@@ -86,7 +86,7 @@ class daisy_broom_core {
     // Opens it, empty. Does nothing if it is open. An error: no memory.
     [[nodiscard]] result<void> open_late(const late_sample& seen) noexcept;
     [[nodiscard]] bool may_contain_unkept(const digest& d) const noexcept {
-        const late_band* const band = late_.load(std::memory_order_acquire);
+        const deferred_band* const band = late_.load(std::memory_order_acquire);
         if (band != nullptr && band->is_laid(d.position)) return band->broom().may_contain(d);
         return !cells_.excludes(d.position);
     }
@@ -131,9 +131,9 @@ class daisy_broom_core {
     bool opens_;
     std::vector<broom_filter> brooms_;
     absent_list cells_;
-    std::atomic<late_band*> late_ = nullptr;
+    std::atomic<deferred_band*> late_ = nullptr;
     std::atomic<std::uint64_t> committed_or_opened_ = 0;
-    std::unique_ptr<late_band> late_owner_;  // under opening_
+    std::unique_ptr<deferred_band> late_owner_;  // under opening_
     std::mutex opening_;
     std::atomic<std::uint64_t> unkept_ = 0, unkept_adapts_ = 0, unkept_reads_ = 0;
 };

@@ -1,6 +1,6 @@
 // Keys of class 0, of which nothing is kept: what a daisy_broom_filter does with them, before and after keeping them has become the cheaper way.
 //
-//     mistakes found      the list of exceptions (absent_list.hpp)          the late band (late_band.hpp)
+//     mistakes found      the list of exceptions (absent_list.hpp)          the deferred band (deferred_band.hpp)
 //     none                nothing                                           -
 //     some                51 bits each and more, as they come               -
 //     more than its room  full                                              opens, empty; every adapt lays its own range and one more
@@ -24,7 +24,7 @@ template <remote_map View>
 [[nodiscard]] result<insert_outcome> insert(daisy_broom_core& core, const digest& d, key_view key,
                                             View& view) noexcept {
     insert_outcome outcome = insert_outcome::inserted;
-    if (late_band* const band = core.late_after_commit(); band != nullptr) {
+    if (deferred_band* const band = core.late_after_commit(); band != nullptr) {
         const auto joined = band->broom().insert(key, view);
         if (!joined || *joined == insert_outcome::full) return joined;
         outcome = *joined;
@@ -36,11 +36,12 @@ template <remote_map View>
 
 template <remote_map View>
 [[nodiscard]] result<erase_outcome> erase(daisy_broom_core& core, const digest& d, key_view key, View& view,
-                                          bool is_vouched) noexcept {
+                                          bool assumes_present) noexcept {
     const auto erase_from = [&]() -> result<erase_outcome> {
-        late_band* const band = core.late();
+        deferred_band* const band = core.late();
         // A promise that the key has a slot is true where everything was laid.
-        if (band != nullptr && is_vouched && band->is_laid(d.position)) return band->broom().erase(key, view, vouched);
+        if (band != nullptr && assumes_present && band->is_laid(d.position))
+            return band->broom().erase(key, view, assume_present);
         if (band != nullptr) return band->broom().erase(key, view);
         const result<bool> gone = view.erase(d, key);
         if (!gone) return gone.error();
@@ -54,7 +55,7 @@ template <remote_map View>
 template <remote_map View>
 [[nodiscard]] result<erase_outcome> forget(daisy_broom_core& core, key_view key, View& view) noexcept {
     erase_outcome outcome = erase_outcome::absent;
-    if (late_band* const band = core.late(); band != nullptr) {
+    if (deferred_band* const band = core.late(); band != nullptr) {
         const auto forgotten = band->broom().forget(key, view);
         if (!forgotten) return forgotten;
         outcome = *forgotten;
@@ -68,7 +69,7 @@ template <remote_map View>
 // A band that opened while many more keys came than it was made for has too few bins for what R holds, and a broom filter does not grow for keys that it
 // does not have yet. Nobody can bring that about at will; it grows for R then, which reads all of it, once.
 template <remote_map View>
-[[nodiscard]] result<void> lay(daisy_broom_core& core, late_band& band, std::uint64_t range, View& view) noexcept {
+[[nodiscard]] result<void> lay(daisy_broom_core& core, deferred_band& band, std::uint64_t range, View& view) noexcept {
     auto laid = band.broom().lay(band.range(range), view);
     if (!laid && laid.error().code() == error_code::unsupported && core.bands_grow()) {
         if (const auto grown = band.broom().grow(view); !grown) return grown;
@@ -80,7 +81,7 @@ template <remote_map View>
 }
 
 template <remote_map View>
-[[nodiscard]] result<adapt_outcome> adapt_in_band(daisy_broom_core& core, late_band& band, const digest& d,
+[[nodiscard]] result<adapt_outcome> adapt_in_band(daisy_broom_core& core, deferred_band& band, const digest& d,
                                                   key_view key, View& view) noexcept {
     if (band.is_laid(d.position)) return band.broom().adapt(key, view);
     if (core.cells().excludes(d.position)) return adapt_outcome::was_negative;
@@ -117,7 +118,7 @@ template <remote_map View>
     constexpr int most_attempts = 1000;
     absent_list& cells = core.cells();
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        if (late_band* const band = core.late(); band != nullptr) return adapt_in_band(core, *band, d, key, view);
+        if (deferred_band* const band = core.late(); band != nullptr) return adapt_in_band(core, *band, d, key, view);
         if (cells.excludes(d.position)) return adapt_outcome::was_negative;
         if (cells.is_full() && core.may_open_late()) {
             const auto opened = open_band(core, d, view);
@@ -148,7 +149,7 @@ template <remote_map View>
 template <remote_map View>
 [[nodiscard]] result<void> rebuild(daisy_broom_core& core, View& view, unsigned threads) noexcept {
     core.cells().admit_all();
-    late_band* const band = core.late();
+    deferred_band* const band = core.late();
     if (band == nullptr) return {};
     if (const auto done = band->broom().rebuild(view, threads); !done) return done;
     band->have_laid_all();

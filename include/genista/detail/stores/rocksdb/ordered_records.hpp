@@ -2,7 +2,7 @@
 //
 // for_each is one iterator, so a range is one moment of the database, later than every commit that returned before the
 // call. RocksDB would read a range block by block; record_density foretells how long it is, so that one read of the device
-// brings all of it. A record too short to hold a digest is an error, not a stranger to step over. `put` keeps the value of a record
+// brings all of it. A record too short to hold a digest is an error, not an absent key to step over. `put` keeps the value of a record
 // that is there already; beside writers of that very record that do not come through here it may still undo their
 // value, and `erase` takes the value along. Stores write their records themselves, in the batch of the data
 // (clustered_store, guarded_db).

@@ -1,5 +1,5 @@
 // store_watch: what a guarded store shows of its openings and snapshots: the log, and figures beside guard_counters.
-// One for each store, shared by the parts that fill it (find_filter, filter_keeper) and the store itself, so that the
+// One for each store, shared by the parts that fill it (find_filter, filter_snapshotter) and the store itself, so that the
 // figures can be read at any time, while it is closed too.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace genista::rocks {
 enum class filter_origin : unsigned char {
     snapshot,  // loaded, and the log repeated
     rebuilt,   // from R in one scan
-    partial,   // with what fitted, or nothing yet: the other ranges are "maybe", guard_counters::jammed_doors of 4096
+    partial,  // with what fitted, or nothing yet: the other ranges are "maybe", guard_counters::ranges_pending_repair of 4096
 };
 [[nodiscard]] std::string_view to_string(filter_origin origin) noexcept;
 

@@ -79,8 +79,8 @@ class write_accounts {
 
     // True: every write since the last call came through the guard. Begins to count anew in either case, so that the caller
     // must act on false: it is said once.
-    [[nodiscard]] bool settle();
-    // Keeps a mark of this moment; REQUIRES settle() just now, and an index that is whole. Nothing if nothing was written.
+    [[nodiscard]] bool reconcile();
+    // Keeps a mark of this moment; REQUIRES reconcile() just now, and an index that is whole. Nothing if nothing was written.
     // A mark that is lost costs a longer look at the log, unless files were taken in: they are not in the log.
     [[nodiscard]] result<void> note(bool durably = false);
     // After files were taken in: they are accounted for. The next note() keeps it.
@@ -100,7 +100,7 @@ class write_accounts {
     bool foreign_file_ = false;  // until note_tables()
     std::shared_ptr<ingest_listener> ingests_;
     std::uint64_t own_files_ = 0;
-    std::uint64_t sequence_;  // of the last settle()
+    std::uint64_t sequence_;  // of the last reconcile()
     std::atomic<std::uint64_t> through_{0};
 };
 

@@ -17,7 +17,7 @@
 #include "tests/support/broom_scripted_map.hpp"
 #include "tests/support/broom_world.hpp"
 
-namespace genista::broom_vouched_test {
+namespace genista::broom_assume_present_test {
 namespace {
 
 // A filter, its R, and what both should hold.
@@ -37,7 +37,7 @@ struct vouching_world {
     template <class R>
     void erase(std::uint64_t key, R& through) {
         members.erase(key);
-        const auto outcome = filter.erase(key, through, vouched);
+        const auto outcome = filter.erase(key, through, assume_present);
         ASSERT_TRUE(outcome) << outcome.error().message();
         ASSERT_EQ(*outcome, erase_outcome::erased);
     }
@@ -59,7 +59,7 @@ broom_options small_options(double rate, broom_history history, bool grows) {
             .repeatable = 3};
 }
 
-TEST(broom_vouched, chance_loses_no_key) {
+TEST(broom_assume_present, chance_loses_no_key) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const broom_history history : {broom_history::bury, broom_history::renew, broom_history::soft}) {
             for (const bool grows : {false, true}) {
@@ -73,9 +73,9 @@ TEST(broom_vouched, chance_loses_no_key) {
                     } else {
                         w.insert(key);
                     }
-                    const std::uint64_t stranger = universe + chance.below(20'000);
-                    if (w.filter.may_contain(stranger)) {
-                        ASSERT_TRUE(w.filter.adapt(stranger, w.remote));
+                    const std::uint64_t absent_key = universe + chance.below(20'000);
+                    if (w.filter.may_contain(absent_key)) {
+                        ASSERT_TRUE(w.filter.adapt(absent_key, w.remote));
                     }
                     if (step % 200 == 0) w.expect_sound();
                     if (HasFatalFailure()) return;
@@ -86,7 +86,7 @@ TEST(broom_vouched, chance_loses_no_key) {
     }
 }
 
-TEST(broom_vouched, r_is_read_only_to_renew_a_bin) {
+TEST(broom_assume_present, r_is_read_only_to_renew_a_bin) {
     vouching_world w{small_options(0x1p-8, broom_history::bury, false)};
     for (std::uint64_t key = 0; key < 400; ++key) w.insert(key);
     counting_map counted{w.remote};
@@ -103,7 +103,7 @@ TEST(broom_vouched, r_is_read_only_to_renew_a_bin) {
 }
 
 // A bin may be full and still bury two slots; the third erase renews it [law L2].
-TEST(broom_vouched, a_full_bin_is_renewed_with_its_third_dead_slot) {
+TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_dead_slot) {
     broom_options options = small_options(0x1p-8, broom_history::bury, false);
     options.capacity = 40;
     vouching_world w{options};
@@ -125,7 +125,7 @@ TEST(broom_vouched, a_full_bin_is_renewed_with_its_third_dead_slot) {
     EXPECT_GE(counted.counts().range_reads, erases / 3);
 }
 
-TEST(broom_vouched, spans_of_keys_go_as_single_ones_do) {
+TEST(broom_assume_present, spans_of_keys_go_as_single_ones_do) {
     for (const bool promise : {false, true}) {
         for (const double rate : {0x1p-8, 0x1p-12}) {
             vouching_world w{small_options(rate, broom_history::bury, true)};
@@ -134,7 +134,7 @@ TEST(broom_vouched, spans_of_keys_go_as_single_ones_do) {
             for (std::uint64_t key = 0; key < 1500; key += 3) leaving.push_back(key);
             for (const std::uint64_t key : leaving) w.members.erase(key);
             const std::span<const std::uint64_t> all{leaving};
-            const auto erased = promise ? w.filter.erase(all, w.remote, vouched) : w.filter.erase(all, w.remote);
+            const auto erased = promise ? w.filter.erase(all, w.remote, assume_present) : w.filter.erase(all, w.remote);
             ASSERT_TRUE(erased) << erased.error().message();
             EXPECT_EQ(*erased, leaving.size());
             w.expect_sound();
@@ -147,7 +147,7 @@ TEST(broom_vouched, spans_of_keys_go_as_single_ones_do) {
             for (const std::uint64_t key : leaving) w.insert(key);
             for (const std::uint64_t key : leaving) w.members.erase(key);
             const std::span<const key_view> viewed{views};
-            EXPECT_EQ(*(promise ? w.filter.erase(viewed, w.remote, vouched) : w.filter.erase(viewed, w.remote)),
+            EXPECT_EQ(*(promise ? w.filter.erase(viewed, w.remote, assume_present) : w.filter.erase(viewed, w.remote)),
                       leaving.size());
             w.expect_sound();
             EXPECT_EQ(*w.filter.erase(std::span<const std::uint64_t>{}, w.remote), 0u);
@@ -155,11 +155,11 @@ TEST(broom_vouched, spans_of_keys_go_as_single_ones_do) {
     }
 }
 
-TEST(broom_vouched, a_key_that_r_does_not_hold_is_absent_and_nothing_changes) {
+TEST(broom_assume_present, a_key_that_r_does_not_hold_is_absent_and_nothing_changes) {
     vouching_world w{small_options(0x1p-8, broom_history::bury, false)};
     for (std::uint64_t key = 0; key < 400; ++key) w.insert(key);
-    for (std::uint64_t stranger = 1000; stranger < 21'000; ++stranger) {
-        const auto outcome = w.filter.erase(stranger, w.remote, vouched);
+    for (std::uint64_t absent_key = 1000; absent_key < 21'000; ++absent_key) {
+        const auto outcome = w.filter.erase(absent_key, w.remote, assume_present);
         ASSERT_TRUE(outcome && *outcome == erase_outcome::absent);
     }
     w.expect_sound();
@@ -168,7 +168,7 @@ TEST(broom_vouched, a_key_that_r_does_not_hold_is_absent_and_nothing_changes) {
 // R has forgotten x, the filter has not; somebody's renewal lays the bin without x. If x is then looked for by its base, one
 // time in some hundred it is a neighbour's slot that is found. Both ways: through the kernel, which needs a dead slot in the bin
 // beforehand, and without one.
-TEST(broom_vouched, a_renewal_between_the_two_erases_costs_nobody_a_slot) {
+TEST(broom_assume_present, a_renewal_between_the_two_erases_costs_nobody_a_slot) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: nothing for this sanitizer to see";
     for (const double rate : {0x1p-8, 0x1p-9}) {
         for (const bool dead_before : {false, true}) {
@@ -205,7 +205,7 @@ digest twin_digest(const void* context, key_view key) noexcept {
     return (*static_cast<const hasher*>(context))(number / 2);
 }
 
-TEST(broom_vouched, a_twin_keeps_the_slot_where_the_hash_lets_twins_be_found) {
+TEST(broom_assume_present, a_twin_keeps_the_slot_where_the_hash_lets_twins_be_found) {
     const hasher inner{hash_key::from_seed(5)};
     auto options = small_options(0x1p-8, broom_history::bury, false);
     options.hash = hasher::custom(twin_digest, &inner);
@@ -216,7 +216,7 @@ TEST(broom_vouched, a_twin_keeps_the_slot_where_the_hash_lets_twins_be_found) {
         ASSERT_TRUE(filter.insert(key, remote));
     }
     for (std::uint64_t key = 0; key < 200; key += 2) {
-        const auto outcome = filter.erase(key, remote, vouched);
+        const auto outcome = filter.erase(key, remote, assume_present);
         ASSERT_TRUE(outcome && *outcome == erase_outcome::erased);
         ASSERT_TRUE(filter.may_contain(key + 1));
     }
@@ -224,7 +224,7 @@ TEST(broom_vouched, a_twin_keeps_the_slot_where_the_hash_lets_twins_be_found) {
 }
 
 // Each thread replaces keys of its own; the others' keys, and those that nobody touches, stay.
-TEST(broom_vouched, threads_that_erase_their_own_keys_lose_nobody_elses) {
+TEST(broom_assume_present, threads_that_erase_their_own_keys_lose_nobody_elses) {
     for (const bool grows : {false, true}) {
         auto options = small_options(0x1p-8, broom_history::bury, grows);
         options.capacity = grows ? 400 : 3000;
@@ -241,7 +241,7 @@ TEST(broom_vouched, threads_that_erase_their_own_keys_lose_nobody_elses) {
             for (std::uint64_t i = 0; i < 6000; ++i) {
                 if (!insert(first + i)) ++failed;
                 if (i < 500) continue;
-                const auto gone = filter.erase(first + i - 500, remote, vouched);
+                const auto gone = filter.erase(first + i - 500, remote, assume_present);
                 if (!gone || *gone != erase_outcome::erased) ++failed;
             }
             --at_work;
@@ -263,4 +263,4 @@ TEST(broom_vouched, threads_that_erase_their_own_keys_lose_nobody_elses) {
 }
 
 }  // namespace
-}  // namespace genista::broom_vouched_test
+}  // namespace genista::broom_assume_present_test

@@ -1,5 +1,5 @@
-// Which ranges of a late band are laid. See late_band.hpp.
-#include "genista/detail/filters/daisy_broom/late_band.hpp"
+// Which ranges of a deferred band are laid. See deferred_band.hpp.
+#include "genista/detail/filters/daisy_broom/deferred_band.hpp"
 
 #include <bit>
 #include <cassert>
@@ -7,23 +7,23 @@
 
 namespace genista {
 
-late_band::late_band(broom_filter broom, std::uint64_t ranges)
+deferred_band::deferred_band(broom_filter broom, std::uint64_t ranges)
     : broom_{std::move(broom)}, ranges_{ranges}, bits_{new std::atomic<std::uint64_t>[(ranges + 63) / 64]()} {
     assert(ranges >= 1);
 }
 
-bool late_band::have_laid(std::uint64_t number) noexcept {
+bool deferred_band::have_laid(std::uint64_t number) noexcept {
     const std::uint64_t bit = std::uint64_t{1} << number % 64;
     if ((bits_[number / 64].fetch_or(bit, std::memory_order_acq_rel) & bit) != 0) return false;
     return laid_.fetch_add(1, std::memory_order_acq_rel) + 1 == ranges_;
 }
 
-void late_band::have_laid_all() noexcept {
+void deferred_band::have_laid_all() noexcept {
     for (std::uint64_t number = 0; number < ranges_; ++number) (void)have_laid(number);
 }
 
 // Words before the cursor have been full once, and stay so.
-std::optional<std::uint64_t> late_band::next_unlaid() noexcept {
+std::optional<std::uint64_t> deferred_band::next_unlaid() noexcept {
     std::uint64_t word = cursor_.load(std::memory_order_relaxed);
     for (; word < words(); ++word) {
         const auto first = static_cast<unsigned>(std::countr_one(bits_[word].load(std::memory_order_relaxed)));
@@ -36,12 +36,12 @@ std::optional<std::uint64_t> late_band::next_unlaid() noexcept {
     return 64 * word + first;
 }
 
-void late_band::save(std::span<std::uint64_t> into) const noexcept {
+void deferred_band::save(std::span<std::uint64_t> into) const noexcept {
     assert(into.size() == words());
     for (std::uint64_t i = 0; i < words(); ++i) into[i] = bits_[i].load(std::memory_order_acquire);
 }
 
-bool late_band::restore(std::span<const std::uint64_t> from) noexcept {
+bool deferred_band::restore(std::span<const std::uint64_t> from) noexcept {
     assert(from.size() == words());
     if (ranges_ % 64 != 0 && from.back() >> ranges_ % 64 != 0) return false;
     std::uint64_t laid = 0;

@@ -1,4 +1,4 @@
-// late_band: a broom filter for keys of class 0 that comes when mistakes about them have cost as much as it does, and is filled from R range by range.
+// deferred_band: a broom filter for keys of class 0 that comes when mistakes about them have cost as much as it does, and is filled from R range by range.
 //
 //     position        0 ─────────────────────────────────────────── 2^64       ranges: as many as the broom filter had bins when it opened
 //     laid, a bit     1   0   1   1   0   0   0   1   0   ...                  1: the broom filter answers; 0: "maybe", or what the list says
@@ -33,10 +33,10 @@
 
 namespace genista {
 
-class late_band {
+class deferred_band {
   public:
     // `ranges` ≥ 1. Throws std::bad_alloc.
-    late_band(broom_filter broom, std::uint64_t ranges);
+    deferred_band(broom_filter broom, std::uint64_t ranges);
 
     [[nodiscard]] broom_filter& broom() noexcept { return broom_; }
     [[nodiscard]] const broom_filter& broom() const noexcept { return broom_; }

@@ -1,15 +1,15 @@
-// gate: a filter with what it needs to stand before a store: doors for keys on their way in, repairs, counters.
+// guard_core: a filter with what it needs to stand before a store: ranges for keys in flight, repairs, counters.
 //
 // guarded.hpp puts it before any store with get, put and erase; a store with an interface of its own (RocksDB's batches,
 // iterators, snapshots) calls the steps itself:
 //
-//     put      { entering in{gate, digest}; commit; in.settle(key) }
-//     batch    { entering in{gate, sorted keys}; commit; in.settle(key) for each key put, in their order }
-//     delete   commit; gate.forget(key)
-//     query    if (!gate.may_contain(key, digest)) it is absent; else read the store, and if it is not there, gate.missed(key)
+//     put      { entering in{core, digest}; commit; in.on_committed(key) }
+//     batch    { entering in{core, sorted keys}; commit; in.on_committed(key) for each key put, in their order }
+//     delete   commit; core.on_erased(key)
+//     query    if (!core.may_contain(key, digest)) it is absent; else read the store, and if it is not there, core.on_false_positive(key)
 //
 //   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
-//       cannot be told (failing store, no memory), the key's range stays "maybe" (doors.hpp, in_flight.hpp). If R itself is
+//       cannot be told (failing store, no memory), the key's range stays "maybe" (range_states.hpp, in_flight.hpp). If R itself is
 //       known to lack keys (need_repair_everywhere), all ranges do, and none is repaired before R is whole.
 //   I2  Nothing here writes to the store.
 //   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
@@ -41,8 +41,8 @@
 #include <vector>
 
 #include "genista/detail/filters/asked_with_key.hpp"
-#include "genista/detail/guard/doors.hpp"
 #include "genista/detail/guard/in_flight.hpp"
+#include "genista/detail/guard/range_states.hpp"
 #include "genista/filters/filter.hpp"
 #include "genista/guard/counters.hpp"
 #include "genista/guard/event_log.hpp"
@@ -52,7 +52,7 @@ namespace genista {
 // When a mistake is repaired.
 enum class adapting : unsigned char {
     on_read,        // before the query returns that found it: one range read more, once a mistake
-    in_background,  // by a thread of the gate's own, soon
+    in_background,  // by a thread of its own, soon
     off,            // never: to see what that costs
 };
 
@@ -66,7 +66,7 @@ struct guard_options {
 struct repair_pass {
     const std::atomic<bool>* stop = nullptr;  // once it is true, the rest is left as it is
     // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest is left as it is.
-    unsigned most_failures = doors::number_of_doors;
+    unsigned most_failures = range_states::number_of_ranges;
     std::function<void(unsigned done, unsigned all)> progress{};  // in ranges, after each one
 };
 
@@ -75,17 +75,17 @@ using orphan_handler = std::function<void(const digest& where, key_view key)>;
 
 // `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
 template <class Filter, remote_map R, class InFlight = in_flight_set>
-class gate {
+class guard_core {
   public:
     static constexpr bool learns = adaptive_filter<Filter, R> || learning_with_key<Filter, R>;
 
-    gate(Filter filter, R& remote, const guard_options& options = {}, orphan_handler on_orphan = {})
+    guard_core(Filter filter, R& remote, const guard_options& options = {}, orphan_handler on_orphan = {})
         : filter_{std::move(filter)}, remote_{remote}, options_{options}, on_orphan_{std::move(on_orphan)} {
         if (learns && options_.adapt == adapting::in_background) worker_ = std::thread{[this] { work(); }};
     }
-    gate(const gate&) = delete;
-    gate& operator=(const gate&) = delete;
-    ~gate() {
+    guard_core(const guard_core&) = delete;
+    guard_core& operator=(const guard_core&) = delete;
+    ~guard_core() {
         if (!worker_.joinable()) return;
         {
             const std::lock_guard held{queue_mutex_};
@@ -97,7 +97,7 @@ class gate {
 
     // The range first, the filter second (in_flight.hpp). `d` is hash()(key).
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
-        if (doors_.is_open(d)) return may_contain_beside_writers(key, d);
+        if (ranges_.is_open(d)) return may_contain_beside_writers(key, d);
         return ask_filter(key, d);
     }
 
@@ -106,74 +106,74 @@ class gate {
     class entering {
       public:
         // One key.
-        entering(gate& through, const digest& d) noexcept
+        entering(guard_core& through, const digest& d) noexcept
             : through_{through}, one_{d}, keys_{one_}, writer_{through.in_flight_, keys_} {
-            through_.doors_.enter(doors::of(d));
+            through_.ranges_.enter(range_states::of(d));
         }
         // Many keys, sorted by position. The caller settles each of them with settle(), in that order: a key that is
         // settled is the filter's alone to answer, while others of its batch still wait.
-        entering(gate& through, const in_flight_keys& keys) noexcept
+        entering(guard_core& through, const in_flight_keys& keys) noexcept
             : through_{through}, keys_{keys}, writer_{through.in_flight_, keys_} {
             for (std::size_t i = 0; i < keys_.size(); ++i) {
-                if (is_first_of_range(i)) through_.doors_.enter(range_of(i));
+                if (is_first_of_range(i)) through_.ranges_.enter(range_of(i));
             }
         }
         entering(const entering&) = delete;
         entering& operator=(const entering&) = delete;
         ~entering() {
-            for (; settled_ < keys_.size(); ++settled_) {
-                through_.jam(range_of(settled_));
-                leave_after(settled_);
+            for (; finished_ < keys_.size(); ++finished_) {
+                through_.mark_for_repair(range_of(finished_));
+                leave_after(finished_);
             }
         }
 
         // The next key. R holds it, or may hold it (a commit that failed with unknown effect): the filter takes it, or its
         // range is marked as needing repair. A key that R does not hold after all costs one false positive.
-        void settle(key_view key) noexcept {
-            assert(settled_ < keys_.size() && through_.hash()(key).position == keys_[settled_]);
-            through_.settle(key);
+        void on_committed(key_view key) noexcept {
+            assert(finished_ < keys_.size() && through_.hash()(key).position == keys_[finished_]);
+            through_.on_committed(key);
             skip();
         }
         // The next key is known not to be in the store.
         void skip() noexcept {
-            writer_.settle(settled_ + 1);
-            leave_after(settled_);
-            ++settled_;
+            writer_.finish(finished_ + 1);
+            leave_after(finished_);
+            ++finished_;
         }
 
       private:
-        [[nodiscard]] unsigned range_of(std::size_t index) const noexcept { return doors::of(keys_[index]); }
+        [[nodiscard]] unsigned range_of(std::size_t index) const noexcept { return range_states::of(keys_[index]); }
         [[nodiscard]] bool is_first_of_range(std::size_t index) const noexcept {
             return index == 0 || range_of(index) != range_of(index - 1);
         }
         void leave_after(std::size_t index) noexcept {
             const bool is_last = index + 1 == keys_.size() || is_first_of_range(index + 1);
-            if (is_last) through_.doors_.leave(range_of(index));
+            if (is_last) through_.ranges_.leave(range_of(index));
         }
 
-        gate& through_;
+        guard_core& through_;
         const digest one_{};
         const in_flight_keys keys_;
         typename InFlight::writer writer_;
-        std::size_t settled_ = 0;
+        std::size_t finished_ = 0;
     };
 
     // R no longer holds the key.
-    void forget(key_view key) noexcept {
-        tally_.count(guard_tally::erase);
+    void on_erased(key_view key) noexcept {
+        counters_.count(live_guard_counters::erase);
         if constexpr (learns) {
             if (const auto gone = filter_.forget(key, remote_); !gone) adapt_failed(gone.error());
         }
     }
 
     // The filter let the key through and the store does not have it.
-    void missed(const digest& d, key_view key) noexcept { missed(d, key, remote_); }
+    void on_false_positive(const digest& d, key_view key) noexcept { on_false_positive(d, key, remote_); }
     // The same through another view of R, which may give up: a caller with a deadline. A mistake whose range could not be
     // read in time is left for the next query that makes it, and counted as dropped.
     template <remote_map Through>
-    void missed(const digest& d, key_view key, Through& through) noexcept {
-        tally_.count(guard_tally::wasted_read);
-        if (tally_.wasted_before(d)) tally_.count(guard_tally::repeated_wasted_read);
+    void on_false_positive(const digest& d, key_view key, Through& through) noexcept {
+        counters_.count(live_guard_counters::wasted_read);
+        if (counters_.wasted_before(d)) counters_.count(live_guard_counters::repeated_wasted_read);
         if constexpr (learns) {
             if (options_.adapt == adapting::on_read) adapt(d, key, through);
             if (options_.adapt == adapting::in_background) enqueue(key);
@@ -186,7 +186,7 @@ class gate {
     void need_repair_everywhere(bool remote_is_whole = true) noexcept {
         // The mark first: a repair that clears the note of a range looks at it afterwards.
         if (!remote_is_whole) remote_lacks_.fetch_add(1, std::memory_order_seq_cst);
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) doors_.jam(door);
+        for (unsigned range = 0; range < range_states::number_of_ranges; ++range) ranges_.mark_for_repair(range);
     }
     // How often R was found to lack keys since it was whole; 0: it is whole.
     [[nodiscard]] std::uint64_t remote_lacks() const noexcept { return remote_lacks_.load(std::memory_order_seq_cst); }
@@ -205,15 +205,15 @@ class gate {
         const unsigned all = pending_ranges();
         unsigned done = 0, failures = 0;
         std::optional<error> first;
-        for (unsigned step = 0; step < doors::number_of_doors && failures < how.most_failures; ++step) {
-            const unsigned door = (next_repaired_ + step) % doors::number_of_doors;
-            if (!doors_.is_jammed(door)) continue;
+        for (unsigned step = 0; step < range_states::number_of_ranges && failures < how.most_failures; ++step) {
+            const unsigned range = (next_repaired_ + step) % range_states::number_of_ranges;
+            if (!ranges_.is_marked(range)) continue;
             if (how.stop != nullptr && how.stop->load(std::memory_order_relaxed))
                 return error::make(error_code::timeout, "guard: the repair was stopped");
-            doors_.begin_repair(door);
-            const auto repaired = remote_lacks_keys() ? not_whole() : repair_one(door);
-            if (!repaired) doors_.jam(door);
-            doors_.end_repair(door);
+            ranges_.begin_repair(range);
+            const auto repaired = remote_lacks_keys() ? not_whole() : repair_one(range);
+            if (!repaired) ranges_.mark_for_repair(range);
+            ranges_.end_repair(range);
             if (repaired) {
                 ++done;
                 if (how.progress) how.progress(done, all);
@@ -225,7 +225,7 @@ class gate {
                 first = repaired.error();
                 break;
             }
-            if (++failures == how.most_failures) next_repaired_ = (door + 1) % doors::number_of_doors;
+            if (++failures == how.most_failures) next_repaired_ = (range + 1) % range_states::number_of_ranges;
         }
         if (first) {
             report_failed_repair(done, *first);
@@ -240,7 +240,7 @@ class gate {
     // Writes of others went past the guard: `what` says which and what is done about it. Counted and reported; keys are
     // the caller's to bring in.
     void on_foreign_writes(std::string_view what) noexcept {
-        tally_.count(guard_tally::foreign_write);
+        counters_.count(live_guard_counters::foreign_write);
         options_.log.report(event_level::error, event_kind::foreign_writes, "writes went past the guard: %.*s",
                             static_cast<int>(what.size()), what.data());
     }
@@ -248,13 +248,14 @@ class gate {
     // Ranges that need repair or are under repair.
     [[nodiscard]] unsigned pending_ranges() const noexcept {
         unsigned pending = 0;
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) pending += doors_.is_pending(door) ? 1u : 0u;
+        for (unsigned range = 0; range < range_states::number_of_ranges; ++range)
+            pending += ranges_.is_pending(range) ? 1u : 0u;
         return pending;
     }
-    // A key waits behind some door for a repair.
-    [[nodiscard]] bool any_jammed() const noexcept {
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
-            if (doors_.is_jammed(door)) return true;
+    // A key waits behind some range for a repair.
+    [[nodiscard]] bool any_range_needs_repair() const noexcept {
+        for (unsigned range = 0; range < range_states::number_of_ranges; ++range) {
+            if (ranges_.is_marked(range)) return true;
         }
         return false;
     }
@@ -262,8 +263,8 @@ class gate {
     // before it reads R, so that a mark which is set meanwhile stays; therefore marks alone do not tell. The caller has made
     // sure that no write is under way.
     [[nodiscard]] bool lacks_keys() const noexcept {
-        for (unsigned door = 0; door < doors::number_of_doors; ++door) {
-            if (doors_.is_open(door)) return true;
+        for (unsigned range = 0; range < range_states::number_of_ranges; ++range) {
+            if (ranges_.is_open(range)) return true;
         }
         return false;
     }
@@ -275,8 +276,8 @@ class gate {
     }
 
     [[nodiscard]] guard_counters counters() const noexcept {
-        guard_counters now = tally_.counters();
-        now.jammed_doors = pending_ranges();
+        guard_counters now = counters_.counters();
+        now.ranges_pending_repair = pending_ranges();
         {
             const std::shared_lock held{filter_mutex_};
             now.filter = filter_.stats();
@@ -286,14 +287,14 @@ class gate {
     }
     // All of the guard's memory but the filter's.
     [[nodiscard]] static constexpr std::size_t own_bytes() noexcept {
-        return sizeof(gate) - sizeof(Filter) + side_bytes();
+        return sizeof(guard_core) - sizeof(Filter) + side_bytes();
     }
-    // Beside the gate itself: the words of the ranges, and the lists of keys in flight.
+    // Beside the guard core itself: the words of the ranges, and the lists of keys in flight.
     [[nodiscard]] static constexpr std::size_t side_bytes() noexcept {
-        return doors::size_bytes() + InFlight::size_bytes();
+        return range_states::size_bytes() + InFlight::size_bytes();
     }
-    [[nodiscard]] guard_tally& tally() noexcept { return tally_; }
-    [[nodiscard]] const guard_tally& tally() const noexcept { return tally_; }
+    [[nodiscard]] live_guard_counters& live_counters() noexcept { return counters_; }
+    [[nodiscard]] const live_guard_counters& live_counters() const noexcept { return counters_; }
     [[nodiscard]] Filter& filter() noexcept { return filter_; }
     [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
     [[nodiscard]] const hasher& hash() const noexcept { return filter_.hash(); }
@@ -327,25 +328,25 @@ class gate {
     // that of in_flight.hpp. Counted is what the filter would have answered without the store.
     [[gnu::noinline]] bool may_contain_beside_writers(key_view key, const digest& d) const noexcept {
         const bool in_flight = in_flight_.contains(d);
-        const bool pending = doors_.is_pending(doors::of(d));
+        const bool pending = ranges_.is_pending(range_states::of(d));
         if (ask_filter(key, d)) return true;
         if (in_flight)
-            tally_.count(guard_tally::let_through_in_flight);
+            counters_.count(live_guard_counters::let_through_in_flight);
         else if (pending)
-            tally_.count(guard_tally::let_through_pending);
+            counters_.count(live_guard_counters::let_through_pending);
         return in_flight || pending;
     }
 
-    void settle(key_view key) noexcept {
-        tally_.count(guard_tally::put);
+    void on_committed(key_view key) noexcept {
+        counters_.count(live_guard_counters::put);
         if (bring_in(key)) return;
-        tally_.count(guard_tally::late_insert);
-        jam(doors::of(hash()(key)));
+        counters_.count(live_guard_counters::late_insert);
+        mark_for_repair(range_states::of(hash()(key)));
     }
 
     // The range needs repair. The first one since none did is reported: a failing store marks them by the thousand.
-    void jam(unsigned door) noexcept {
-        doors_.jam(door);
+    void mark_for_repair(unsigned range) noexcept {
+        ranges_.mark_for_repair(range);
         if (!options_.log || pending_reported_.exchange(true, std::memory_order_relaxed)) return;
         options_.log.report(event_level::warning, event_kind::ranges_pending,
                             "keys could not be brought into the filter: their ranges answer \"maybe\" until they are "
@@ -368,7 +369,7 @@ class gate {
 
     // Every mistake meets a failing store again: one report a second.
     void adapt_failed(const error& why) noexcept {
-        tally_.count(guard_tally::failed_adapt);
+        counters_.count(live_guard_counters::failed_adapt);
         if (!options_.log) return;
         const auto now = clock::now().time_since_epoch().count();
         auto last = adapt_reported_.load(std::memory_order_relaxed);
@@ -376,7 +377,7 @@ class gate {
         if (is_soon || !adapt_reported_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
         options_.log.report(event_level::warning, event_kind::adapt_failed,
                             "the filter could not learn from a mistake (%llu times so far): %.*s",
-                            static_cast<unsigned long long>(tally_.sum(guard_tally::failed_adapt)),
+                            static_cast<unsigned long long>(counters_.sum(live_guard_counters::failed_adapt)),
                             static_cast<int>(why.message().size()), why.message().data());
     }
 
@@ -385,8 +386,8 @@ class gate {
     }
 
     // Filters that build their bins from R read it once a bin; the others are told key by key.
-    result<void> repair_one(unsigned door) noexcept try {
-        const position_range range = doors::range_of(door);
+    result<void> repair_one(unsigned number) noexcept try {
+        const position_range range = range_states::range_of(number);
         if constexpr (requires { filter_.lay(range, remote_); }) {
             return filter_.lay(range, remote_);
         } else {
@@ -423,11 +424,11 @@ class gate {
     void adapt(const digest& d, key_view key, Through& through) noexcept requires learns {
         const auto outcome = filter_.adapt(key, through);
         if (!outcome && outcome.error().code() == error_code::timeout && !std::is_same_v<Through, R>)
-            tally_.count(guard_tally::adapt_dropped);
+            counters_.count(live_guard_counters::adapt_dropped);
         else if (!outcome)
             adapt_failed(outcome.error());
         else if (*outcome == adapt_outcome::fixed)
-            tally_.count(guard_tally::adapt);
+            counters_.count(live_guard_counters::adapt);
         else if (*outcome == adapt_outcome::true_positive && on_orphan_)
             found_orphan(d, key);
     }
@@ -435,7 +436,7 @@ class gate {
     void found_orphan(const digest& d, key_view key) noexcept try {
         on_orphan_(d, key);
     } catch (const std::exception&) {  // the next mistake on the key tries again
-        tally_.count(guard_tally::failed_adapt);
+        counters_.count(live_guard_counters::failed_adapt);
     }
 
     void enqueue(key_view key) noexcept {
@@ -448,7 +449,7 @@ class gate {
             }
         } catch (const std::bad_alloc&) {  // the next mistake tries again
         }
-        tally_.count(guard_tally::adapt_dropped);
+        counters_.count(live_guard_counters::adapt_dropped);
     }
 
     void work() noexcept {
@@ -471,9 +472,9 @@ class gate {
     R& remote_;
     guard_options options_;
     orphan_handler on_orphan_;
-    doors doors_;
+    range_states ranges_;
     InFlight in_flight_;
-    mutable guard_tally tally_;
+    mutable live_guard_counters counters_;
     mutable std::shared_mutex filter_mutex_;  // for filters that do not stand threads
 
     std::mutex repairing_;

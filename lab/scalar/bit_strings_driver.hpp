@@ -1,6 +1,6 @@
 // Drives a bit_strings and its dull twin through the same operations and tallies, for each operation, the cases compared,
 // the mismatches and (for counted kernels) the word steps. The tests of bits/ demand zero mismatches; the experiment
-// broom-words reports the tally and expects broken kernels to fail it.
+// broom-words reports the counts and expects broken kernels to fail it.
 //
 // After a mismatch the packed side is rebuilt from the twin, so that one fault is counted once and a broken kernel is never
 // driven with arguments that the twin would not allow.
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lab/twins/plain_bit_strings.hpp"
+#include "lab/scalar/plain_bit_strings.hpp"
 #include "papers/bit_strings/bit_strings_parallel.hpp"
 
 namespace genista::lab {
@@ -62,28 +62,30 @@ template <class Strings>
     }
 }
 
-struct operation_tally {
+struct operation_counts {
     std::uint64_t cases = 0;
     std::uint64_t mismatches = 0;
     std::uint64_t steps_min = std::numeric_limits<std::uint64_t>::max();
     std::uint64_t steps_max = 0;
 };
 
-struct bit_strings_tally {
-    std::array<operation_tally, bit_strings_operation_names.size()> of{};
+struct bit_strings_counts {
+    std::array<operation_counts, bit_strings_operation_names.size()> of{};
 
-    [[nodiscard]] operation_tally& operator[](bit_strings_operation what) { return of[static_cast<std::size_t>(what)]; }
+    [[nodiscard]] operation_counts& operator[](bit_strings_operation what) {
+        return of[static_cast<std::size_t>(what)];
+    }
     [[nodiscard]] std::uint64_t cases() const {
         std::uint64_t total = 0;
-        for (const operation_tally& one : of) total += one.cases;
+        for (const operation_counts& one : of) total += one.cases;
         return total;
     }
     [[nodiscard]] std::uint64_t mismatches() const {
         std::uint64_t total = 0;
-        for (const operation_tally& one : of) total += one.mismatches;
+        for (const operation_counts& one : of) total += one.mismatches;
         return total;
     }
-    void add(const bit_strings_tally& other) {
+    void add(const bit_strings_counts& other) {
         for (std::size_t i = 0; i < of.size(); ++i) {
             of[i].cases += other.of[i].cases;
             of[i].mismatches += other.of[i].mismatches;
@@ -103,7 +105,7 @@ class bit_strings_driver {
 
     Strings packed;
     plain_bit_strings plain;
-    bit_strings_tally tally;
+    bit_strings_counts counts;
 
     void reset(const texts& strings) {
         plain.strings = strings;
@@ -202,7 +204,7 @@ class bit_strings_driver {
         if constexpr (counts_steps) {
             Strings::kernel::steps = 0;
             work();
-            operation_tally& one = tally[what];
+            operation_counts& one = counts[what];
             one.steps_min = std::min(one.steps_min, Strings::kernel::steps);
             one.steps_max = std::max(one.steps_max, Strings::kernel::steps);
         } else {
@@ -210,8 +212,8 @@ class bit_strings_driver {
         }
     }
     void judge(op what, bool agree) {
-        ++tally[what].cases;
-        tally[what].mismatches += !agree;
+        ++counts[what].cases;
+        counts[what].mismatches += !agree;
     }
     void judge_state(op what, bool answer_agrees) {
         const bool state_agrees = same(packed, plain);

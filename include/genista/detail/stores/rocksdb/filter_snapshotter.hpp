@@ -1,4 +1,4 @@
-// filter_keeper: keeps a guard's filter across restarts, in files beside the database: <database>/genista/filter-<sequence>.
+// filter_snapshotter: keeps a guard's filter across restarts, in files beside the database: <database>/genista/filter-<sequence>.
 //
 // The truth is the store: a filter can always be built again from it in one scan. A snapshot makes reopening fast, and keeps
 // what the filter has learnt. It is taken while others write:
@@ -19,7 +19,7 @@
 // writes down in place of the sync (snapshot_record). A process that is itself copied while it runs (a clone of a virtual machine with its memory) has one life twice: do not put
 // the snapshots of one clone beside the data of the other.
 //
-// The keeper's thread also looks, every second, whether all writes came through the guard (write_accounts.hpp), and repairs
+// The snapshotter's thread also looks, every second, whether all writes came through the guard (write_accounts.hpp), and repairs
 // ranges that need it. A repair that fails is tried again after one second, two, four, up to an hour; a range that comes to
 // need repair meanwhile is tried within a second.
 //
@@ -40,7 +40,7 @@
 #include <thread>
 #include <vector>
 
-#include "genista/detail/guard/gate.hpp"
+#include "genista/detail/guard/guard_core.hpp"
 #include "genista/detail/stores/rocksdb/meta.hpp"
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 #include "genista/detail/stores/rocksdb/store_watch.hpp"
@@ -53,9 +53,9 @@ namespace genista::rocks {
 // done of all, in keys; all is an estimate. Called now and then, from the thread that opens.
 using progress_report = std::function<void(std::uint64_t done, std::uint64_t all)>;
 
-using rocks_gate = gate<broom_filter, ordered_records>;
+using rocks_guard_core = guard_core<broom_filter, ordered_records>;
 
-struct keeper_options {
+struct snapshotter_options {
     // Between snapshots in the background; 0: none, and no thread, unless the opening left ranges to repair.
     std::chrono::milliseconds every{std::chrono::minutes{5}};
     bool on_close = true;  // one more when the store is closed
@@ -63,15 +63,16 @@ struct keeper_options {
     std::chrono::milliseconds watch{std::chrono::seconds{1}};
 };
 
-// What a layout adds to the keeper's work.
-struct keeper_work {
+// What a layout adds to the snapshotter's work.
+struct snapshotter_work {
     // Makes R whole after writes past the guard were found, before ranges are repaired from it. None: R is the data.
     std::function<result<void>(const std::atomic<bool>& stop)> make_whole{};
-    std::function<void(unsigned done, unsigned all)> progress{};  // of repairs, in ranges, from the keeper's thread
+    std::function<void(unsigned done, unsigned all)>
+        progress{};  // of repairs, in ranges, from the snapshotter's thread
 };
 
 // The database a filter belongs to.
-struct keeper_place {
+struct snapshotter_place {
     rocksdb::DB* db = nullptr;
     rocksdb::ColumnFamilyHandle* records = nullptr;  // R
     store_id identity{};                             // meta.hpp
@@ -124,19 +125,19 @@ enum class building : unsigned char {
 // While nobody writes. `options.hash` is the store's, `key_is_new` says that the store was made just now; the capacity is
 // raised to the number of keys there are, or to what `memory_limit` allows. A filter that cannot hold all keys comes back
 // `partial`: then no range can be answered from it before it was repaired.
-[[nodiscard]] result<found_filter> find_filter(const keeper_place& place, const broom_options& options,
+[[nodiscard]] result<found_filter> find_filter(const snapshotter_place& place, const broom_options& options,
                                                const progress_report& progress = {}, building when = building::now);
 // `options` with the guard's own memory taken off the limit. An error if nothing is left.
 [[nodiscard]] result<broom_options> beside_the_guard(broom_options options) noexcept;
 
-class filter_keeper {
+class filter_snapshotter {
   public:
-    filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers, const keeper_options& options,
-                  keeper_work work = {});
-    filter_keeper(const filter_keeper&) = delete;
-    filter_keeper& operator=(const filter_keeper&) = delete;
+    filter_snapshotter(const snapshotter_place& place, rocks_guard_core& core, writers_lock& writers,
+                       const snapshotter_options& options, snapshotter_work work = {});
+    filter_snapshotter(const filter_snapshotter&) = delete;
+    filter_snapshotter& operator=(const filter_snapshotter&) = delete;
     // Stops the thread. Takes no snapshot: close() of the store does, while it still can say that it failed.
-    ~filter_keeper();
+    ~filter_snapshotter();
 
     // The thread, if the options ask for one or ranges need repair now.
     void start();
@@ -164,18 +165,18 @@ class filter_keeper {
   private:
     void run();
     void repair_in_turn();
-    [[nodiscard]] result<void> settle_accounts();  // while nobody writes
+    [[nodiscard]] result<void> reconcile_accounts();  // while nobody writes
     // Whether a snapshot was taken: none is needed if the last one holds all there is.
     result<bool> save_if_needed();
     result<void> write(store_mark mark);
     // All writes so far become durable, and the snapshot with this id is known to the store.
     [[nodiscard]] rocksdb::Status sync_log(const snapshot_record& taken);
 
-    keeper_place place_;
-    rocks_gate& gate_;
+    snapshotter_place place_;
+    rocks_guard_core& core_;
     writers_lock& writers_;
-    keeper_options options_;
-    keeper_work work_;
+    snapshotter_options options_;
+    snapshotter_work work_;
     std::atomic<std::uint64_t> generation_;
     std::mutex saving_;  // one snapshot at a time
     std::optional<store_mark> last_;

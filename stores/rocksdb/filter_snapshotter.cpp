@@ -1,5 +1,5 @@
-// Taking snapshots. See filter_keeper.hpp; find_filter.cpp has the way back.
-#include "genista/detail/stores/rocksdb/filter_keeper.hpp"
+// Taking snapshots. See filter_snapshotter.hpp; find_filter.cpp has the way back.
+#include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 
 #include <rocksdb/write_batch.h>
 
@@ -17,24 +17,24 @@ constexpr std::size_t snapshots_kept = 2;
 
 }  // namespace
 
-filter_keeper::filter_keeper(const keeper_place& place, rocks_gate& gate, writers_lock& writers,
-                             const keeper_options& options, keeper_work work)
+filter_snapshotter::filter_snapshotter(const snapshotter_place& place, rocks_guard_core& core, writers_lock& writers,
+                                       const snapshotter_options& options, snapshotter_work work)
     : place_{place},
-      gate_{gate},
+      core_{core},
       writers_{writers},
       options_{options},
       work_{std::move(work)},
       generation_{place.generation} {}
 
-void filter_keeper::start() {
-    if (options_.every.count() > 0 || gate_.any_jammed()) worker_ = std::thread{[this] { run(); }};
+void filter_snapshotter::start() {
+    if (options_.every.count() > 0 || core_.any_range_needs_repair()) worker_ = std::thread{[this] { run(); }};
 }
 
-filter_keeper::~filter_keeper() {
+filter_snapshotter::~filter_snapshotter() {
     stop();
 }
 
-void filter_keeper::stop() noexcept {
+void filter_snapshotter::stop() noexcept {
     {
         const std::lock_guard held{mutex_};
         stopping_.store(true, std::memory_order_relaxed);
@@ -43,26 +43,26 @@ void filter_keeper::stop() noexcept {
     if (worker_.joinable()) worker_.join();
 }
 
-result<void> filter_keeper::save() {
+result<void> filter_snapshotter::save() {
     const auto begin = std::chrono::steady_clock::now();
     const auto done = save_if_needed();
     if (!done) {
         // Keys that wait for the filter have been reported: a repair brings them in, and then a snapshot is taken.
-        const bool waits = gate_.any_jammed();
+        const bool waits = core_.any_range_needs_repair();
         if (!place_.read_only)
             place_.watch->snapshot_failed(done.error(), waits ? event_level::warning : event_level::error);
         return done.error();
     }
     if (*done) {
         const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-        place_.watch->snapshot_taken(gate_.filter().stats().keys, taken.count());
+        place_.watch->snapshot_taken(core_.filter().stats().keys, taken.count());
     } else {
         place_.watch->snapshot_is_current();
     }
     return {};
 }
 
-result<bool> filter_keeper::save_if_needed() try {
+result<bool> filter_snapshotter::save_if_needed() try {
     const std::lock_guard held{saving_};
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no snapshot: the store is closed");
     if (place_.read_only)
@@ -71,16 +71,16 @@ result<bool> filter_keeper::save_if_needed() try {
         return error::make(error_code::io, "no snapshot: it is unknown what became of an ingest; open the store again");
     store_mark mark;
     {
-        // With no write half done: whatever the store has committed, the filter has too, or its door is jammed.
+        // With no write half done: whatever the store has committed, the filter has too, or its range is jammed.
         const writers_lock::exclusive nobody_writes{writers_};
-        if (const auto ours = settle_accounts(); !ours) return ours.error();
+        if (const auto ours = reconcile_accounts(); !ours) return ours.error();
         place_.generation = generation_.load(std::memory_order_relaxed);
         mark = {.identity = place_.identity_now(), .sequence = place_.db->GetLatestSequenceNumber()};
-        // An open door is not in a snapshot: a filter loaded from it would deny the keys behind it.
-        if (gate_.lacks_keys()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
+        // An open range is not in a snapshot: a filter loaded from it would deny the keys behind it.
+        if (core_.lacks_keys()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
     }
-    fail_point("keeper.marked");
-    const filter_stats now = gate_.filter().stats();
+    fail_point("snapshotter.marked");
+    const filter_stats now = core_.filter().stats();
     const std::uint64_t learnt = now.adapts + now.renewals;
     if (mark == last_ && learnt == last_learnt_) return false;
     if (const auto done = write(mark); !done) return done.error();
@@ -96,7 +96,7 @@ result<bool> filter_keeper::save_if_needed() try {
 
 // By a write. Without a record it writes nothing, and has no sequence number. RocksDB refuses a write while its log is broken;
 // of FlushWAL(true) it thinks, in 7.8, that nobody would ask then, and asserts it.
-rocksdb::Status filter_keeper::sync_log(const snapshot_record& taken) {
+rocksdb::Status filter_snapshotter::sync_log(const snapshot_record& taken) {
     if (place_.notes == nullptr) {
         rocksdb::WriteBatch nothing;
         rocksdb::WriteOptions durably;
@@ -115,7 +115,7 @@ rocksdb::Status filter_keeper::sync_log(const snapshot_record& taken) {
     return written;
 }
 
-result<void> filter_keeper::write(store_mark mark) {
+result<void> filter_snapshotter::write(store_mark mark) {
     std::uint64_t id = 0;
     if (place_.notes != nullptr) {
         const auto drawn = random_id();
@@ -126,59 +126,59 @@ result<void> filter_keeper::write(store_mark mark) {
     rocksdb::FileSystem& files = *place_.db->GetFileSystem();
     auto file = published_file::create(files, place_.folder());
     if (!file) return file.error();
-    if (const auto saved = gate_.filter().save(**file, mark); !saved) return saved;
-    fail_point("keeper.saved");
+    if (const auto saved = core_.filter().save(**file, mark); !saved) return saved;
+    fail_point("snapshotter.saved");
     // What was saved shows writes up to here, at most: it is of no use to a store that has not come so far (a copy of an
     // older day, a log that was damaged).
     const std::uint64_t shown = place_.db->GetLatestSequenceNumber();
     // After the save: it may show deletes that the log has only in memory.
     if (const auto synced = sync_log({id, shown}); !synced.ok()) return to_error(synced, "sync the store's log");
-    fail_point("keeper.log_synced");
+    fail_point("snapshotter.log_synced");
     if (const auto done = (*file)->publish(snapshot_path(place_.folder(), shown)); !done) {
         // Else failures would push the records of good snapshots out.
         if (place_.notes != nullptr) place_.recorded->pop_back();
         return done;
     }
     prune_snapshots(files, place_.folder(), snapshots_kept);
-    fail_point("keeper.pruned");
+    fail_point("snapshotter.pruned");
     return {};
 }
 
-result<void> filter_keeper::settle_accounts() {
+result<void> filter_snapshotter::reconcile_accounts() {
     if (place_.accounts == nullptr) return {};
-    if (!place_.accounts->settle()) {
-        gate_.on_foreign_writes("every key is answered \"maybe\" until the index is completed");
-        gate_.need_repair_everywhere(work_.make_whole == nullptr);
+    if (!place_.accounts->reconcile()) {
+        core_.on_foreign_writes("every key is answered \"maybe\" until the index is completed");
+        core_.need_repair_everywhere(work_.make_whole == nullptr);
         return error::make(error_code::mismatch, "%s has writes that did not go through the guard",
                            place_.db->GetName().c_str());
     }
     // Not while R lacks keys: a mark would hide that. Without a new one the former stands.
-    if (!gate_.remote_lacks_keys()) (void)place_.accounts->note();
+    if (!core_.remote_lacks_keys()) (void)place_.accounts->note();
     return {};
 }
 
-result<void> filter_keeper::look() try {
+result<void> filter_snapshotter::look() try {
     if (place_.accounts == nullptr || place_.read_only || closed_.load(std::memory_order_relaxed)) return {};
     const writers_lock::exclusive nobody_writes{writers_};
-    return settle_accounts();
+    return reconcile_accounts();
 } catch (const std::exception&) {
     return error::make(error_code::out_of_memory, "no memory to look for foreign writes");
 }
 
-result<void> filter_keeper::repair(const repair_pass& how) {
+result<void> filter_snapshotter::repair(const repair_pass& how) {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no repair: the store is closed");
-    if (gate_.remote_lacks_keys() && work_.make_whole) {
+    if (core_.remote_lacks_keys() && work_.make_whole) {
         static const std::atomic<bool> never{false};
         if (const auto whole = work_.make_whole(how.stop != nullptr ? *how.stop : never); !whole) return whole;
     }
-    return gate_.repair(how);
+    return core_.repair(how);
 }
 
-void filter_keeper::repair_in_turn() {
+void filter_snapshotter::repair_in_turn() {
     constexpr std::chrono::milliseconds longest = std::chrono::hours{1};
     constexpr unsigned few = 8;  // of the ranges that did not fit the last time
     using clock = std::chrono::steady_clock;
-    const unsigned pending = gate_.pending_ranges();
+    const unsigned pending = core_.pending_ranges();
     const bool is_new = pending > left_pending_;
     if (pending == 0 || (!is_new && clock::now() < next_repair_)) {
         left_pending_ = std::min(left_pending_, pending);
@@ -188,12 +188,12 @@ void filter_keeper::repair_in_turn() {
     repair_pass how{.stop = &stopping_, .progress = work_.progress};
     if (!is_new) how.most_failures = few;
     const auto repaired = repair(how);
-    left_pending_ = gate_.pending_ranges();
+    left_pending_ = core_.pending_ranges();
     backoff_ = repaired ? std::chrono::milliseconds{0} : std::min(std::max(backoff_ * 2, options_.watch), longest);
     next_repair_ = clock::now() + backoff_;
 }
 
-void filter_keeper::run() {
+void filter_snapshotter::run() {
     using clock = std::chrono::steady_clock;
     const bool saves = options_.every.count() > 0;
     const auto tick = saves ? std::min(options_.watch, options_.every) : options_.watch;

@@ -1,14 +1,14 @@
-// A hundred keys of class 0 put ten million times: every put counted as a key, and the late band that opened was a hundred thousand times too large.
+// A hundred keys of class 0 put ten million times: every put counted as a key, and the deferred band that opened was a hundred thousand times too large.
 #include <gtest/gtest.h>
 
 #include "genista/filters/daisy_broom.hpp"
 #include "genista/remote/memory_map.hpp"
 #include "tests/support/daisy_oracles.hpp"
 
-namespace genista::late_band_of_puts_test {
+namespace genista::deferred_band_of_puts_test {
 namespace {
 
-TEST(late_band_of_puts, is_as_large_as_the_keys_ask_for) {
+TEST(deferred_band_of_puts, is_as_large_as_the_keys_ask_for) {
     using filter_type = daisy_broom_filter<test::scripted_oracle>;
     const daisy_terms terms{1000, 1.0 / 256};
     constexpr std::uint64_t keys = 100;
@@ -30,4 +30,4 @@ TEST(late_band_of_puts, is_as_large_as_the_keys_ask_for) {
 }
 
 }  // namespace
-}  // namespace genista::late_band_of_puts_test
+}  // namespace genista::deferred_band_of_puts_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/twins/bit_strings_driver.hpp"
+#include "lab/scalar/bit_strings_driver.hpp"
 
 namespace genista::lab {
 
