@@ -1,13 +1,17 @@
-// A broom filter of a billion keys on a machine that could not hold R beside it: built, asked, taught.
+// A broom filter of a billion keys on a machine that could not hold R beside it: built, asked,
+// taught.
 //
 //     build/release/bin/billion_bench --keys 1e9 --threads 2
 //
-// The keys are the integers 0 … n - 1, and R computes them slice by slice (computed_map.hpp), so that the build is the one a
-// store would see: one sequential read of R a thread. What R takes is told apart. Then the promises:
+// The keys are the integers 0 … n - 1, and R computes them slice by slice (computed_map.hpp), so
+// that the build is the one a store would see: one sequential read of R a thread. What R takes is
+// told apart. Then the promises:
 //
-//     I1      random members, one by one and in batches, and every member of some slices: each is answered "maybe"
+//     I1      random members, one by one and in batches, and every member of some slices: each is
+//             answered "maybe"
 //     I2      false positives among integers from n on, by the rule for rates (docs/papers.md)
-//     adapt   some of those false positives are taught away, and are gone; the members beside them are still there
+//     adapt   some of those false positives are taught away, and are gone; the members beside them
+//             are still there
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -75,7 +79,8 @@ struct figures {
     std::vector<std::array<samples, tool::bench::lookups.size()>> times;  // for each team
 };
 
-// The part of a build that is not R's, in thread-nanoseconds a key. Threads that wait for the last one count as working.
+// The part of a build that is not R's, in thread-nanoseconds a key. Threads that wait for the last
+// one count as working.
 double own_ns_per_key(const request& asked, const figures& of) {
     const double all = of.build_seconds * static_cast<double>(asked.threads);
     return (all - of.remote_seconds) * 1e9 / static_cast<double>(asked.keys);

@@ -1,13 +1,17 @@
-// computed_map: R for more keys than anybody wants to store: the integers 0 … n - 1, computed when they are asked for.
+// computed_map: R for more keys than anybody wants to store: the integers 0 … n - 1, computed when
+// they are asked for.
 //
-//     positions   | slice 0 | slice 1 | … |    equal parts; what falls into one is found in one pass over all n keys
-//     seats       [ slice | slice ]            the last slice of each reader, sorted: a sequential read stays in its seat
+//     positions   | slice 0 | slice 1 | … |    equal parts; what falls into one is found in one
+//                                              pass over all n keys
+//     seats       [ slice | slice ]            the last slice of each reader, sorted: a sequential
+//                                              read stays in its seat
 //
-// A sequential read of all of it costs as many passes as there are slices, a read of one range somewhere one or two. A pass
-// hashes n keys and keeps n/slices of them: 24 bytes a record and 8 a key while it is sorted.
+// A sequential read of all of it costs as many passes as there are slices, a read of one range
+// somewhere one or two. A pass hashes n keys and keeps n/slices of them: 24 bytes a record and 8 a
+// key while it is sorted.
 //
-// Nobody can write. Models remote_map; all calls may come from many threads at once. Two that want the same slice at once,
-// and do not find it in a seat, both compute it.
+// Nobody can write. Models remote_map; all calls may come from many threads at once. Two that want
+// the same slice at once, and do not find it in a seat, both compute it.
 #pragma once
 
 #include <algorithm>
@@ -72,7 +76,8 @@ class computed_slice {
     static constexpr std::size_t chunk = 512;             // keys hashed at a time: 12 KiB of the first-level cache
     static constexpr std::uint64_t records_a_bucket = 4;  // std::sort of so few is a few comparisons
 
-    // Every key is written down, and the next one over it if this one is not of the slice: no branch to mispredict.
+    // Every key is written down, and the next one over it if this one is not of the slice: no
+    // branch to mispredict.
     void collect(const hasher& hash, std::uint64_t keys, position_range range, std::uint64_t expected) {
         alignas(64) std::array<std::uint64_t, chunk> some{};
         alignas(64) std::array<digest, chunk> digests{};
@@ -219,7 +224,8 @@ class computed_map {
                 return std::shared_ptr<const computed_slice>{each.held};
             }
             mine = seat_for(me);
-            // Only memory that nobody else has ever read can be written without asking who reads it.
+            // Only memory that nobody else has ever read can be written without asking who reads
+            // it.
             seat& place = seats_[mine];
             if (place.owner == me && !place.lent) slice = std::move(place.held);
             place = {.held = nullptr, .owner = me, .lent = false, .used = ++uses_};

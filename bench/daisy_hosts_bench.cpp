@@ -1,4 +1,5 @@
-// The host list: daisy filters over a trained score model, the model's bytes included, beside filters that know nothing.
+// The host list: daisy filters over a trained score model, the model's bytes included, beside
+// filters that know nothing.
 //
 //     build/release/bin/daisy_hosts_bench
 //

@@ -1,10 +1,13 @@
-// What an insert and an erase of optimal_filter cost, in the thread's own time: processes beside it do not count.
+// What an insert and an erase of optimal_filter cost, in the thread's own time: processes beside it
+// do not count.
 //
 //     build/release/bin/erase_bench --keys 1e8
 //
-// n keys go in, told by eighths; then three times 2^20 of them, spread over all, are taken out, told by eighths again, and put back. With
-// each figure the page faults and the bytes there are, so that work which comes now and then (blocks pushed together, memory given back)
-// shows where it comes. `genista bench` times whole passes by the wall's clock: on a busy machine a pass of a second says little.
+// n keys go in, told by eighths; then three times 2^20 of them, spread over all, are taken out,
+// told by eighths again, and put back. With each figure the page faults and the bytes there are, so
+// that work which comes now and then (blocks pushed together, memory given back) shows where it
+// comes. `genista bench` times whole passes by the wall's clock: on a busy machine a pass of a
+// second says little.
 #include <fmt/format.h>
 #include <sys/resource.h>
 

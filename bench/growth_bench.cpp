@@ -1,13 +1,16 @@
-// How long anybody waits while a broom filter grows: one thread inserts, another asks, and every call is timed by itself.
+// How long anybody waits while a broom filter grows: one thread inserts, another asks, and every
+// call is timed by itself.
 //
 //     build/release/bin/growth_bench --from 1e4 --to 1e8
 //
-// The filter is made for `from` keys and gets `to`, one insert after the other; R commits each key first. The other thread
-// asks members (the newest, and any) and absent keys by turns. A member that is answered "absent" fails the run.
+// The filter is made for `from` keys and gets `to`, one insert after the other; R commits each key
+// first. The other thread asks members (the newest, and any) and absent keys by turns. A member
+// that is answered "absent" fails the run.
 //
-// R is a sorted array of all keys that will ever be, in which bits say who is there (flat_map.hpp). It is faster than a
-// store, and while few keys are there a range of it holds mostly others: R's part of an insert says little about real stores,
-// so it is told apart. The machine's own stalls are measured beforehand, with both threads doing nothing but reading the clock.
+// R is a sorted array of all keys that will ever be, in which bits say who is there (flat_map.hpp).
+// It is faster than a store, and while few keys are there a range of it holds mostly others: R's
+// part of an insert says little about real stores, so it is told apart. The machine's own stalls
+// are measured beforehand, with both threads doing nothing but reading the clock.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,8 @@
-// growth_watch: when a broom filter began to grow and when it was done, from what it says after an insert.
+// growth_watch: when a broom filter began to grow and when it was done, from what it says after an
+// insert.
 //
-// A growth ends with a larger capacity. Whoever asks after every insert that read R, and after every insert while it grows, finds
-// both ends exactly: a growth begins with a read of R.
+// A growth ends with a larger capacity. Whoever asks after every insert that read R, and after
+// every insert while it grows, finds both ends exactly: a growth begins with a read of R.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,10 @@
-// How long a guarded database takes to open: from a snapshot of its filter, and with the filter built anew, beside a bare scan
-// of the same records. One process, the three by turns, medians.
+// How long a guarded database takes to open: from a snapshot of its filter, and with the filter
+// built anew, beside a bare scan of the same records. One process, the three by turns, medians.
 //
 //     build/release/bin/guard_reopen_bench --keys 1e7
 //
-// Times of opening hold all of it, RocksDB's own part too, which is told beside them. TMPDIR says where the databases go.
+// Times of opening hold all of it, RocksDB's own part too, which is told beside them. TMPDIR says
+// where the databases go.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

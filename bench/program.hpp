@@ -1,6 +1,8 @@
-// What the programs of this folder share with the tool: exit statuses, options, and where JSON goes.
+// What the programs of this folder share with the tool: exit statuses, options, and where JSON
+// goes.
 //
-// 0 the work was done, 1 it was done and found wanting or failed halfway, 2 the input was bad. Messages are one line on stderr.
+// 0 the work was done, 1 it was done and found wanting or failed halfway, 2 the input was bad.
+// Messages are one line on stderr.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +21,8 @@ struct findings {
     std::vector<std::string> faults;  // sentences; each is printed, and one is enough to fail
 };
 
-// Parses, works, prints. Adds --json to the options. `work` may throw: CLI::ValidationError says that the input was bad.
+// Parses, works, prints. Adds --json to the options. `work` may throw: CLI::ValidationError says
+// that the input was bad.
 [[nodiscard]] int run_program(CLI::App& app, int argument_count, char** arguments,
                               const std::function<findings()>& work);
 
@@ -40,7 +43,8 @@ struct line_of_text {
 // 850 ns, 1.25 µs, 3.4 ms, 2.1 s
 [[nodiscard]] std::string shown_time(double nanoseconds);
 
-// The most memory this process has had at once since the last forget_peak(), or since it began if the system cannot forget.
+// The most memory this process has had at once since the last forget_peak(), or since it began if
+// the system cannot forget.
 [[nodiscard]] std::uint64_t peak_resident_bytes();
 [[nodiscard]] std::uint64_t resident_bytes();
 void forget_peak();

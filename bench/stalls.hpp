@@ -1,7 +1,9 @@
-// Stalls: how long single operations took, of which only the longest matter, and how long the machine stands still by itself.
+// Stalls: how long single operations took, of which only the longest matter, and how long the
+// machine stands still by itself.
 //
 //     timing     a histogram, the longest one, and the longest one that was not interrupted
-//     timeline   the longest of each millisecond of a run: what a reader met while a writer did something is found afterwards
+//     timeline   the longest of each millisecond of a run: what a reader met while a writer did
+//                something is found afterwards
 //
 // Each belongs to one thread while it runs.
 #pragma once
@@ -34,15 +36,16 @@ class timing {
         all_.record(nanoseconds);
         longest_ = std::max(longest_, nanoseconds);
         if (nanoseconds < long_ns) return;
-        // Interrupted since the last long one: then most likely during this one, and it is not counted.
+        // Interrupted since the last long one: then most likely during this one, and it is not
+        // counted.
         const std::uint64_t now = times_interrupted();
         if (now == interrupted_) longest_undisturbed_ = std::max(longest_undisturbed_, nanoseconds);
         interrupted_ = now;
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return all_.count(); }
     [[nodiscard]] std::uint64_t longest_ns() const noexcept { return longest_; }
-    // Of those longer than long_ns that the system did not interrupt, 0 if there was none. What the machine below a virtual
-    // one does shows here all the same.
+    // Of those longer than long_ns that the system did not interrupt, 0 if there was none. What the
+    // machine below a virtual one does shows here all the same.
     [[nodiscard]] std::uint64_t longest_undisturbed_ns() const noexcept { return longest_undisturbed_; }
     // The upper end of a bucket, which can lie beyond the longest that was seen.
     [[nodiscard]] std::uint64_t percentile_ns(double share) const noexcept {
@@ -58,7 +61,8 @@ class timing {
 
 class timeline {
   public:
-    // What comes later than `most` counts as coming at the end. May throw std::bad_alloc: 8 bytes a millisecond.
+    // What comes later than `most` counts as coming at the end. May throw std::bad_alloc: 8 bytes a
+    // millisecond.
     timeline(stall_clock::time_point start, std::chrono::milliseconds most)
         : start_{start}, longest_(static_cast<std::size_t>(std::max<std::int64_t>(most.count(), 1))) {}
 
@@ -87,8 +91,8 @@ class timeline {
     std::vector<std::uint64_t> longest_;
 };
 
-// The longest time between two readings of the clock by a thread that does nothing else: no operation of this machine can be
-// promised to be faster.
+// The longest time between two readings of the clock by a thread that does nothing else: no
+// operation of this machine can be promised to be faster.
 [[nodiscard]] inline std::uint64_t longest_gap_ns(std::chrono::duration<double> watched) noexcept {
     const auto begin = stall_clock::now();
     stall_clock::duration longest{};

@@ -1,4 +1,5 @@
-// A store on disk that answers for most absent keys from RAM, in thirty lines. Give it a folder to keep the data:
+// A store on disk that answers for most absent keys from RAM, in thirty lines. Give it a folder to
+// keep the data:
 //
 //     guarded_store /data/users
 #include <cstdio>

@@ -1,4 +1,5 @@
-// A filter in front of a slow store learns from its mistakes: the same absent keys, asked twice, cost their reads once.
+// A filter in front of a slow store learns from its mistakes: the same absent keys, asked twice,
+// cost their reads once.
 #include <cstdint>
 #include <cstdio>
 #include <string>

@@ -1,9 +1,10 @@
-// libFuzzer target: any bytes at all into open_snapshot and the loader of every filter (reliability.md: rule 4, the
-// loading of any byte string is total).
+// libFuzzer target: any bytes at all into open_snapshot and the loader of every filter
+// (reliability.md: rule 4, the loading of any byte string is total).
 //
-// Each input is tried twice: as it is, and with lengths, key id and both checksums repaired, because a mutation almost
-// never gets past a checksum by itself and all that is worth attacking lies behind it. What loads is used like any other
-// filter (tests/support/snapshot_exercise.hpp); a broken promise traps, the sanitizers find the rest.
+// Each input is tried twice: as it is, and with lengths, key id and both checksums repaired,
+// because a mutation almost never gets past a checksum by itself and all that is worth attacking
+// lies behind it. What loads is used like any other filter (tests/support/snapshot_exercise.hpp); a
+// broken promise traps, the sanitizers find the rest.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -200,9 +201,9 @@ result<void> write_again(sink& out, const snapshot_view& view) {
     return stream.finish();
 }
 
-// The loader of its kind tries what opens. One of the others must refuse it, and what does not open; which one, the bytes
-// decide, so that in a million inputs each refuses some ten thousand of every kind. All of them for every input took five
-// times as long.
+// The loader of its kind tries what opens. One of the others must refuse it, and what does not
+// open; which one, the bytes decide, so that in a million inputs each refuses some ten thousand of
+// every kind. All of them for every input took five times as long.
 void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     std::uint64_t sum = bytes.size();
@@ -226,7 +227,8 @@ void try_bytes(std::span<const std::byte> bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    // A heap block of exactly this size, aligned to nothing in particular: the sanitizer sees the first byte too many.
+    // A heap block of exactly this size, aligned to nothing in particular: the sanitizer sees the
+    // first byte too many.
     const std::span<const std::byte> input{reinterpret_cast<const std::byte*>(data), size};
     try_bytes(input);
     std::vector<std::byte> repaired(input.begin(), input.end());

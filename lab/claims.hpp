@@ -1,6 +1,8 @@
-// A claim is one promise of the papers (or of ours) that the library means to keep; docs/papers.md tells them to people.
+// A claim is one promise of the papers (or of ours) that the library means to keep; docs/papers.md
+// tells them to people.
 //
-// Claims exist from the first day; the experiment of the same id (experiment.hpp) when its structure is built.
+// Claims exist from the first day; the experiment of the same id (experiment.hpp) when its
+// structure is built.
 #pragma once
 
 #include <span>

@@ -1,7 +1,9 @@
-// An experiment measures one promise of the papers (claims.hpp) and says whether the library keeps it.
+// An experiment measures one promise of the papers (claims.hpp) and says whether the library keeps
+// it.
 //
-// lab/experiments/<id with _>.cpp defines one function and lists it in registry.cpp; `genista lab run ID` runs it. Each
-// has a control: something that must fail the same measurement, else the measurement proves nothing.
+// lab/experiments/<id with _>.cpp defines one function and lists it in registry.cpp; `genista lab
+// run ID` runs it. Each has a control: something that must fail the same measurement, else the
+// measurement proves nothing.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,8 @@ struct run_options {
     std::string filter{};    // empty: the filter the claim is about
     bool quick = false;      // smaller sizes, the same judgement
     std::uint64_t seed = 1;  // all randomness comes from it
-    // Which traces to replay: lab/workloads/data.hpp. Only experiments that replay some may be given them.
+    // Which traces to replay: lab/workloads/data.hpp. Only experiments that replay some may be
+    // given them.
     std::string data_directory{};  // with traces/*.keys.gz; empty: where they usually are, else made-up ones
     std::string trace_path{};      // the user's own, instead of all others
     std::string columns{};         // of trace_path, which is CSV then: lab/workloads/csv.hpp

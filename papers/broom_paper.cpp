@@ -1,4 +1,5 @@
-// The public face of broom_paper: parameters in, errors out. What it does is in broom_paper/core.hpp.
+// The public face of broom_paper: parameters in, errors out. What it does is in
+// broom_paper/core.hpp.
 #include "papers/broom_paper.hpp"
 
 #include <utility>

@@ -1,35 +1,42 @@
-// broom_paper_filter: the broom filter as its paper has it [broom18 §4, §5], beside our own (broom.hpp).
+// broom_paper_filter: the broom filter as its paper has it [broom18 §4, §5], beside our own
+// (broom.hpp).
 //
-// One hash function for every key; what is stored of it is a *fingerprint*, its shortest prefix that does the job:
+// One hash function for every key; what is stored of it is a *fingerprint*, its shortest prefix
+// that does the job:
 //
 //     fingerprint    quotient │ remainder │ adaptivity bits
 //                    where    │ r bits    │ none at first; more whenever a false positive or a newcomer has to be told apart
 //
-//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads, new
-//       hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has changed nothing that anybody could see; but keys may have got new hash functions
-//       on the way, if those were overdue.
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
+//       begins, under threads, new hash functions, failing stores and failing memory.
+//   I2  A call that reports `full` or an error has changed nothing that anybody could see; but keys
+//       may have got new hash functions on the way, if those were overdue.
 //   I3  No fingerprint is a prefix of another [Inv. 7], so that at most one matches a query.
-//   I4  x, once a false positive through y, does not match y again until one of them gets another hash function, even if y leaves
-//       and comes back [Prop. 10]: y leaves a *ghost*, its quotient and adaptivity bits, and whoever comes where a ghost is takes
-//       over its bits.
+//   I4  x, once a false positive through y, does not match y again until one of them gets another
+//       hash function, even if y leaves and comes back [Prop. 10]: y leaves a *ghost*, its quotient
+//       and adaptivity bits, and whoever comes where a ghost is takes over its bits.
 //
-// Every call of ADAPT rehashes c = 3 keys, in their order, from the older hash function h_a to the newer one h_b; behind the last
-// one h_b becomes the older [§4.2]. Keys of eight bytes are numbers, others follow the order of their digests. Who asks with a
-// digest alone has no place in that order: both functions are tried, at up to twice the rate. Small remainders, r ≤ 2 log log n: two levels [§5.3]. Large ones: signatures, and a
-// backyard of whole hashes [§5.4]. docs/filters/broom_paper.md draws them.
+// Every call of ADAPT rehashes c = 3 keys, in their order, from the older hash function h_a to the
+// newer one h_b; behind the last one h_b becomes the older [§4.2]. Keys of eight bytes are numbers,
+// others follow the order of their digests. Who asks with a digest alone has no place in that
+// order: both functions are tried, at up to twice the rate. Small remainders, r ≤ 2 log log n: two
+// levels [§5.3]. Large ones: signatures, and a backyard of whole hashes [§5.4].
+// docs/filters/broom_paper.md draws them.
 //
-// **Take broom.hpp for work.** This one keeps ε against the adversaries that its paper considers, and loses to three that it does
-// not (`genista lab run broom-gap`): keys that collided with one and the same member are likely to collide with each other, and
-// the literal ghost rule forgets it. The two options at the end of broom_paper_options stop those; what they cost is in the page.
+// **Take broom.hpp for work.** This one keeps ε against the adversaries that its paper considers,
+// and loses to three that it does not (`genista lab run broom-gap`): keys that collided with one
+// and the same member are likely to collide with each other, and the literal ghost rule forgets it.
+// The two options at the end of broom_paper_options stop those; what they cost is in the page.
 //
-// The order of steps is the broom filter's. R needs an index (remote/indexed.hpp) for REVLOOKUP, and to remember who left a ghost:
-// an insert writes two records of it, an erase reads two ranges and writes three, a false positive reads 2 + c ranges and writes
-// 2 c records; one more where somebody is in the way. Nothing is read for an answer "absent", and for an insert only if it collides.
-// What R says is checked: no fingerprint is taken away that R does not name twice as this key's.
+// The order of steps is the broom filter's. R needs an index (remote/indexed.hpp) for REVLOOKUP,
+// and to remember who left a ghost: an insert writes two records of it, an erase reads two ranges
+// and writes three, a false positive reads 2 + c ranges and writes 2 c records; one more where
+// somebody is in the way. Nothing is read for an answer "absent", and for an insert only if it
+// collides. What R says is checked: no fingerprint is taken away that R does not name twice as this
+// key's.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
-// included; look-ups wait for the local part of a change.
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
+// each other, remote reads included; look-ups wait for the local part of a change.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +88,8 @@ struct broom_paper_details {
     std::uint64_t phases = 0;    // hash functions that have timed out
     std::uint64_t rehashed = 0;  // keys, by frontier
     std::uint64_t rebuilds = 0;  // all keys at once
-    // Adaptivity bits, ghosts included, of every group of 64 quotients (16 for rates of 1/8 and more).
+    // Adaptivity bits, ghosts included, of every group of 64 quotients (16 for rates of 1/8 and
+    // more).
     std::vector<std::uint32_t> group_bits{};
     std::uint64_t table_bytes = 0, string_bytes = 0, overflow_bytes = 0;
 };
@@ -100,11 +108,11 @@ class broom_paper_filter : public plain_surface<broom_paper_filter>,
     broom_paper_filter& operator=(broom_paper_filter&&) noexcept;
     ~broom_paper_filter();
 
-    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An audit also sees that no fingerprint is a prefix of another, and
-    // that the ghosts are those of the index.
+    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An audit also sees that no
+    // fingerprint is a prefix of another, and that the ghosts are those of the index.
 
-    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert,
-    // erase and adapt are errors.
+    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
+    // rebuild first; until then insert, erase and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<broom_paper_filter> load(std::span<const std::byte> bytes) noexcept;
 

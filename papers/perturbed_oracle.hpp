@@ -1,17 +1,20 @@
 // perturbed_oracle: an oracle that makes mistakes on purpose, to see what they cost.
 //
-//     random      p and q each off by a factor of its own, between 1/f and f (the logarithm evenly): an honest estimate
+//     random      p and q each off by a factor of its own, between 1/f and f (the logarithm
+//                 evenly): an honest estimate
 //     too_small   p f and q / f: every key gets fewer bits than it deserves; the rate suffers
 //     too_large   p / f and q f: more than it deserves; the space suffers
 //     constant    the same odds for everybody: knows nothing
 //     shuffled    another key's odds: knows everything, of somebody else
 //     swapped     p for q and q for p: takes what is asked for for what is stored
 //
-// Which mistake a key meets depends on the key and the seed alone (oracle.hpp, I1), so no filter over it denies a member.
-// What it wraps is shared, not copied; its bytes are that oracle's and its own.
+// Which mistake a key meets depends on the key and the seed alone (oracle.hpp, I1), so no filter
+// over it denies a member. What it wraps is shared, not copied; its bytes are that oracle's and its
+// own.
 //
-// Shuffled, an integer key below `universe` gets the odds of another such key by a permutation of all of them: the odds as a
-// whole are the world's, only dealt out anew. Any other key gets one of `others`, drawn by its hash.
+// Shuffled, an integer key below `universe` gets the odds of another such key by a permutation of
+// all of them: the odds as a whole are the world's, only dealt out anew. Any other key gets one of
+// `others`, drawn by its hash.
 #pragma once
 
 #include <algorithm>

@@ -121,7 +121,8 @@ filter_stats weighted_bloom_filter::stats() const noexcept {
                        table_.allocated_bytes() + sizeof *this);
 }
 
-// Its own fields, not the common ones: what it expects is no rate in (0, 1/2]. The hash key is where the others have it.
+// Its own fields, not the common ones: what it expects is no rate in (0, 1/2]. The hash key is
+// where the others have it.
 result<void> weighted_bloom_filter::save(sink& out) const noexcept {
     const auto info = describe(snapshot_kind::weighted_bloom, weighted_bloom_version, hash_);
     if (!info) return info.error();

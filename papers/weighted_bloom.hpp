@@ -1,12 +1,15 @@
-// weighted_bloom_filter: the weighted Bloom filter of Bruck, Gao and Jiang, as [daisy §1.2] retells it. Here to be understood, and to fail:
-// it is the control of daisy_bloom_filter, which nobody should use in its place.
+// weighted_bloom_filter: the weighted Bloom filter of Bruck, Gao and Jiang, as [daisy §1.2] retells
+// it. Here to be understood, and to fail: it is the control of daisy_bloom_filter, which nobody
+// should use in its place.
 //
 //     k_x = (m/n) ln 2 + log(q_x / p_x) - D,    D = Σ p_x log(q_x / p_x),    rounded, and at least 0
 //
-// minimises the rate averaged over inputs and queries, Σ q_x 2^-k_x = 2^(D - (m/n) ln 2), if a k_x may be any real number, negative ones
-// included, and the table is then half full: Σ p_x k_x = (m/n) ln 2. But probes are not negative. A key that is hardly ever asked for has a
-// hugely negative k_x, which becomes 0, and its p_x log(q_x/p_x) remains in D: all other keys get more probes than the table has room for.
-// It fills up with ones, and every query passes. One such key is enough [daisy §1.2].
+// minimises the rate averaged over inputs and queries, Σ q_x 2^-k_x = 2^(D - (m/n) ln 2), if a k_x
+// may be any real number, negative ones included, and the table is then half full: Σ p_x k_x =
+// (m/n) ln 2. But probes are not negative. A key that is hardly ever asked for has a hugely
+// negative k_x, which becomes 0, and its p_x log(q_x/p_x) remains in D: all other keys get more
+// probes than the table has room for. It fills up with ones, and every query passes. One such key
+// is enough [daisy §1.2].
 //
 //   I1  no false negative: a key is found with the odds that it was inserted with.
 //   I2  no key takes more than max_probes, however rare (p_x = 0 would be infinitely many).
@@ -32,7 +35,8 @@ struct weighted_bloom_options {
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
 };
 
-// D of a universe. An error for odds that are none, and where it is infinite: a key that is stored and never asked for.
+// D of a universe. An error for odds that are none, and where it is infinite: a key that is stored
+// and never asked for.
 [[nodiscard]] result<double> mean_log_ratio_of(std::span<const odds_group> groups) noexcept;
 
 class weighted_bloom_filter {

@@ -1,5 +1,6 @@
-// whitelist_filter: what there is behind its header. Two locks: `changing`, one change at a time, held while R is read; `looking`, the
-// bits themselves, shared by look-ups and alone for the local part of a change.
+// whitelist_filter: what there is behind its header. Two locks: `changing`, one change at a time,
+// held while R is read; `looking`, the bits themselves, shared by look-ups and alone for the local
+// part of a change.
 #include "papers/whitelist.hpp"
 
 #include <algorithm>
@@ -60,8 +61,9 @@ whitelist_filter::whitelist_filter(whitelist_filter&&) noexcept = default;
 whitelist_filter& whitelist_filter::operator=(whitelist_filter&&) noexcept = default;
 whitelist_filter::~whitelist_filter() = default;
 
-// [Lemma 28]: a list of n log log u / log u entries, log u bits each, is as large as the Bloom filter that makes no more of them. Where
-// log n is O(log log u), and we take 1 for the constant, a Bloom filter with no false positive to be found is the smaller way.
+// [Lemma 28]: a list of n log log u / log u entries, log u bits each, is as large as the Bloom
+// filter that makes no more of them. Where log n is O(log log u), and we take 1 for the constant, a
+// Bloom filter with no false positive to be found is the smaller way.
 double whitelist_filter::bloom_rate(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
     const double log_u = universe_bits;
     const double fitting =

@@ -1,38 +1,46 @@
-// whitelist_filter: a Bloom filter and a list of its mistakes, the plainest way to adapt without help [broom18 §6, Lemma 28].
+// whitelist_filter: a Bloom filter and a list of its mistakes, the plainest way to adapt without
+// help [broom18 §6, Lemma 28].
 //
 //     look-up    maybe  =  Bloom filter says maybe  and  the digest is not on the list
-//     list       the digests of all false positives found so far, whole: O(log u) bits each (digest_list.hpp)
+//     list       the digests of all false positives found so far, whole: O(log u) bits each
+//                (digest_list.hpp)
 //
-// It is here for what it shows. A filter that is told no more than "that was a false positive" needs about n log log u bits or
-// n log n, whichever is less, to keep a rate against an adversary [Thm 5]; this one gets by with that many for O(n) queries, because
-// its Bloom filter is better than was asked:
+// It is here for what it shows. A filter that is told no more than "that was a false positive"
+// needs about n log log u bits or n log n, whichever is less, to keep a rate against an adversary
+// [Thm 5]; this one gets by with that many for O(n) queries, because its Bloom filter is better
+// than was asked:
 //
 //     rate of the Bloom filter  =  min(ε, log log u / log u);  where n ≤ log u, so that log n is the smaller one:  min(ε, n^-2)
 //
-// so that a list of O(n log log u / log u) entries is all that O(n) queries can make. **The list grows with every false positive, for
-// ever**: with q queries of new absent keys it has about q times that rate. Take broom.hpp for work: told whom an absent key collided
-// with, it needs no list.
+// so that a list of O(n log log u / log u) entries is all that O(n) queries can make. **The list
+// grows with every false positive, for ever**: with q queries of new absent keys it has about q
+// times that rate. Take broom.hpp for work: told whom an absent key collided with, it needs no
+// list.
 //
-//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned, as long as R holds x; under threads, failing
-//       stores and failing memory.
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned, as long as R
+//       holds x; under threads, failing stores and failing memory.
 //   I2  A call that reports an error has changed nothing.
 //   I3  Nobody on the list was in R when it was put there, nor a key of the same digest.
 //
-// **Why I1 holds.** A store commits x to R before it calls insert(x), and insert takes x off the list. adapt(x) asks R and lists x
-// under one lock, the one that insert takes. If insert(x) had the lock first, R held x by then, and adapt sees it. If adapt had it
-// first, insert takes x off afterwards. R is asked for the digest and not for the key alone: two keys may share one (`trusted` hash),
-// and listing one of them would deny the other.
+// **Why I1 holds.** A store commits x to R before it calls insert(x), and insert takes x off the
+// list. adapt(x) asks R and lists x under one lock, the one that insert takes. If insert(x) had the
+// lock first, R held x by then, and adapt sees it. If adapt had it first, insert takes x off
+// afterwards. R is asked for the digest and not for the key alone: two keys may share one
+// (`trusted` hash), and listing one of them would deny the other.
 //
-// **R is the truth.** If R denies a key that it holds (a replica that lags behind), the key is listed and denied, as R denied it; a
-// filter that learns one bit has nothing to check it against. insert(x) once more takes it off. Errors, and records that do not
-// belong where R gave them, list nobody.
+// **R is the truth.** If R denies a key that it holds (a replica that lags behind), the key is
+// listed and denied, as R denied it; a filter that learns one bit has nothing to check it against.
+// insert(x) once more takes it off. Errors, and records that do not belong where R gave them, list
+// nobody.
 //
-// That one bit is all it uses of R, and all of it that a store's own look-up has not found out already: this is a *local* filter in
-// the sense of the text, and the read is there for the race above. There is no erase, as for any Bloom filter: a key that has left R
-// is a false positive, and is listed when it is asked for.
+// That one bit is all it uses of R, and all of it that a store's own look-up has not found out
+// already: this is a *local* filter in the sense of the text, and the read is there for the race
+// above. There is no erase, as for any Bloom filter: a key that has left R is a false positive, and
+// is listed when it is asked for.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, an insert for the read
-// of an adapt as well; look-ups wait for the local part of a change only.
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
+// each other, an insert for the read of an adapt as well; look-ups wait for the local part of a
+// change only.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +71,8 @@ struct whitelist_details {
     std::uint64_t list_bytes = 0, bloom_bytes = 0;
 };
 
-// What a whitelist asks of R, without its type. What R says is checked: a record that is not where its key belongs is an error.
+// What a whitelist asks of R, without its type. What R says is checked: a record that is not where
+// its key belongs is an error.
 class digest_source {
   public:
     // Does R hold a key with this digest? One read of one position.
@@ -87,7 +96,8 @@ class remote_digests final : public digest_source {
         if (!done) return done.error();
         return held;
     }
-    // take(digest) for each record; false stops. Nothing thrown by R (a map of the caller's) comes through.
+    // take(digest) for each record; false stops. Nothing thrown by R (a map of the caller's) comes
+    // through.
     template <class Take>
     result<void> each(position_range range, Take take) noexcept {
         bool lied = false;
@@ -120,8 +130,8 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     static constexpr unsigned min_universe_bits = 2;
     static constexpr unsigned max_universe_bits = 65'536;
 
-    // Allocates the whole Bloom filter; the list begins with nothing. Keys past the capacity are accepted: the rate then exceeds
-    // the promise, slowly, and no key is lost.
+    // Allocates the whole Bloom filter; the list begins with nothing. Keys past the capacity are
+    // accepted: the rate then exceeds the promise, slowly, and no key is lost.
     [[nodiscard]] static result<whitelist_filter> make(const whitelist_options& options = {}) noexcept;
     // A filter of everything R holds.
     template <remote_map R>
@@ -176,7 +186,8 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         return done;
     }
 
-    // A loaded filter goes on at once. Keys that were inserted since it was saved have to be inserted again, as into any other.
+    // A loaded filter goes on at once. Keys that were inserted since it was saved have to be
+    // inserted again, as into any other.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<whitelist_filter> load(std::span<const std::byte> bytes) noexcept;
 

@@ -1,9 +1,12 @@
-// All filters, the remote map in memory, and what is needed to save and load a filter: one include to start with.
+// All filters, the remote map in memory, and what is needed to save and load a filter: one include
+// to start with.
 //
-// Most people want broom_filter (filters/broom.hpp) before a slow store, or blocked_bloom_filter where nothing can be read back
-// to learn from. docs/choosing.md compares them all. A program that compiles often should include the one header it uses.
+// Most people want broom_filter (filters/broom.hpp) before a slow store, or blocked_bloom_filter
+// where nothing can be read back to learn from. docs/choosing.md compares them all. A program that
+// compiles often should include the one header it uses.
 //
-// Not included: the guarded stores over RocksDB (stores/rocksdb/guarded_db.hpp, clustered_db.hpp), which need its headers.
+// Not included: the guarded stores over RocksDB (stores/rocksdb/guarded_db.hpp, clustered_db.hpp),
+// which need its headers.
 #pragma once
 
 #include "genista/filters/adaptive_bloom.hpp"

@@ -1,6 +1,8 @@
-// The version of genista: macros for the preprocessor, and a function for the library that is linked.
+// The version of genista: macros for the preprocessor, and a function for the library that is
+// linked.
 //
-// The two can differ when headers and library come from different installations; compare them if that matters:
+// The two can differ when headers and library come from different installations; compare them if
+// that matters:
 //
 //     if (genista::library_version() != GENISTA_VERSION) ...
 //

@@ -74,7 +74,8 @@ constexpr std::array adversaries_of_failures{
     adversary{"copy-rebuilt", "mistakes of a filter, asked of a copy that was rebuilt", one_bin, ask_rebuilt_copy},
 };
 
-// It wins against every filter that goes on from a snapshot: what the broom filter does not promise.
+// It wins against every filter that goes on from a snapshot: what the broom filter does not
+// promise.
 constexpr std::array adversaries_of_copies{
     adversary{"copy", "mistakes of a filter, asked of its copy", one_bin, ask_copy},
 };

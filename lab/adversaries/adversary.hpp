@@ -1,4 +1,5 @@
-// An adversary of the ADAPTIVITY-GAME: a way of choosing operations. One file each; adversaries.cpp lists them.
+// An adversary of the ADAPTIVITY-GAME: a way of choosing operations. One file each; adversaries.cpp
+// lists them.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@ struct budget {
     std::function<void(double)> progress = [](double) {};
 };
 
-// The filter on which an attack is strongest. Sizes are no secret, and an adversary may well find a small filter, or
-// make one by erasing: where all absent keys fall into one bin, each of them tells something about it.
+// The filter on which an attack is strongest. Sizes are no secret, and an adversary may well find a
+// small filter, or make one by erasing: where all absent keys fall into one bin, each of them tells
+// something about it.
 struct stage {
     std::uint64_t capacity = 45;  // what the filter is made for; up to 45 is one bin of the broom filter
     std::uint64_t keys = 45;      // what it holds when the game begins
@@ -38,9 +40,11 @@ struct adversary {
     std::string_view name;
     std::string_view idea;  // one line
     stage plays_on;
-    // The arena comes filled with keys 0, 1, …, size() - 1 as members. Absent keys are taken from 2^40 upward.
+    // The arena comes filled with keys 0, 1, …, size() - 1 as members. Absent keys are taken from
+    // 2^40 upward.
     void (*play)(arena&, const budget&);
-    // Its claims rest on what keys have in common that were never compared, which the proof of [broom18 Lemma 13] does not count.
+    // Its claims rest on what keys have in common that were never compared, which the proof of
+    // [broom18 Lemma 13] does not count.
     bool uses_history_of_others = false;
 };
 

@@ -1,5 +1,5 @@
-// The attacks, one function each, defined in the files of this directory; adversaries.cpp lists them and says what they
-// do.
+// The attacks, one function each, defined in the files of this directory; adversaries.cpp lists
+// them and says what they do.
 #pragma once
 
 #include "lab/adversaries/adversary.hpp"

@@ -7,8 +7,8 @@
 
 namespace genista::lab {
 
-// Members change between slot and backyard as they leave and come back. Whoever has left must be forgotten, wherever it
-// was, and old mistakes must stay mended.
+// Members change between slot and backyard as they leave and come back. Whoever has left must be
+// forgotten, wherever it was, and old mistakes must stay mended.
 void toggle_backyard(arena& at, const budget& may_spend) {
     constexpr std::size_t remembered = 16;
     hunter me{at, may_spend};
@@ -30,9 +30,9 @@ void toggle_backyard(arena& at, const budget& may_spend) {
     }
 }
 
-// z is inserted into a full bin and costs a read: its base, or its tag, was taken. If z now went to the backyard and
-// its erase only removed the entry, then z itself would be a false positive for certain. (The law renews at both steps
-// [L2, L3].)
+// z is inserted into a full bin and costs a read: its base, or its tag, was taken. If z now went to
+// the backyard and its erase only removed the entry, then z itself would be a false positive for
+// certain. (The law renews at both steps [L2, L3].)
 void probe_backyard(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
@@ -43,8 +43,9 @@ void probe_backyard(arena& at, const budget& may_spend) {
     }
 }
 
-// If tags outlived renewals, then an absent key with a member's tag would be a false positive whenever that member lies
-// outside. Renewals tell: who came back once goes on a short list, and the claim is that it comes back again.
+// If tags outlived renewals, then an absent key with a member's tag would be a false positive
+// whenever that member lies outside. Renewals tell: who came back once goes on a short list, and
+// the claim is that it comes back again.
 void hunt_lasting_tags(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 64;
     constexpr int renewals = 16;

@@ -1,10 +1,11 @@
-// Keys that history has made alike: x1 and x2 both collided with y, so they probably collide with each other, though
-// nobody ever compared them. Lemma 13 of [broom18] bounds such a pair as if nothing was known of it;
-// docs/filters/broom.md tells the story.
+// Keys that history has made alike: x1 and x2 both collided with y, so they probably collide with
+// each other, though nobody ever compared them. Lemma 13 of [broom18] bounds such a pair as if
+// nothing was known of it; docs/filters/broom.md tells the story.
 //
-// Two false positives that hit the same member are what it takes, before that member, or one of them, gets another hash function.
-// Against a filter whose bins are renewed a few at a time: few members, and a small pool, because every fix makes the next one
-// rarer. Against one whose frontier gives c keys a new function with every false positive [§4.2]: a part of a phase, so the pool
+// Two false positives that hit the same member are what it takes, before that member, or one of
+// them, gets another hash function. Against a filter whose bins are renewed a few at a time: few
+// members, and a small pool, because every fix makes the next one rarer. Against one whose frontier
+// gives c keys a new function with every false positive [§4.2]: a part of a phase, so the pool
 // grows with the members.
 #include <algorithm>
 
@@ -19,8 +20,8 @@ constexpr std::size_t small_pool = 4;
 
 using caught_keys = std::vector<std::uint64_t>;
 
-// The first half comes in, the others are the claim; afterwards everything is as before. Returns how often the filter had to tell
-// keys apart.
+// The first half comes in, the others are the claim; afterwards everything is as before. Returns
+// how often the filter had to tell keys apart.
 std::size_t cross(hunter& me, const caught_keys& pool) {
     const auto middle = pool.begin() + static_cast<std::ptrdiff_t>(pool.size() / 2);
     const caught_keys joining{pool.begin(), middle};
@@ -66,9 +67,9 @@ void cross_pool_of_a_phase(arena& at, const budget& may_spend) {
     }
 }
 
-// Nobody leaves before the claim. As many false positives again as make the filter give every member a new hash
-// function: by the frontier of [broom18 §4.2] after a number of them in proportion to n, in a bin of the broom filter
-// after a handful.
+// Nobody leaves before the claim. As many false positives again as make the filter give every
+// member a new hash function: by the frontier of [broom18 §4.2] after a number of them in
+// proportion to n, in a bin of the broom filter after a handful.
 void cross_frontier(arena& at, const budget& may_spend) {
     hunter me{at, may_spend};
     while (!me.spent()) {
@@ -78,9 +79,10 @@ void cross_frontier(arena& at, const budget& may_spend) {
     }
 }
 
-// The frontier passes members that were hit, and not yet those who hit them: nearly a phase of false positives, then the claim.
-// Absent keys come after all members in the order of keys, so the frontier reaches them last. How many keys a false positive moves
-// is in the text, so that the adversary keeps count of the phase; keys that were told apart at an insert move it, too.
+// The frontier passes members that were hit, and not yet those who hit them: nearly a phase of
+// false positives, then the claim. Absent keys come after all members in the order of keys, so the
+// frontier reaches them last. How many keys a false positive moves is in the text, so that the
+// adversary keeps count of the phase; keys that were told apart at an insert move it, too.
 void cross_frontier_of_a_phase(arena& at, const budget& may_spend) {
     constexpr std::size_t moved_by_adapt = 3;
     hunter me{at, may_spend};

@@ -1,5 +1,6 @@
-// The plainest adversary, who asks for something new every time. Ordinary filters withstand this one too: it is the
-// yardstick for the others, and it measures the rate that the members present make.
+// The plainest adversary, who asks for something new every time. Ordinary filters withstand this
+// one too: it is the yardstick for the others, and it measures the rate that the members present
+// make.
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 

@@ -1,5 +1,6 @@
-// hunter: what most adversaries have in common. It keeps the budget, hands out absent keys that nobody has asked for yet,
-// hunts for false positives among them, and knows the moves that renew a bin.
+// hunter: what most adversaries have in common. It keeps the budget, hands out absent keys that
+// nobody has asked for yet, hunts for false positives among them, and knows the moves that renew a
+// bin.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +38,8 @@ class hunter {
 
     void insert_all(const std::vector<std::uint64_t>& keys);
     void erase_all(const std::vector<std::uint64_t>& keys);
-    // Out and in again. Under the epoch law its bin is renewed: a buried key that returns meets its own dead slot, and
-    // an erase in a full bin renews at once.
+    // Out and in again. Under the epoch law its bin is renewed: a buried key that returns meets its
+    // own dead slot, and an erase in a full bin renews at once.
     void toggle(std::uint64_t member);
     // Erases all but `count` members and toggles those, so that nothing is left of the others.
     void shrink_to(std::size_t count);

@@ -6,10 +6,10 @@
 
 namespace genista::lab {
 
-// x hits y. Later the insert of z costs a read: z collided with some member, perhaps with y. If z were now extended
-// just enough to differ from y, then x, which differs from y as well, agrees with z one time in three. (The law renews
-// the bin instead [L3].) A patient attack: z cannot be tried out before, or it would be fixed, so that only one insert
-// in N meets the y of a given x.
+// x hits y. Later the insert of z costs a read: z collided with some member, perhaps with y. If z
+// were now extended just enough to differ from y, then x, which differs from y as well, agrees with
+// z one time in three. (The law renews the bin instead [L3].) A patient attack: z cannot be tried
+// out before, or it would be fixed, so that only one insert in N meets the y of a given x.
 void probe_by_inserts(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 2;  // so that a bin has room to extend two more
     constexpr std::size_t most_inserts = 14;
@@ -33,10 +33,11 @@ void probe_by_inserts(arena& at, const budget& may_spend) {
     }
 }
 
-// Bins are secret, but a renewal gives every absent key of that bin, and no other, a new chance to be a false positive.
-// So toggling one member and asking a pool each time sorts out the absent keys that share its bin. Half of them then
-// become members: a bin that holds twice its share. A bound that came from the average load of bins would not hold for
-// the other half; ours comes from the capacity of each.
+// Bins are secret, but a renewal gives every absent key of that bin, and no other, a new chance to
+// be a false positive. So toggling one member and asking a pool each time sorts out the absent keys
+// that share its bin. Half of them then become members: a bin that holds twice its share. A bound
+// that came from the average load of bins would not hold for the other half; ours comes from the
+// capacity of each.
 void pollute_one_bin(arena& at, const budget& may_spend) {
     constexpr std::size_t asked = 600;
     constexpr std::size_t joining = 36;

@@ -1,11 +1,13 @@
-// What a filter says when it cannot do what it is asked: an insert that is refused, a store that cannot be read, keys that stay
-// behind in the store, a snapshot that comes back, a copy. None of that may tell who is a false positive.
+// What a filter says when it cannot do what it is asked: an insert that is refused, a store that
+// cannot be read, keys that stay behind in the store, a snapshot that comes back, a copy. None of
+// that may tell who is a false positive.
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 
 namespace genista::lab {
 
-// An insert that reads R has collided; if it is then refused, and its bin left as it was, the key is a certain false positive.
+// An insert that reads R has collided; if it is then refused, and its bin left as it was, the key
+// is a certain false positive.
 void probe_by_refusals(arena& at, const budget& may_spend) {
     constexpr std::size_t most_joined = 64;
     hunter me{at, may_spend};
@@ -21,8 +23,9 @@ void probe_by_refusals(arena& at, const budget& may_spend) {
     }
 }
 
-// R cannot be read by ranges. An insert that fails has collided, if the others do not fail; one that joined after it tried to read
-// has collided, too. When R is back, what of the ones that failed, and of the others once they have left?
+// R cannot be read by ranges. An insert that fails has collided, if the others do not fail; one
+// that joined after it tried to read has collided, too. When R is back, what of the ones that
+// failed, and of the others once they have left?
 void probe_during_outage(arena& at, const budget& may_spend) {
     constexpr int inserts = 40;
     hunter me{at, may_spend};
@@ -45,7 +48,8 @@ void probe_during_outage(arena& at, const budget& may_spend) {
     }
 }
 
-// Keys that were refused stay in R. If the bin can then not be renewed any more, its mistakes cannot be repaired.
+// Keys that were refused stay in R. If the bin can then not be renewed any more, its mistakes
+// cannot be repaired.
 void leave_refused_keys(arena& at, const budget& may_spend) {
     constexpr int left = 8;
     hunter me{at, may_spend};
@@ -59,8 +63,8 @@ void leave_refused_keys(arena& at, const budget& may_spend) {
     }
 }
 
-// A snapshot with an empty bin, which is then filled and attacked. Back at the snapshot, the same keys come in: do the same
-// mistakes?
+// A snapshot with an empty bin, which is then filled and attacked. Back at the snapshot, the same
+// keys come in: do the same mistakes?
 void refill_after_restart(arena& at, const budget& may_spend) {
     constexpr std::size_t keys = 40;
     constexpr std::size_t mistakes = 4;

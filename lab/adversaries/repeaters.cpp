@@ -5,8 +5,9 @@
 
 namespace genista::lab {
 
-// "The adversary queries q_1 2^s times. If q_1 is a false positive every time it is queried, the adversary sets q̂ ← q_1; otherwise
-// it chooses a new query element" [acf Thm 9]. The first query of each is a run of fresh absent keys.
+// "The adversary queries q_1 2^s times. If q_1 is a false positive every time it is queried, the
+// adversary sets q̂ ← q_1; otherwise it chooses a new query element" [acf Thm 9]. The first query
+// of each is a run of fresh absent keys.
 std::optional<std::uint64_t> find_repeater(arena& at, const repeater_plan& plan) {
     std::uint64_t asked = 0;
     while (asked < plan.candidates) {
@@ -21,7 +22,8 @@ std::optional<std::uint64_t> find_repeater(arena& at, const repeater_plan& plan)
     return std::nullopt;
 }
 
-// Against any filter, for as long as the budget lasts. Eight choices are what three selector bits give.
+// Against any filter, for as long as the budget lasts. Eight choices are what three selector bits
+// give.
 void exhaust_choices(arena& at, const budget& may_spend) {
     constexpr unsigned repeats = 8;
     hunter me{at, may_spend};

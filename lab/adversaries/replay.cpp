@@ -1,4 +1,5 @@
-// Asking again: what a filter that does not learn, or forgets what it has learnt, loses to. No member moves.
+// Asking again: what a filter that does not learn, or forgets what it has learnt, loses to. No
+// member moves.
 #include <deque>
 
 #include "lab/adversaries/attacks.hpp"
@@ -26,8 +27,9 @@ void replay_pool(arena& at, const budget& may_spend) {
     }
 }
 
-// Adaptivity room is finite. If a filter that runs out of it drops a fix, the newest (the key just fixed) or an older
-// one, then one of these guesses finds it. (The law renews the bin instead [L4].)
+// Adaptivity room is finite. If a filter that runs out of it drops a fix, the newest (the key just
+// fixed) or an older one, then one of these guesses finds it. (The law renews the bin instead
+// [L4].)
 void exhaust_adapts(arena& at, const budget& may_spend) {
     constexpr std::size_t remembered = 32;
     hunter me{at, may_spend};

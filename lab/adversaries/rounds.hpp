@@ -1,9 +1,10 @@
 // The attack in rounds, on which the lower bound for local filters rests [broom18 §6.1].
 //
-// S, n keys uniformly from the universe, are the members. Q, as many absent keys uniformly from the rest, are asked for in lexicographic
-// order. Then in each round those that got through in the round before, in the same order, until nobody does or O(n) queries are used
-// up. What a filter cannot fix comes through in every round: FP_i, who got through in round i, is what a filter has to remember
-// something about, or be wrong again.
+// S, n keys uniformly from the universe, are the members. Q, as many absent keys uniformly from the
+// rest, are asked for in lexicographic order. Then in each round those that got through in the
+// round before, in the same order, until nobody does or O(n) queries are used up. What a filter
+// cannot fix comes through in every round: FP_i, who got through in round i, is what a filter has
+// to remember something about, or be wrong again.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ struct rounds_played {
     std::vector<std::uint64_t> through{};  // |FP_1|, |FP_2|, …; the last is 0 if the attack ended by itself
 
     [[nodiscard]] bool ended() const noexcept { return !through.empty() && through.back() == 0; }
-    // Queries of the rounds after the first, and those of them that got through: what "sustained" is about.
+    // Queries of the rounds after the first, and those of them that got through: what "sustained"
+    // is about.
     [[nodiscard]] std::uint64_t repeated() const noexcept;
     [[nodiscard]] std::uint64_t repeated_through() const noexcept;
 };

@@ -1,4 +1,5 @@
-// Members that leave and come back: what is learnt about a key must not be lost with it [broom18 §4.3].
+// Members that leave and come back: what is learnt about a key must not be lost with it [broom18
+// §4.3].
 #include "lab/adversaries/attacks.hpp"
 #include "lab/adversaries/hunter.hpp"
 
@@ -22,8 +23,9 @@ void delete_and_reinsert(arena& at, const budget& may_spend) {
     }
 }
 
-// Two members have four states of presence. If a filter's state followed from who is present, in part or with a counter
-// that goes up and down, then former false positives would return with a former state.
+// Two members have four states of presence. If a filter's state followed from who is present, in
+// part or with a counter that goes up and down, then former false positives would return with a
+// former state.
 void toggle_two(arena& at, const budget& may_spend) {
     constexpr std::size_t pool_size = 2;
     hunter me{at, may_spend};
@@ -51,8 +53,9 @@ void toggle_two(arena& at, const budget& may_spend) {
     }
 }
 
-// A member that has just left must be forgotten, whatever keeps its place; and keys that differ from members in a few
-// bits must not hit them more often than others. A difference that did so once is tried on every member thereafter.
+// A member that has just left must be forgotten, whatever keeps its place; and keys that differ
+// from members in a few bits must not hit them more often than others. A difference that did so
+// once is tried on every member thereafter.
 void ask_known_members(arena& at, const budget& may_spend) {
     constexpr std::size_t relatives = 64;
     constexpr std::size_t remembered = 8;

@@ -1,4 +1,5 @@
-// Theorem 12 of [acf]: mutually unfixable sets, by preliminary, testing and permutation rounds. See acf_attacks.hpp.
+// Theorem 12 of [acf]: mutually unfixable sets, by preliminary, testing and permutation rounds. See
+// acf_attacks.hpp.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -12,8 +13,9 @@
 namespace genista::lab {
 namespace {
 
-// The c of the text's footnote 11: with more suspects than this times k it gives up. Ours then looks for one that every query lets
-// through (a filter that learns nothing has many), and else goes on for as long as it may ask.
+// The c of the text's footnote 11: with more suspects than this times k it gives up. Ours then
+// looks for one that every query lets through (a filter that learns nothing has many), and else
+// goes on for as long as it may ask.
 constexpr std::uint64_t most_suspects_per_table = 8;
 constexpr unsigned most_narrowings = 50;
 constexpr unsigned tries_of_one = 8;
@@ -69,9 +71,10 @@ class rounds {
         through.erase(std::unique(through.begin(), through.end()), through.end());
         return through;
     }
-    // Ours. The proof has k preliminary rounds after which all is quiet but for unfixable sets, because it moves one key at a time;
-    // a repair displaces others, whose absent keys come back for a while. Testing the suspects alone costs next to nothing and
-    // leaves those that never come to rest.
+    // Ours. The proof has k preliminary rounds after which all is quiet but for unfixable sets,
+    // because it moves one key at a time; a repair displaces others, whose absent keys come back
+    // for a while. Testing the suspects alone costs next to nothing and leaves those that never
+    // come to rest.
     void narrow(std::vector<std::uint64_t>& suspects) {
         unsigned unchanged = 0;
         for (unsigned i = 0; i < most_narrowings && unchanged < 3 && suspects.size() > plan_.tables && !spent(); ++i) {
@@ -93,10 +96,11 @@ class rounds {
         for (std::size_t left = all.size(); left > 1; --left) std::swap(all[left - 1], all[chance_() % left]);
     }
 
-    // "In each permutation round, the adversary picks a random subset of Q_d of size k, [...] queries all elements in Q_r in the
-    // order given by P, then repeats. If every query in these repeated queries is a false positive, the adversary stops, and
-    // sets q̂ to be the first element in P" [acf §5.3]. Ours tries smaller subsets first: where a key displaces another, two
-    // absent keys can exclude each other's repair, one for each key, whatever k is.
+    // "In each permutation round, the adversary picks a random subset of Q_d of size k, [...]
+    // queries all elements in Q_r in the order given by P, then repeats. If every query in these
+    // repeated queries is a false positive, the adversary stops, and sets q̂ to be the first
+    // element in P" [acf §5.3]. Ours tries smaller subsets first: where a key displaces another,
+    // two absent keys can exclude each other's repair, one for each key, whatever k is.
     void permute(std::vector<std::uint64_t>& suspects, unsigned size, unfixable_found& found) {
         if (suspects.size() < size) return;
         double most = 1;  // binomial(|Q_d|, size) size!

@@ -1,8 +1,10 @@
-// Controls of the ADAPTIVITY-GAME: filters that must lose it. Each lacks something that the broom filter has, and the
-// attack named beside it shows why it is there. An attack that does not win here proves nothing where it loses.
+// Controls of the ADAPTIVITY-GAME: filters that must lose it. Each lacks something that the broom
+// filter has, and the attack named beside it shows why it is there. An attack that does not win
+// here proves nothing where it loses.
 //
-// The files of this directory are compiled with GENISTA_BROOM_FAULTS: their broom filter is the variant whose rules can
-// be switched off. This header names no filter, so that both variants may include it.
+// The files of this directory are compiled with GENISTA_BROOM_FAULTS: their broom filter is the
+// variant whose rules can be switched off. This header names no filter, so that both variants may
+// include it.
 #pragma once
 
 #include <cstdint>

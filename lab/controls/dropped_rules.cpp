@@ -1,5 +1,5 @@
-// The broom filter with one rule of the epoch law switched off, under the attack that the rule is there for
-// (docs/filters/broom.md, "Why each rule is there").
+// The broom filter with one rule of the epoch law switched off, under the attack that the rule is
+// there for (docs/filters/broom.md, "Why each rule is there").
 #include <array>
 #include <stdexcept>
 #include <string_view>
@@ -59,8 +59,9 @@ class switched_off {
     broom_faults before_;
 };
 
-// A control of many games is looked at after each tenth of them, and has lost once it is beyond what ε explains: ten looks, so
-// an honest filter would be called beaten once in 10^8 times instead of 10^9.
+// A control of many games is looked at after each tenth of them, and has lost once it is beyond
+// what ε explains: ten looks, so an honest filter would be called beaten once in 10^8 times instead
+// of 10^9.
 constexpr int looks = 10;
 
 control_outcome play_dropped_rule(const dropped_rule& what, const control_plan& plan) {

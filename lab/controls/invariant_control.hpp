@@ -1,5 +1,5 @@
-// The control of broom-invariant: a broom filter whose colliding inserts extend instead of renewing (law L3 dropped), so that
-// two slots come to share a base.
+// The control of broom-invariant: a broom filter whose colliding inserts extend instead of renewing
+// (law L3 dropped), so that two slots come to share a base.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The control of broom-property10: a broom filter whose erases leave nothing behind (law L2 dropped).
+// The control of broom-property10: a broom filter whose erases leave nothing behind (law L2
+// dropped).
 #pragma once
 
 #include <cstdint>

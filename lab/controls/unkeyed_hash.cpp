@@ -1,11 +1,13 @@
-// A broom filter whose hash function is public: CRC-32C of the key, spread over 128 bits, as many tables hash their
-// integers.
+// A broom filter whose hash function is public: CRC-32C of the key, spread over 128 bits, as many
+// tables hash their integers.
 //
 // The law is in force, and yet the game is lost twice, both times by computing instead of asking.
-//   Twins. A CRC is linear: m ^ d has the CRC of m for 2^32 differences d that anybody can solve for. Such a key has
-//     the digest of the member m, so that no renewal and no extension can ever tell them apart: a permanent false
-//     positive, found without a query.
-//   Flood. Positions are public too: 113 keys of one bin, and no other, and the filter must refuse the last one though
+//   Twins. A CRC is linear: m ^ d has the CRC of m for 2^32 differences d that anybody can solve
+//   for. Such a key has
+//     the digest of the member m, so that no renewal and no extension can ever tell them apart: a
+//     permanent false positive, found without a query.
+//   Flood. Positions are public too: 113 keys of one bin, and no other, and the filter must refuse
+//   the last one though
 //     it is nearly empty. (The rate would still be kept: it comes from the capacity of a bin.)
 #include <stdexcept>
 
@@ -43,8 +45,8 @@ digest public_hash(const void* /*context*/, key_view key) noexcept {
     return public_digest(integer);
 }
 
-// Differences that leave the CRC alone, all of them at least 2^40: Gaussian elimination over the effects of single
-// bits.
+// Differences that leave the CRC alone, all of them at least 2^40: Gaussian elimination over the
+// effects of single bits.
 std::vector<std::uint64_t> blind_differences() {
     struct row {
         std::uint32_t effect;

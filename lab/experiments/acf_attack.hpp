@@ -1,4 +1,5 @@
-// What the three experiments about attacks on the cuckoo family share: games of one attack against one filter, counted and judged.
+// What the three experiments about attacks on the cuckoo family share: games of one attack against
+// one filter, counted and judged.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct attack_games {
     score seen{};
     double rate = 0;  // what the filter promises, for one query
     [[nodiscard]] double win_share() const noexcept { return games == 0 ? 0 : static_cast<double>(wins) / games; }
-    // No more false positives, and no more right claims, than ε explains: what only the broom filter promises.
+    // No more false positives, and no more right claims, than ε explains: what only the broom
+    // filter promises.
     [[nodiscard]] bool stays_at_rate() const noexcept;
     [[nodiscard]] nlohmann::json row() const;
 };

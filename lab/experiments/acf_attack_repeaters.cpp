@@ -1,12 +1,15 @@
-// acf-attack-cyclic and acf-attack-swapping: enough candidates, each asked as often as the filter has choices, and one gets through
-// for ever [acf Thms 9, 10].
+// acf-attack-cyclic and acf-attack-swapping: enough candidates, each asked as often as the filter
+// has choices, and one gets through for ever [acf Thms 9, 10].
 //
-// An absent key collides with a given member under all 2^s selectors (in all b slots of the bin) with probability 2^(-f 2^s)
-// (2^(-b f)), and a look-up meets k b members at the load: the candidates are chosen so that one is expected, which finds it in
-// 1 - 1/e of all games. Promised: at least half of 200 games are won. (The empty fingerprint is no value, so it is a little easier.)
+// An absent key collides with a given member under all 2^s selectors (in all b slots of the bin)
+// with probability 2^(-f 2^s) (2^(-b f)), and a look-up meets k b members at the load: the
+// candidates are chosen so that one is expected, which finds it in 1 - 1/e of all games. Promised:
+// at least half of 200 games are won. (The empty fingerprint is no value, so it is a little
+// easier.)
 //
-// In every row: the plain cuckoo filter, which must lose every game; the cuckooing filter, reported; and the broom filter, which must
-// stay at ε = 2^-8 by the rule for rates, over all queries and over the claims.
+// In every row: the plain cuckoo filter, which must lose every game; the cuckooing filter,
+// reported; and the broom filter, which must stay at ε = 2^-8 by the rule for rates, over all
+// queries and over the claims.
 #include <cmath>
 
 #include "lab/adversaries/acf_attacks.hpp"

@@ -1,18 +1,23 @@
-// acf-figures: Figures 1 to 4 of [acf §4]: false positives on traces, all filters with the same bits, at 95 % load.
+// acf-figures: Figures 1 to 4 of [acf §4]: false positives on traces, all filters with the same
+// bits, at 95 % load.
 //
-// n = (different keys) / (1 + |A|/|S|); the first n different keys of the trace are stored, the accesses to all others are queries,
-// every false positive is repaired. f = 8, 12 and 16 bits a slot: cuckoo, cuckooing and swapping have fingerprints of f bits, cyclic
-// with s selector bits of f - s; the broom filter (ours) is made for the same bits a key, where it can be (from about 12).
+// n = (different keys) / (1 + |A|/|S|); the first n different keys of the trace are stored, the
+// accesses to all others are queries, every false positive is repaired. f = 8, 12 and 16 bits a
+// slot: cuckoo, cuckooing and swapping have fingerprints of f bits, cyclic with s selector bits of
+// f - s; the broom filter (ours) is made for the same bits a key, where it can be (from about 12).
 //
 // Judged for f = 8 and 12:
-//   1  On network traces, at every |A|/|S|: cuckooing has at most as many false positives as cyclic (s = 1, 2, 3) and swapping, within 2
-//      standard errors of the difference of the means over the trials (a hash key each). Rivals have twice as many, so that this alone
-//      would let a filter pass that is 1.7 times worse than it should be. Made-up traces are never judged by this.
-//   2  On every trace, made-up ones too: cuckooing has no more false positives than a scalar version of the same rule, over all |A|/|S|
-//      together (judge_by_scalar in acf_figures.hpp has the limit). That is a promise about the code and none about networks.
-// f = 16 is reported: a handful of false positives in a replay. Controls, measured: the plain cuckoo filter must be worse than cuckooing
-// (1), and the scalar version with 15 % more false positives must fail (2) at f = 8, where there are enough of them to tell; the
-// smallest defect seen is printed for each f.
+//   1  On network traces, at every |A|/|S|: cuckooing has at most as many false positives as cyclic
+//      (s = 1, 2, 3) and swapping, within 2 standard errors of the difference of the means over the
+//      trials (a hash key each). Rivals have twice as many, so that this alone would let a filter
+//      pass that is 1.7 times worse than it should be. Made-up traces are never judged by this.
+//   2  On every trace, made-up ones too: cuckooing has no more false positives than a scalar
+//      version of the same rule, over all |A|/|S| together (judge_by_scalar in acf_figures.hpp has
+//      the limit). That is a promise about the code and none about networks.
+// f = 16 is reported: a handful of false positives in a replay. Controls, measured: the plain
+// cuckoo filter must be worse than cuckooing (1), and the scalar version with 15 % more false
+// positives must fail (2) at f = 8, where there are enough of them to tell; the smallest defect
+// seen is printed for each f.
 #include <cmath>
 #include <mutex>
 
@@ -66,7 +71,8 @@ replayed replay_scalar(const trace& of, std::uint64_t stored, unsigned slot_bits
     return seen;
 }
 
-// Everything of one replay: a trace, a ratio, a trial. Without rivals only what judge_by_scalar asks for.
+// Everything of one replay: a trace, a ratio, a trial. Without rivals only what judge_by_scalar
+// asks for.
 void replay_all(const trace& of, double ratio, std::uint64_t seed, std::span<const unsigned> slot_bits, bool rivals,
                 const std::function<void(const figure_place&, const replayed&)>& take) {
     const auto stored = static_cast<std::uint64_t>(static_cast<double>(of.keys.size()) / (1 + ratio));

@@ -1,4 +1,5 @@
-// The figures of [acf §4]: where a number belongs, what the trials say together, who is better, and how it is drawn.
+// The figures of [acf §4]: where a number belongs, what the trials say together, who is better, and
+// how it is drawn.
 #pragma once
 
 #include <compare>
@@ -42,7 +43,8 @@ class figure_data {
     std::map<figure_place, figure_point> points_;
 };
 
-// Filters that are no rivals: the scalar version (lab/scalar/plain_cuckooing.hpp), and the same with 15 % more false positives.
+// Filters that are no rivals: the scalar version (lab/scalar/plain_cuckooing.hpp), and the same
+// with 15 % more false positives.
 inline constexpr const char* scalar_name = "scalar";
 inline constexpr const char* defective_name = "scalar+15%";
 inline constexpr double defect_excess = 1.15;
@@ -56,14 +58,17 @@ struct figure_verdict {
 // Cuckooing against its rivals on these traces, for 8 and 12 bits.
 [[nodiscard]] figure_verdict judge_figures(const figure_data& data, const std::vector<std::string>& traces);
 
-// Which traces are judged by what is promised of networks: those of networks, without the made-up ones, which are named alike. If
-// there are none, what the user gave stands for one. None is left where all are made up: nothing was learnt about networks then.
+// Which traces are judged by what is promised of networks: those of networks, without the made-up
+// ones, which are named alike. If there are none, what the user gave stands for one. None is left
+// where all are made up: nothing was learnt about networks then.
 [[nodiscard]] std::vector<std::string> traces_of_networks(const std::vector<const trace*>& all);
 
-// A filter of the rule against the scalar version of the same rule, on one trace with slots of one size, over all |A|/|S|.
+// A filter of the rule against the scalar version of the same rule, on one trace with slots of one
+// size, over all |A|/|S|.
 //
-// *Limit*, before any run: the scalar version's false positives, one part in 2^f - 1 more because the library's fingerprints are never
-// 0, and four standard errors of the difference. It holds on any trace, because both follow one rule; it says nothing of rivals.
+// *Limit*, before any run: the scalar version's false positives, one part in 2^f - 1 more because
+// the library's fingerprints are never 0, and four standard errors of the difference. It holds on
+// any trace, because both follow one rule; it says nothing of rivals.
 struct scalar_comparison {
     std::string trace;
     unsigned slot_bits = 0;

@@ -1,13 +1,17 @@
-// acf-not-support: a few keys, asked again and again, cost the cyclic and the swapping filter a share of all queries [acf §3].
+// acf-not-support: a few keys, asked again and again, cost the cyclic and the swapping filter a
+// share of all queries [acf §3].
 //
-// Where it is visible: fingerprints so short that a random set Q of 2^(f 2^s) (2^(b f)) keys holds one that collides whatever the
-// filter does. n queries at random from Q; the false positives grow with n. Judged over n = 10^4, 10^5, 10^6 (a curve): the share of
-// false positives among n queries is at least a quarter of what the collisions foretell, at every n, and has not halved from the
-// second to the last. (While Q is large beside n, fixes break each other: the first share is the highest.)
+// Where it is visible: fingerprints so short that a random set Q of 2^(f 2^s) (2^(b f)) keys holds
+// one that collides whatever the filter does. n queries at random from Q; the false positives grow
+// with n. Judged over n = 10^4, 10^5, 10^6 (a curve): the share of false positives among n queries
+// is at least a quarter of what the collisions foretell, at every n, and has not halved from the
+// second to the last. (While Q is large beside n, fixes break each other: the first share is the
+// highest.)
 //
-// Controls with the same bits: the plain cuckoo filter pays about ε n. The cuckooing filter must stop: at the last n its share is at
-// most a tenth of theirs, and less than half of its own at the size before. (Theorem 1 speaks of small ε and half load; fingerprints of 2
-// bits at 95 % load are far from both.)
+// Controls with the same bits: the plain cuckoo filter pays about ε n. The cuckooing filter must
+// stop: at the last n its share is at most a tenth of theirs, and less than half of its own at the
+// size before. (Theorem 1 speaks of small ε and half load; fingerprints of 2 bits at 95 % load are
+// far from both.)
 #include <cmath>
 #include <string>
 #include <utility>
@@ -62,7 +66,8 @@ double ask_small_support(const std::string& filter, unsigned bits, std::uint64_t
 
 outcome measure_not_support(const run_options& options) {
     const std::vector<std::uint64_t> sizes{10'000, 100'000, 1'000'000};
-    // Few keys of a small support are fixed or not: shares differ much between seeds, and most of the time goes into the last size.
+    // Few keys of a small support are fixed or not: shares differ much between seeds, and most of
+    // the time goes into the last size.
     constexpr std::size_t seeds = 10, quick_seeds_of_the_last = 2;
     const auto seeds_of = [&](std::size_t n) {
         return options.quick && n + 1 == sizes.size() ? quick_seeds_of_the_last : seeds;
@@ -112,7 +117,8 @@ outcome measure_not_support(const run_options& options) {
         }
         const curve &pays = curves[0], &stops = curves[1], &plain = curves[2];
         for (const double share : pays.share) kept = kept && share >= against.foretold() / 4;
-        // Not against the first size: there the repairs that each of the few keys takes once, up to |Q| times the choices, are 10 % of n.
+        // Not against the first size: there the repairs that each of the few keys takes once, up to
+        // |Q| times the choices, are 10 % of n.
         kept = kept && pays.share.back() >= pays.share[1] / 2;
         controls_failed = controls_failed && stops.share.back() <= pays.share.back() / 10 &&
                           stops.share.back() <= stops.share[1] / 2 &&

@@ -1,10 +1,13 @@
-// acf-support: what a fixed sequence of n queries costs the cuckooing filter depends on how many different keys it has [acf Thm 1].
+// acf-support: what a fixed sequence of n queries costs the cuckooing filter depends on how many
+// different keys it has [acf Thm 1].
 //
-// acf_support.hpp has the sequences, the limits and where they come from. Filters with hash keys of their own, n = 10^4 to 10^6, tables of
-// N = 1.2 n and N = n bins, |Q| = 1, 10, .. n; at every |Q| so many sets Q that about 6,000 keys of them are first mistakes.
+// acf_support.hpp has the sequences, the limits and where they come from. Filters with hash keys of
+// their own, n = 10^4 to 10^6, tables of N = 1.2 n and N = n bins, |Q| = 1, 10, .. n; at every |Q|
+// so many sets Q that about 6,000 keys of them are first mistakes.
 //
-// Control: the plain cuckoo filter plays the same sequences. It is never repaired, so it must exceed the limit of `again` wherever a
-// key is asked for twice; where none is (|Q| = n) it does nothing wrong, and keeps all limits.
+// Control: the plain cuckoo filter plays the same sequences. It is never repaired, so it must
+// exceed the limit of `again` wherever a key is asked for twice; where none is (|Q| = n) it does
+// nothing wrong, and keeps all limits.
 #include "lab/experiments/acf_support.hpp"
 
 #include <mutex>

@@ -1,25 +1,32 @@
-// acf-support: sequences of queries against a filter, and what Theorem 1 allows them to cost [acf §3].
+// acf-support: sequences of queries against a filter, and what Theorem 1 allows them to cost [acf
+// §3].
 //
-// Two tables of N bins with one slot each, n stored keys, ε = 2^-f. A sequence asks for each of |Q| absent keys, then for each of
-// them again, and so on: n queries at most. Every false positive is repaired. A look-up changes nothing, so a round without a
-// false positive ends a sequence: all further rounds would go the same way.
+// Two tables of N bins with one slot each, n stored keys, ε = 2^-f. A sequence asks for each of |Q|
+// absent keys, then for each of them again, and so on: n queries at most. Every false positive is
+// repaired. A look-up changes nothing, so a round without a false positive ends a sequence: all
+// further rounds would go the same way.
 //
-// *Limits*, from the proof with its constants estimated, not proved; earlier totals were known when they were set:
+// *Limits*, from the proof with its constants estimated, not proved; earlier totals were known when
+// they were set:
 //
-//   first    Keys of Q that are mistaken at least once. A query compares with one slot of each table, so the share of initial
-//            mistakes is at most ε n/N (Lemma 4). A repair moves 1/(1 - n/2N) ≤ 2 keys on average, each of which hits a further
-//            key of Q with probability ε|Q|/N (Criterion 1): at most 2 ε|Q|/N a mistake, of which twice as much is allowed.
-//            The count is judged by the rule for rates at ε n/N (1 + 4 ε|Q|/N).
-//   again    Keys of Q that are mistaken in the first round and, repaired, once more in the second. Either two keys undo each
-//            other's repair: 4 ε|Q|/N of the mistakes by the above, 8 allowed. Or the key they collide with cannot move, because
-//            it hangs on a cycle of the graph of bins (Criterion 2). Bins on components with a cycle: at N = n, the threshold of
-//            random graphs, about n^(2/3) on average with a standard deviation of 1.6 n^(2/3), so that the mean over m filters is
-//            allowed 1 + 6 · 1.6/sqrt(m) times n^(-1/3); at N = 1.2 n about 7 in all, and twice 7/n is allowed.
-//   total    All false positives of a whole sequence of n queries, the mean over the filters: ε n/N |Q| (1 + 4 ε|Q|/N), within
-//            six standard deviations, and what the paper calls O(log⁴ n): 10 at N = 1.2 n, 2 log² n at N = n, as before.
+//   first    Keys of Q that are mistaken at least once. A query compares with one slot of each
+//            table, so the share of initial mistakes is at most ε n/N (Lemma 4). A repair moves
+//            1/(1 - n/2N) ≤ 2 keys on average, each of which hits a further key of Q with
+//            probability ε|Q|/N (Criterion 1): at most 2 ε|Q|/N a mistake, of which twice as much
+//            is allowed. The count is judged by the rule for rates at ε n/N (1 + 4 ε|Q|/N).
+//   again    Keys of Q that are mistaken in the first round and, repaired, once more in the second.
+//            Either two keys undo each other's repair: 4 ε|Q|/N of the mistakes by the above, 8
+//            allowed. Or the key they collide with cannot move, because it hangs on a cycle of the
+//            graph of bins (Criterion 2). Bins on components with a cycle: at N = n, the threshold
+//            of random graphs, about n^(2/3) on average with a standard deviation of 1.6 n^(2/3),
+//            so that the mean over m filters is allowed 1 + 6 · 1.6/sqrt(m) times n^(-1/3); at N =
+//            1.2 n about 7 in all, and twice 7/n is allowed.
+//   total    All false positives of a whole sequence of n queries, the mean over the filters: ε n/N
+//            |Q| (1 + 4 ε|Q|/N), within six standard deviations, and what the paper calls O(log⁴
+//            n): 10 at N = 1.2 n, 2 log² n at N = n, as before.
 //
-// `total` alone says nothing for small Q, where the additive term is everything. `first` and `again` are counted over so many
-// disjoint sets Q that 15 % more of either is seen at every |Q|.
+// `total` alone says nothing for small Q, where the additive term is everything. `first` and
+// `again` are counted over so many disjoint sets Q that 15 % more of either is seen at every |Q|.
 #pragma once
 
 #include <algorithm>
@@ -127,7 +134,8 @@ class support_world {
     support_world(const support_world&) = delete;
     support_world& operator=(const support_world&) = delete;
 
-    // One whole sequence, then sequences of two rounds, until `wanted` different keys were asked for.
+    // One whole sequence, then sequences of two rounds, until `wanted` different keys were asked
+    // for.
     [[nodiscard]] support_seen play(const support_law& law, std::uint64_t wanted) {
         support_seen seen;
         while (seen.asked < wanted) {

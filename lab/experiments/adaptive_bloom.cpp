@@ -1,18 +1,22 @@
 // adaptive-bloom: a cascade of Bloom filters with dead cells keeps its rate [broom17 §5, Thm 19].
 //
-//     the game    five adversaries that do not erase, for n queries and beyond, across rebuilds: rate at most ε, no member denied
-//     space       all that is allocated ≤ 1.05 (1 + 8 ε) log e · n log(1/ε) bits for a million keys, the same after n queries
-//     levels      n_i against its expectation; how far look-ups go, and at most 2 log(1/ε) cells on average
-//     R           no read for an insert or a negative, one for a true positive, O(1) for a false one
+//     the game    five adversaries that do not erase, for n queries and beyond, across rebuilds:
+//                 rate at most ε, no member denied
+//     space       all that is allocated ≤ 1.05 (1 + 8 ε) log e · n log(1/ε) bits for a million
+//                 keys, the same after n queries
+//     levels      n_i against its expectation; how far look-ups go, and at most 2 log(1/ε) cells on
+//                 average
+//     R           no read for an insert or a negative, one for a true positive, O(1) for a false
+//                 one
 //
 // At ε = 1/4, 1/8, 1/16 and 2^-8: with the last one only one level is left above the first.
 //
-// Sample: at each rate at least 10^4/ε queries in the sum over the adversaries, the rule for rates (docs/papers.md) for each of
-// them, for its claims, and for the sum. False alarm: at most 10^-9 for each of 44 judgements. Smallest lie caught: 10 % at 99.9 %
-// in the sum.
+// Sample: at each rate at least 10^4/ε queries in the sum over the adversaries, the rule for rates
+// (docs/papers.md) for each of them, for its claims, and for the sum. False alarm: at most 10^-9
+// for each of 44 judgements. Smallest lie caught: 10 % at 99.9 % in the sum.
 //
-// Controls: a plain Bloom filter, which is the same with FIX switched off, must lose to the four adversaries that ask again; with a
-// plain bit for each cell the space bound must break.
+// Controls: a plain Bloom filter, which is the same with FIX switched off, must lose to the four
+// adversaries that ask again; with a plain bit for each cell the space bound must break.
 #include <algorithm>
 #include <array>
 

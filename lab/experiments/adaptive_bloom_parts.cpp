@@ -28,7 +28,8 @@ bloom_game play_bloom_game(arena& at, std::string_view name, std::uint64_t queri
 
 }  // namespace
 
-// ---- the game -----------------------------------------------------------------------------------------------------------
+// ---- the game
+// -----------------------------------------------------------------------------------------------------------
 
 bool bloom_game::within(double rate) const noexcept {
     return seen.negatives > 0 && seen.false_positives <= most_plausible_hits(seen.negatives, rate) &&
@@ -70,7 +71,8 @@ bloom_game play_plain_bloom(std::string_view adversary, std::uint64_t n, double 
     return play_bloom_game(*at, adversary, queries, seed);
 }
 
-// ---- one filter, taken apart --------------------------------------------------------------------------------------------
+// ---- one filter, taken apart
+// --------------------------------------------------------------------------------------------
 
 void read_counts::add(std::uint64_t cost) noexcept {
     ++operations;
@@ -107,7 +109,8 @@ nlohmann::json path_counts::json() const {
 bool bloom_anatomy::space_kept() const noexcept {
     return bits <= bits_allowed && bits_after == bits_before;
 }
-// No level takes more than it was made for before n queries are over, and the text's cost of a look-up holds on average.
+// No level takes more than it was made for before n queries are over, and the text's cost of a
+// look-up holds on average.
 bool bloom_anatomy::levels_kept() const noexcept {
     const bool within = std::ranges::all_of(levels(), [](const adaptive_bloom_level& l) { return l.keys <= l.most; });
     const double cost = 2 * std::log2(1 / rate);
@@ -161,7 +164,8 @@ class anatomy_run {
     }
 
     bloom_anatomy dissect() {
-        // Half of the keys at once, some repairs, and the others one by one, some of which meet dead cells.
+        // Half of the keys at once, some repairs, and the others one by one, some of which meet
+        // dead cells.
         for (std::uint64_t key = 0; key < n_ / 2; ++key) put(key);
         must(filter_.rebuild(remote_.map()));
         ask_absent_keys(n_ / 4);

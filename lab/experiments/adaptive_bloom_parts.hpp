@@ -1,4 +1,5 @@
-// What the experiment adaptive-bloom measures of one filter (adaptive_bloom_parts.cpp), before adaptive_bloom.cpp judges it.
+// What the experiment adaptive-bloom measures of one filter (adaptive_bloom_parts.cpp), before
+// adaptive_bloom.cpp judges it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace genista::lab {
 
-// One adversary against one filter: all its queries of absent keys, and those on which it staked its claim.
+// One adversary against one filter: all its queries of absent keys, and those on which it staked
+// its claim.
 struct bloom_game {
     std::string_view adversary;
     score seen;
@@ -49,8 +51,9 @@ struct path_counts {
 struct bloom_anatomy {
     double rate = 0;
     double bits_before = 0, bits_after = 0;  // a key, all that is allocated
-    // The same for a filter of a million keys, where pages and the object itself weigh nothing: with the lists of dead cells, and
-    // with a plain bit for each cell; and its levels 1, …, d alone.
+    // The same for a filter of a million keys, where pages and the object itself weigh nothing:
+    // with the lists of dead cells, and with a plain bit for each cell; and its levels 1, …, d
+    // alone.
     double bits = 0, bits_plainly = 0, bits_of_upper = 0;
     double bits_allowed = 0;
     std::uint64_t rebuilds_within = 0;  // n queries

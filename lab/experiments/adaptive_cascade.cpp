@@ -1,17 +1,23 @@
 // adaptive-cascade: does the cascade over a single-hash filter keep [broom17 §5, Thm 20]?
 //
 // At ε = 1/4, 1/8, 1/16 and 2^-8:
-//   (1) the ADAPTIVITY-GAME against every adversary of the lab that does not ask the filter to grow, judged by the rule for rates
-//       (docs/papers.md), each adversary by itself, its claims by themselves, and the sum, which has at least 10^4/ε queries;
-//   (2) all local bits, before and after n queries and after 3 n more with a tenth of the keys replaced: at most
+//   (1) the ADAPTIVITY-GAME against every adversary of the lab that does not ask the filter to
+//   grow, judged by the rule for rates
+//       (docs/papers.md), each adversary by itself, its claims by themselves, and the sum, which
+//       has at least 10^4/ε queries;
+//   (2) all local bits, before and after n queries and after 3 n more with a tenth of the keys
+//   replaced: at most
 //       n log(1/ε) + 6 n, at 2^-8 n log(1/ε) + 4.5 n;
-//   (3) levels: as many as log* n at the most; n_1 within six standard deviations of its expectation, later n_i at most
+//   (3) levels: as many as log* n at the most; n_1 within six standard deviations of its
+//   expectation, later n_i at most
 //       ε_(i-1) n_(i-1) (1 + 1/log n) and the slack that the design gives to chance;
-//   (4) R: no read for an insert or a negative; for a false positive one point read, and a range read for each level that it was
+//   (4) R: no read for an insert or a negative; for a false positive one point read, and a range
+//   read for each level that it was
 //       found in; one range read for an erase. New hash functions, once in n queries, apart;
 //   (5) no false negative.
-// Controls: a Bloom filter, which is FIX switched off, must lose to the adversaries that repeat themselves; and at 1/4 a cascade
-// whose rates are all ε must be made of more than log* n levels. (That n queries get as far is not asked of it: they do not.)
+// Controls: a Bloom filter, which is FIX switched off, must lose to the adversaries that repeat
+// themselves; and at 1/4 a cascade whose rates are all ε must be made of more than log* n levels.
+// (That n queries get as far is not asked of it: they do not.)
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,5 @@
-// The two halves of the experiment adaptive-cascade: the game, and a life of n queries. See adaptive_cascade.cpp.
+// The two halves of the experiment adaptive-cascade: the game, and a life of n queries. See
+// adaptive_cascade.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 
 namespace genista::lab {
 
-// ---- the game: adaptive_cascade_game.cpp ------------------------------------------------------------------------------
+// ---- the game: adaptive_cascade_game.cpp
+// ------------------------------------------------------------------------------
 
 struct cascade_game {
     double rate = 0;
@@ -27,7 +29,8 @@ struct cascade_game {
 [[nodiscard]] cascade_game play_cascade_game(double rate, std::uint64_t effort, std::uint64_t seed,
                                              nlohmann::json& series);
 
-// ---- a life of n queries: adaptive_cascade_life.cpp -------------------------------------------------------------------
+// ---- a life of n queries: adaptive_cascade_life.cpp
+// -------------------------------------------------------------------
 
 // What R was asked by one kind of operation, new hash functions apart.
 struct cascade_reads {

@@ -12,8 +12,9 @@
 namespace genista::lab {
 namespace {
 
-// Stages are made for the bins of the broom filter. A cascade has none, and new hash functions after as many queries as it has
-// keys: one of about 1,000 keys lives long enough to be studied, and is small enough to be emptied and filled.
+// Stages are made for the bins of the broom filter. A cascade has none, and new hash functions
+// after as many queries as it has keys: one of about 1,000 keys lives long enough to be studied,
+// and is small enough to be emptied and filled.
 stage stage_for(const adversary& by) {
     if (by.plays_on.keys == many_bins.keys) return {20'000, 20'000};
     if (by.plays_on.keys == half_empty_bin.keys) return {1'000, 300};

@@ -1,4 +1,5 @@
-// A cascade full of keys, and n queries against it: what becomes of its levels, what R is asked. See adaptive_cascade.hpp.
+// A cascade full of keys, and n queries against it: what becomes of its levels, what R is asked.
+// See adaptive_cascade.hpp.
 #include <algorithm>
 #include <cmath>
 
@@ -58,7 +59,8 @@ class living {
         found_.push_back(key);
     }
     void fresh_query(cascade_life& seen) { query(next_absent_key_++, seen); }
-    // Half of them are absent keys never asked before, half are false positives of old: what adversaries do.
+    // Half of them are absent keys never asked before, half are false positives of old: what
+    // adversaries do.
     void any_query(cascade_life& seen, random_stream& chance) {
         const bool old = !found_.empty() && chance.below(2) == 0;
         query(old ? found_[chance.below(found_.size())] : next_absent_key_++, seen);
@@ -121,7 +123,8 @@ cascade_life live_cascade(std::uint64_t keys, double rate, cascade_rates rates, 
         for (unsigned reached = 0; reached <= level; ++reached) seen.reached[reached] += 1 / static_cast<double>(keys);
     }
     life.count_denied(0, seen);
-    // And on: a tenth of the keys leave and others come, 3 n queries, half of them false positives of old.
+    // And on: a tenth of the keys leave and others come, 3 n queries, half of them false positives
+    // of old.
     random_stream chance{seed};
     for (std::uint64_t i = 0; i < 3 * keys; ++i) {
         life.any_query(seen, chance);

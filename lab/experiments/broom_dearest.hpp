@@ -1,16 +1,20 @@
-// The dearest single write of a broom filter, in instructions [broom18 Thm 6: constant local work, for every single operation].
+// The dearest single write of a broom filter, in instructions [broom18 Thm 6: constant local work,
+// for every single operation].
 //
-// A stream of writes on a full filter: a key out, a new key in, a false positive repaired; as many for every n. Single steps are too
-// slow for all of them (a microsecond an instruction), so the stream is played several times, which is the same stream each time
-// (`repeatable`): first with a clock, and the least time of each write over these passes tells which writes are the dearest; then once
-// more, and of these every instruction is counted, R's own work left out.
+// A stream of writes on a full filter: a key out, a new key in, a false positive repaired; as many
+// for every n. Single steps are too slow for all of them (a microsecond an instruction), so the
+// stream is played several times, which is the same stream each time (`repeatable`): first with a
+// clock, and the least time of each write over these passes tells which writes are the dearest;
+// then once more, and of these every instruction is counted, R's own work left out.
 //
-// *Limits*, before any run. A write does at most this: it reads the keys of its bin (48 + 64 at the most), looks at each of them, lays the
-// bin under new salts until no two agree (each draw does with a good chance), rewrites the block of its cluster (12 KiB at the most), and
-// changes the salts of 64 bins. None of it knows n. A median renewal does all but the last two once, so no write may take more than
-// `most_renewals` median renewals of the smallest filter. And the dearest of as many writes may not grow with n: by a factor of
-// `dearest_flat` at most, over the mean of the few dearest.
-// Smallest defect seen: a step within one write that costs `most_renewals` renewals, or grows by the half while n grows a hundredfold.
+// *Limits*, before any run. A write does at most this: it reads the keys of its bin (48 + 64 at the
+// most), looks at each of them, lays the bin under new salts until no two agree (each draw does
+// with a good chance), rewrites the block of its cluster (12 KiB at the most), and changes the
+// salts of 64 bins. None of it knows n. A median renewal does all but the last two once, so no
+// write may take more than `most_renewals` median renewals of the smallest filter. And the dearest
+// of as many writes may not grow with n: by a factor of `dearest_flat` at most, over the mean of
+// the few dearest. Smallest defect seen: a step within one write that costs `most_renewals`
+// renewals, or grows by the half while n grows a hundredfold.
 #pragma once
 
 #include <algorithm>

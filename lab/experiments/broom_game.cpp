@@ -1,25 +1,29 @@
-// broom-game: does the broom filter keep its rate in the ADAPTIVITY-GAME [broom18 Def. 3, Fig. 1, Lemmas 4, 13]?
+// broom-game: does the broom filter keep its rate in the ADAPTIVITY-GAME [broom18 Def. 3, Fig. 1,
+// Lemmas 4, 13]?
 //
-// Every adversary of the lab plays against the filter at ε = 2^-8 and 2^-12, on the stage where it is strongest (often
-// a single bin), in several games with hash keys of their own. Judged by the rule for rates (docs/papers.md), for each
-// adversary: all its queries of absent keys, and by themselves those on which it staked its claim; and the sum over all
-// adversaries. The controls (lab/controls) lack one rule each and must lose to the same adversaries.
+// Every adversary of the lab plays against the filter at ε = 2^-8 and 2^-12, on the stage where it
+// is strongest (often a single bin), in several games with hash keys of their own. Judged by the
+// rule for rates (docs/papers.md), for each adversary: all its queries of absent keys, and by
+// themselves those on which it staked its claim; and the sum over all adversaries. The controls
+// (lab/controls) lack one rule each and must lose to the same adversaries.
 //
-// Then the same at 2^-8 against the filter as a user gets it: with a key of its own and an unsalted first epoch, erases that
-// are vouched for, in bulk and by halves (`forget`), keys of 15, 16 and 60 bytes, a memory limit; and in all of them the adversaries
-// of refused inserts, failing range reads, restores and copies. An adversary that makes no claim in a game did not play it,
-// which is not the same as kept; those of failures have to play, or the experiment is not kept.
+// Then the same at 2^-8 against the filter as a user gets it: with a key of its own and an unsalted
+// first epoch, erases that are vouched for, in bulk and by halves (`forget`), keys of 15, 16 and 60
+// bytes, a memory limit; and in all of them the adversaries of refused inserts, failing range
+// reads, restores and copies. An adversary that makes no claim in a game did not play it, which is
+// not the same as kept; those of failures have to play, or the experiment is not kept.
 //
-// Last, the bound from both sides: bins with 48 slots and 64 entries, nothing adapted, have to let C/N + K/2^d of all absent
-// keys through, within 3 %. With 10^7 queries the standard deviation is 0.5 %.
+// Last, the bound from both sides: bins with 48 slots and 64 entries, nothing adapted, have to let
+// C/N + K/2^d of all absent keys through, within 3 %. With 10^7 queries the standard deviation is
+// 0.5 %.
 //
-// --filter broom_paper plays against the structure of the text, with the adversaries whose pairs of keys its proof counts; the
-// others are broom-gap's.
+// --filter broom_paper plays against the structure of the text, with the adversaries whose pairs of
+// keys its proof counts; the others are broom-gap's.
 //
-// Sample: quick at least 10^4/ε queries at 2^-8 in the sum, else at both rates. False alarm: at most 10^-9 for each of
-// about 90 judgements. Smallest lie caught: 10 % above ε at 99.9 % in the sum, as for any such sample; what an attack
-// hides in few claims follows from their number, which the series has, and the controls show how far beyond it a real
-// hole lies.
+// Sample: quick at least 10^4/ε queries at 2^-8 in the sum, else at both rates. False alarm: at
+// most 10^-9 for each of about 90 judgements. Smallest lie caught: 10 % above ε at 99.9 % in the
+// sum, as for any such sample; what an attack hides in few claims follows from their number, which
+// the series has, and the controls show how far beyond it a real hole lies.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -124,7 +128,8 @@ void play_on(game_played& out, Options options, const adversary& by, const game_
         8 * static_cast<double>(at.filter().stats().local_bytes) / static_cast<double>(at.size() + (at.size() == 0));
 }
 
-// The broom filter takes more keys than it was made for, in backyards; broom_paper does not. These adversaries bring some in.
+// The broom filter takes more keys than it was made for, in backyards; broom_paper does not. These
+// adversaries bring some in.
 std::uint64_t room_for(const adversary& by) {
     const bool brings_members = by.name == "exclusion" || by.name == "backyard-probing";
     return brings_members ? by.plays_on.keys : 0;
@@ -151,7 +156,8 @@ game_played play_adversary(const adversary& by, const game_plan& p, int games, s
     return out;
 }
 
-// broom_paper's guarantee speaks of pairs of keys that were asked together, or never met; and it does not grow.
+// broom_paper's guarantee speaks of pairs of keys that were asked together, or never met; and it
+// does not grow.
 bool is_considered(const adversary& by, bool as_in_the_text) {
     return !as_in_the_text || (!by.uses_history_of_others && by.name != "growth-replay");
 }
@@ -320,7 +326,8 @@ result<outcome> run_broom_game(const run_options& options) try {
         }
         exact = ask_full_bins(options.seed, 10'000'000);
     }
-    // Some adversaries claim only what they recognise, and there may be nothing to recognise; those of failures always can.
+    // Some adversaries claim only what they recognise, and there may be nothing to recognise; those
+    // of failures always can.
     std::string waiting, silent;
     for (const adversary& by : all_adversaries()) {
         if (is_considered(by, as_in_the_text) && !played.contains(by.name))

@@ -1,19 +1,25 @@
-// broom-gap, ours: history can make keys alike that nobody ever compared, which the proof of [broom18 Lemma 13] does not count. It
-// bounds a pair that was never asked together by the chance that two hashes collide; but if x1 and x2 both collided with y, they
-// are likely to collide with each other.
+// broom-gap, ours: history can make keys alike that nobody ever compared, which the proof of
+// [broom18 Lemma 13] does not count. It bounds a pair that was never asked together by the chance
+// that two hashes collide; but if x1 and x2 both collided with y, they are likely to collide with
+// each other.
 //
 //     swap             x hits y; all members leave, x comes in: is y a false positive?
-//     pool cross       absent keys that hit; all members leave, half of the absent keys come in: what of the other half?
-//     frontier cross   the same with nobody leaving, when the frontier has rehashed the members that were hit
+//     pool cross       absent keys that hit; all members leave, half of the absent keys come in:
+//                      what of the other half?
+//     frontier cross   the same with nobody leaving, when the frontier has rehashed the members
+//                      that were hit
 //
-// They play against broom_paper with the literal ghost rule of §4.3 and its frontier, at ε = 2^-8 and 2^-12; against the same with
-// bits inherited up to the first difference (the variation in the proof of Lemma 16) and all keys rehashed at once; and against
-// broom. Shown is what docs/filters/broom_paper.md says in words: rates that do not fall with ε. Not shown, and not meant: that
-// broom_paper is not adaptive for some constant ε < 1, or that its bounds on space and time fail.
+// They play against broom_paper with the literal ghost rule of §4.3 and its frontier, at ε = 2^-8
+// and 2^-12; against the same with bits inherited up to the first difference (the variation in the
+// proof of Lemma 16) and all keys rehashed at once; and against broom. Shown is what
+// docs/filters/broom_paper.md says in words: rates that do not fall with ε. Not shown, and not
+// meant: that broom_paper is not adaptive for some constant ε < 1, or that its bounds on space and
+// time fail.
 //
-// Judged: the literal filter loses when at 2^-12 more guesses are right than ε explains (the one rule for rates), and their share
-// is at least half of that at 2^-8. The others hold when the rule finds nothing at either rate. Each is the other's control: an
-// attack that wins nowhere, or everywhere, proves nothing.
+// Judged: the literal filter loses when at 2^-12 more guesses are right than ε explains (the one
+// rule for rates), and their share is at least half of that at 2^-8. The others hold when the rule
+// finds nothing at either rate. Each is the other's control: an attack that wins nowhere, or
+// everywhere, proves nothing.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -127,7 +133,8 @@ outcome measure_gap(const run_options& options) {
             for (const double rate : gap_rates) games.push_back({attack, who, rate});
         }
     }
-    // Guesses are dear where ε is small: a false positive costs 1/ε queries, and as many it takes for a few guesses.
+    // Guesses are dear where ε is small: a false positive costs 1/ε queries, and as many it takes
+    // for a few guesses.
     const std::uint64_t coarse = options.quick ? 6'000'000 : 60'000'000,
                         fine = options.quick ? 16'000'000 : 200'000'000;
     parallel(

@@ -1,8 +1,9 @@
-// broom-large: below ε = 2^-8 the broom filter splits a remainder into signature and tail [broom18 §5.4]: the 14 bits in the
-// line are the signature, the other bits lie beside it and are read after a signature has matched. ε alone decides; the rate
-// is kept at every load.
+// broom-large: below ε = 2^-8 the broom filter splits a remainder into signature and tail [broom18
+// §5.4]: the 14 bits in the line are the signature, the other bits lie beside it and are read after
+// a signature has matched. ε alone decides; the rate is kept at every load.
 //
-// broom_paper: r > 2 log log n leads to signatures of 2 log log n bits and a backyard of whole hashes.
+// broom_paper: r > 2 log log n leads to signatures of 2 log log n bits and a backyard of whole
+// hashes.
 //
 // Control: a full filter judged by half its rate must fail.
 #include "lab/experiments/experiments.hpp"

@@ -1,12 +1,15 @@
-// broom-overflow: the first level runs over rarely and the second never fills [broom18 Lemmas 17-19].
+// broom-overflow: the first level runs over rarely and the second never fills [broom18 Lemmas
+// 17-19].
 //
-// Here the first level is a bin of 48 slots in two halves of 32, the second its backyard of 64 entries. Positions are random,
-// so a bin gets Poisson many keys, each in either half: the share of the keys that find no room is one number, the same for
-// every n (*fork*: the paper's lemmas let it vanish; a constant 3 % is what one cache line a bin costs). Each size must agree
-// with that number within five standard deviations, no backyard may reach 64, no insert may be refused, and churn, which
-// leaves dead slots behind, must not fill a backyard either.
+// Here the first level is a bin of 48 slots in two halves of 32, the second its backyard of 64
+// entries. Positions are random, so a bin gets Poisson many keys, each in either half: the share of
+// the keys that find no room is one number, the same for every n (*fork*: the paper's lemmas let it
+// vanish; a constant 3 % is what one cache line a bin costs). Each size must agree with that number
+// within five standard deviations, no backyard may reach 64, no insert may be refused, and churn,
+// which leaves dead slots behind, must not fill a backyard either.
 //
-// Control: a hash that keeps runs of 16 keys together. It is far from Poisson, and must fail the same measurement.
+// Control: a hash that keeps runs of 16 keys together. It is far from Poisson, and must fail the
+// same measurement.
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,10 +1,12 @@
-// broom-invariant for the text's structure: no fingerprint of a level is a prefix of another, whatever hash function made it
-// [broom18 Inv. 7].
+// broom-invariant for the text's structure: no fingerprint of a level is a prefix of another,
+// whatever hash function made it [broom18 Inv. 7].
 //
-// Chance drives small filters beside an exact set, in both designs, with every rule for ghosts and for rehashing. After every
-// operation the audit takes the hash of everybody who is there and counts the fingerprints that are prefixes of it: their own.
+// Chance drives small filters beside an exact set, in both designs, with every rule for ghosts and
+// for rehashing. After every operation the audit takes the hash of everybody who is there and
+// counts the fingerprints that are prefixes of it: their own.
 //
-// Control: the same keys with fingerprints that nobody extends, quotient and remainder alone: two of them must be equal.
+// Control: the same keys with fingerprints that nobody extends, quotient and remainder alone: two
+// of them must be equal.
 #include <set>
 #include <string>
 #include <utility>

@@ -1,12 +1,15 @@
-// broom-overflow for the structure of the text: the primary level rarely runs over, the second part never fills [broom18 Lemmas 17-19].
+// broom-overflow for the structure of the text: the primary level rarely runs over, the second part
+// never fills [broom18 Lemmas 17-19].
 //
-// The share of the keys that lie in the second level (small design) or in the backyard (large design), times log² n: the lemmas
-// say that it is O(1). It must stay below `most_overflow_share` for every n, in filters just built and after 3 n
-// replacements, which move gaps about. "Never fills" is checked as such: nobody is refused and the filter never has to
-// start afresh, which it does when neither part has room within its window.
+// The share of the keys that lie in the second level (small design) or in the backyard (large
+// design), times log² n: the lemmas say that it is O(1). It must stay below `most_overflow_share`
+// for every n, in filters just built and after 3 n replacements, which move gaps about. "Never
+// fills" is checked as such: nobody is refused and the filter never has to start afresh, which it
+// does when neither part has room within its window.
 //
-// Controls: the primary level as a bare array with linear probing up to the same window, fed from outside. With random
-// quotients it agrees with the filter; with a hash that keeps runs of 16 keys together, and without the slack α, it must fail.
+// Controls: the primary level as a bare array with linear probing up to the same window, fed from
+// outside. With random quotients it agrees with the filter; with a hash that keeps runs of 16 keys
+// together, and without the slack α, it must fail.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -49,8 +52,8 @@ paper_overflow_seen look_at_overflow(const paper_workload& w, std::uint64_t rebu
     return {w.filter().stats().keys, parts.overflow_keys, parts.overflow_slots, parts.rebuilds - rebuilds_before};
 }
 
-// Linear probing up to a window in a bare array of slots. Where gaps are does not depend on who lies where, so that this overflows
-// exactly as the primary level does.
+// Linear probing up to a window in a bare array of slots. Where gaps are does not depend on who
+// lies where, so that this overflows exactly as the primary level does.
 template <class Quotient>
 paper_overflow_seen probe_bare(std::uint64_t keys, std::uint64_t slots, unsigned window, Quotient quotient) {
     std::vector<bool> taken(slots + window + 1);

@@ -1,13 +1,16 @@
-// broom-property10 for the text's structure: x, once a false positive through y, is none through y again until one of them gets
-// another hash function, even if y leaves and comes back [broom18 Prop. 10].
+// broom-property10 for the text's structure: x, once a false positive through y, is none through y
+// again until one of them gets another hash function, even if y leaves and comes back [broom18
+// Prop. 10].
 //
-// (1) The property. A false positive x is repaired; then the members that were there leave and come back in any order, and x is
-// asked after every step, until somebody has got another hash function (a repair moves the frontier, so does an insert that
-// collides; a key that changes its level has changed its function, too). It must never be let through.
-// (2) The attack of [§4.3]: delete and reinsert members until x is a false positive again, then go on with that member. Every
-// look-up is a guess, judged by the one rule for rates.
+// (1) The property. A false positive x is repaired; then the members that were there leave and come
+// back in any order, and x is asked after every step, until somebody has got another hash function
+// (a repair moves the frontier, so does an insert that collides; a key that changes its level has
+// changed its function, too). It must never be let through. (2) The attack of [§4.3]: delete and
+// reinsert members until x is a false positive again, then go on with that member. Every look-up is
+// a guess, judged by the one rule for rates.
 //
-// Control: the same two with ghosts that are forgotten. There the attack wins round after round, until the frontier comes by.
+// Control: the same two with ghosts that are forgotten. There the attack wins round after round,
+// until the frontier comes by.
 #include <algorithm>
 #include <random>
 #include <string>

@@ -1,4 +1,5 @@
-// broom-remote for the structure of the text: what it asks of R [broom18 Thm 6], counted call by call on records and index.
+// broom-remote for the structure of the text: what it asks of R [broom18 Thm 6], counted call by
+// call on records and index.
 //
 //     call             point reads   range reads                                      writes of the index
 //     a negative       0             0                                                0
@@ -9,12 +10,14 @@
 //     new key          0             none, or with probability ≤ ε as many as a       2, and as many as a false positive
 //                                    false positive
 //
-// The rare ones: each of the c keys that are rehashed may collide where it goes, and where two levels match it takes one more to say
-// whose fingerprint is whose. (Should the frontier bring the false positive back, with probability ε, two more.) So the *maximum*
-// depends on c = 3 alone. It is checked as such for
-// n = 10^4, 10^5 (and 10^6), in a filter just built and in one that saw 3 n replacements; the mean must not grow with n either.
+// The rare ones: each of the c keys that are rehashed may collide where it goes, and where two
+// levels match it takes one more to say whose fingerprint is whose. (Should the frontier bring the
+// false positive back, with probability ε, two more.) So the *maximum* depends on c = 3 alone. It
+// is checked as such for n = 10^4, 10^5 (and 10^6), in a filter just built and in one that saw 3 n
+// replacements; the mean must not grow with n either.
 //
-// Controls: a Bloom filter reads for a known false positive every time it is asked; inserts judged by ε/4 must fail.
+// Controls: a Bloom filter reads for a known false positive every time it is asked; inserts judged
+// by ε/4 must fail.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -135,7 +138,8 @@ class paper_remote_run {
     std::uint64_t oldest_ = 0, next_;
 };
 
-// Reads for known false positives of a Bloom filter, asked ten times more: the share of questions that read.
+// Reads for known false positives of a Bloom filter, asked ten times more: the share of questions
+// that read.
 double bloom_share_asked_again(std::uint64_t n, std::uint64_t seed) {
     bloom_filter bloom = must(bloom_filter::make(
         {.capacity = n, .false_positive_rate = paper_small_rate, .hash = hasher{hash_key::from_seed(seed)}}));

@@ -1,17 +1,21 @@
-// broom-space for the structure of the text: (1 + o(1)) n log(1/ε) + O(n) local bits [broom18 Thm 6, Lemmas 9, 14-16].
+// broom-space for the structure of the text: (1 + o(1)) n log(1/ε) + O(n) local bits [broom18 Thm
+// 6, Lemmas 9, 14-16].
 //
 // Everything that the filter allocates, a key, is taken apart into the two terms:
 //
 //     bits a key = (1 + α(n)) r + rest(n)       r = ⌈log(1/ε)⌉
 //
-// α, what a further bit of r costs beyond itself, is measured as a difference between two filters of the large design. It must
-// fall with n and follow b · sqrt(log log n / log n), the text's form; b is fitted and told. The rest (metadata, second level or
-// backyard, room for strings) must stay below a constant and not rise with n. Then an endless attack on full filters, each
-// false positive repaired: alone, and with a replacement (one key out, one in) for every repair. That leaves ghosts, and makes a phase
-// longer, since the new keys lie above all others, ahead of the frontier. After the first phases nothing more may be added.
+// α, what a further bit of r costs beyond itself, is measured as a difference between two filters
+// of the large design. It must fall with n and follow b · sqrt(log log n / log n), the text's form;
+// b is fitted and told. The rest (metadata, second level or backyard, room for strings) must stay
+// below a constant and not rise with n. Then an endless attack on full filters, each false positive
+// repaired: alone, and with a replacement (one key out, one in) for every repair. That leaves
+// ghosts, and makes a phase longer, since the new keys lie above all others, ahead of the frontier.
+// After the first phases nothing more may be added.
 //
-// Controls, which run: Bloom filters, where a bit of r costs 1.44 bits for every n; and the same filter under the same attack that never
-// rehashes anything (rehash_rule::never), whose adaptivity bits grow with the attack.
+// Controls, which run: Bloom filters, where a bit of r costs 1.44 bits for every n; and the same
+// filter under the same attack that never rehashes anything (rehash_rule::never), whose adaptivity
+// bits grow with the attack.
 #include <algorithm>
 #include <cmath>
 #include <string>

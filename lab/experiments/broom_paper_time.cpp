@@ -1,18 +1,23 @@
-// broom-time for the structure of the text: a constant amount of local work, whatever n and ε are [broom18 Thm 6].
+// broom-time for the structure of the text: a constant amount of local work, whatever n and ε are
+// [broom18 Thm 6].
 //
-// Instructions, counted one by one (workloads/instruction_counter.hpp), in full filters. R's own work is left out; what the
-// filter does with the records that R gives is in.
+// Instructions, counted one by one (workloads/instruction_counter.hpp), in full filters. R's own
+// work is left out; what the filter does with the records that R gives is in.
 //
 //     negative, positive   look-ups of absent keys and of members: mean
-//     erase, insert        a key out, a new key in: median. An insert that finds its slot empty takes half of what others take: more of them
-//     repair               of a false positive, with the frontier's c = 3 keys: median. They differ by a third among themselves
+//     erase, insert        a key out, a new key in: median. An insert that finds its slot empty
+//                          takes half of what others take: more of them
+//     repair               of a false positive, with the frontier's c = 3 keys: median. They differ
+//                          by a third among themselves
 //
-// The two designs are judged apart. From any n to a larger one a figure may grow by `paper_flat_over_sizes`; from any r to
-// a larger one, in the large design, by `paper_flat_over_rates`. No write of the sample may take more than
-// `most_of_a_write`, for any n and ε: an insert that collides repairs, too. *Believed* constant: remainders slide within a
+// The two designs are judged apart. From any n to a larger one a figure may grow by
+// `paper_flat_over_sizes`; from any r to a larger one, in the large design, by
+// `paper_flat_over_rates`. No write of the sample may take more than `most_of_a_write`, for any n
+// and ε: an insert that collides repairs, too. *Believed* constant: remainders slide within a
 // window of 6 log n slots, O(1) words of log n bits, while ours have 64 bits for every n.
 //
-// Controls: binary search in a sorted array grows with n, inserts into a Bloom filter with log(1/ε).
+// Controls: binary search in a sorted array grows with n, inserts into a Bloom filter with
+// log(1/ε).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -110,7 +115,8 @@ void measure_paper_cell(paper_time_cell& at, const paper_samples& sample, std::u
         counter, 0, sample.erases, [&](std::uint64_t key) { sink = bloom.insert(key) == insert_outcome::full; }));
 }
 
-// By what factor a figure grows at most between two cells of one design that `compared` says are to be compared.
+// By what factor a figure grows at most between two cells of one design that `compared` says are to
+// be compared.
 template <class Compared>
 double paper_growth(const std::vector<paper_time_cell>& cells, double paper_times::*value, Compared compared) {
     double worst = 0;
@@ -154,7 +160,8 @@ outcome measure_paper_time(const run_options& options) {
     std::vector<paper_time_cell> cells = paper_time_cells(options.quick);
     double dearest = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        // A repair needs a false positive: of those that look-ups do not find in a moment, half as many.
+        // A repair needs a false positive: of those that look-ups do not find in a moment, half as
+        // many.
         paper_samples mine = sample;
         if (cells[i].rate < 0x1p-16) mine.repairs = (mine.repairs + 1) / 2;
         measure_paper_cell(cells[i], mine, options.seed);

@@ -6,11 +6,12 @@
 //     an insert of a new key      at most one, with probability at most ε (the one rule for rates)
 //     a buried key coming back    exactly one: its own dead slot is in its way
 //
-// First a freshly built filter, then 3 n replacements (one key out, one new key in), after which all is counted again,
-// together with the share of look-ups that leave the line: that is what churn costs. The filter does not grow meanwhile.
+// First a freshly built filter, then 3 n replacements (one key out, one new key in), after which
+// all is counted again, together with the share of look-ups that leave the line: that is what churn
+// costs. The filter does not grow meanwhile.
 //
-// Controls: a Bloom filter pays one read for a known false positive every time it is asked; inserts into a filter of 2^-8
-// judged by 2^-10 must fail.
+// Controls: a Bloom filter pays one read for a known false positive every time it is asked; inserts
+// into a filter of 2^-8 judged by 2^-10 must fail.
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -116,7 +117,8 @@ class remote_run {
     std::uint64_t oldest_ = 0, next_, key_of_chance_ = 1;
 };
 
-// A Bloom filter of the same rate behind the same guard: reads for a known false positive that is asked ten times more.
+// A Bloom filter of the same rate behind the same guard: reads for a known false positive that is
+// asked ten times more.
 range_read_counts bloom_asked_again(const run_options& options, std::uint64_t n, std::uint64_t queries) {
     bloom_filter bloom = must(bloom_filter::make(
         {.capacity = n, .false_positive_rate = remote_rate, .hash = hasher{hash_key::from_seed(options.seed)}}));

@@ -1,10 +1,12 @@
-// broom-replay: replaying hundreds of thousands of known false positives wastes next to no reads from the second round on.
-// Ours, and where other adaptive filters run out of room.
+// broom-replay: replaying hundreds of thousands of known false positives wastes next to no reads
+// from the second round on. Ours, and where other adaptive filters run out of room.
 //
-// A filter with 90 % of 2^22 slots in use meets 300,000, then 600,000 false positives, each repaired when it is found: one for
-// every six keys. Then all of them are asked again in rounds. What a renewal has forgotten comes back with probability ε once.
+// A filter with 90 % of 2^22 slots in use meets 300,000, then 600,000 false positives, each
+// repaired when it is found: one for every six keys. Then all of them are asked again in rounds.
+// What a renewal has forgotten comes back with probability ε once.
 //
-// Controls: the same filter without repairs, and a Bloom filter; both waste a read on each of them in every round.
+// Controls: the same filter without repairs, and a Bloom filter; both waste a read on each of them
+// in every round.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,25 +1,35 @@
-// broom-rotation: the frontier [broom18 §4.2], in broom_paper alone: our own layout renews bins instead.
+// broom-rotation: the frontier [broom18 §4.2], in broom_paper alone: our own layout renews bins
+// instead.
 //
-//     (1) Every element is rehashed after Θ(n) calls of ADAPT [Obs. 8]: without deletions a phase takes exactly ⌊n/c⌋ + 1 calls and
-//         moves n keys, for c = 3, 4, 8. With deletions ghosts are rehashed, too. Those that a phase meets are up to twice as many as
-//         there are at a time, for the ones ahead of the frontier are the oldest: at most 1.05 (n + 2 ghosts)/c + 1 calls.
-//     (2) A phase leaves O(n) adaptivity bits [Lemmas 9, 14]. A repair adds i bits with probability 2^-i, two on average; each of the c
-//         keys that it rehashes, and each key that is inserted, collides with probability ε, and then two fingerprints grow by two bits
-//         on average. Bits live until the frontier passes their key, half a phase on average. So in a phase of L repairs, with m
+//     (1) Every element is rehashed after Θ(n) calls of ADAPT [Obs. 8]: without deletions a phase
+//     takes exactly ⌊n/c⌋ + 1 calls and
+//         moves n keys, for c = 3, 4, 8. With deletions ghosts are rehashed, too. Those that a
+//         phase meets are up to twice as many as there are at a time, for the ones ahead of the
+//         frontier are the oldest: at most 1.05 (n + 2 ghosts)/c + 1 calls.
+//     (2) A phase leaves O(n) adaptivity bits [Lemmas 9, 14]. A repair adds i bits with probability
+//     2^-i, two on average; each of the c
+//         keys that it rehashes, and each key that is inserted, collides with probability ε, and
+//         then two fingerprints grow by two bits on average. Bits live until the frontier passes
+//         their key, half a phase on average. So in a phase of L repairs, with m
 //         inserts a repair, there are  L/n · (2 + 4 ε (c + m)) / 2  bits a key; `over_the_law` times as many are allowed.
-//     (3) Those of a group of 64 quotients are O(log n) [Lemmas 15, 16]: the fullest group, divided by log n, stays below
-//         `most_of_log` and does not grow with n by more than `may_grow_by`; no group ever runs full.
+//     (3) Those of a group of 64 quotients are O(log n) [Lemmas 15, 16]: the fullest group, divided
+//     by log n, stays below
+//         `most_of_log` and does not grow with n by more than `may_grow_by`; no group ever runs
+//         full.
 //
-// Under an attack by fresh false positives over several phases, and under one with a replacement (one key out, one in) for every repair,
-// which leaves ghosts. Keys are random numbers: the frontier passes them in their order. Told, not judged, is what four
-// replacements for every repair do. Of random keys: ghosts are so many that a group runs full now and then; its strings have tags, and
-// room for about 45. In ascending order, each new key above all others: where they come faster than c for a repair the frontier
-// never arrives, and Observation 8 does not hold, for the text counts calls of ADAPT, not insertions.
+// Under an attack by fresh false positives over several phases, and under one with a replacement
+// (one key out, one in) for every repair, which leaves ghosts. Keys are random numbers: the
+// frontier passes them in their order. Told, not judged, is what four replacements for every repair
+// do. Of random keys: ghosts are so many that a group runs full now and then; its strings have
+// tags, and room for about 45. In ascending order, each new key above all others: where they come
+// faster than c for a repair the frontier never arrives, and Observation 8 does not hold, for the
+// text counts calls of ADAPT, not insertions.
 //
-// Control: the same filter under the same attack, but nothing is ever rehashed (rehash_rule::never). Its first n/c repairs are no worse than
-// the first phase of the other; after as many repairs as four phases have it must have broken (2) and, or have run full, (3).
-// Smallest defects seen: in (1) one repair; in (2) 15 % of the bits, and less by what is used up of it; in (3) a fullest group of
-// `most_of_log` log n, which the run prints beside what it was.
+// Control: the same filter under the same attack, but nothing is ever rehashed
+// (rehash_rule::never). Its first n/c repairs are no worse than the first phase of the other; after
+// as many repairs as four phases have it must have broken (2) and, or have run full, (3). Smallest
+// defects seen: in (1) one repair; in (2) 15 % of the bits, and less by what is used up of it; in
+// (3) a fullest group of `most_of_log` log n, which the run prints beside what it was.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -38,7 +48,8 @@ namespace {
 constexpr double may_grow_by = 1.2;
 constexpr std::uint64_t many_replacements = 4;  // for a repair
 constexpr std::size_t bar_width = 8;            // adaptivity bits
-// Members are drawn below it. Of 2^63 numbers no two that are drawn are equal; of 2^39, a million times, one pair would be.
+// Members are drawn below it. Of 2^63 numbers no two that are drawn are equal; of 2^39, a million
+// times, one pair would be.
 constexpr std::uint64_t above_members = std::uint64_t{1} << 63;
 
 void look_at_groups(rotation_seen& seen, const broom_paper_details& parts) {

@@ -1,9 +1,11 @@
-// broom-small: for ε of 2^-8 and above the broom filter takes the design for short remainders [broom18 §5.3]: 14 bits of base
-// in the bin's line, nothing beside it. ε alone decides; the rate is kept at every load.
+// broom-small: for ε of 2^-8 and above the broom filter takes the design for short remainders
+// [broom18 §5.3]: 14 bits of base in the bin's line, nothing beside it. ε alone decides; the rate
+// is kept at every load.
 //
 // broom_paper: r ≤ 2 log log n leads to two levels, and every such ε keeps its rate.
 //
-// Control: the full 2^-8 filter judged by 2^-9 must fail. (Its true rate is about 0.75 · 2^-8: a bin is not always full.)
+// Control: the full 2^-8 filter judged by 2^-9 must fail. (Its true rate is about 0.75 · 2^-8: a
+// bin is not always full.)
 #include "lab/experiments/experiments.hpp"
 #include "lab/workloads/broom_rates.hpp"
 #include "lab/workloads/broom_run.hpp"

@@ -1,16 +1,19 @@
-// broom-space: all local bits stay within log2(1/ε) and a constant a key, for every n and however long the attack
-// [broom18 Thm 6, Lemmas 9, 14-16].
+// broom-space: all local bits stay within log2(1/ε) and a constant a key, for every n and however
+// long the attack [broom18 Thm 6, Lemmas 9, 14-16].
 //
 // *Fork*: a tail lies beside every slot, used or not, so a bit of ε below 2^-8 costs 1.06 bits.
 //
-// Two measurements. (1) Full filters of growing size, before anybody adapts: everything the filter allocates, a key, over
-// log2(1/measured rate). (2) An endless attack: fresh absent keys, each false positive repaired, up to 20 repairs a key. The
-// bits it adds must stay small and stop growing: the last third of the attack is compared with the second.
+// Two measurements. (1) Full filters of growing size, before anybody adapts: everything the filter
+// allocates, a key, over log2(1/measured rate). (2) An endless attack: fresh absent keys, each
+// false positive repaired, up to 20 repairs a key. The bits it adds must stay small and stop
+// growing: the last third of the attack is compared with the second.
 //
-// Controls, all of which run: a Bloom filter made for the measured rate, filled and asked like the broom filter, pays 0.44 log2(1/ε) over
-// the optimum, which is no constant; a whitelist (a Bloom filter and a list of the false positives found) under the same attack grows
-// as long as the attack does; and so does a broom filter that never uses the memory of a side block again (faults.hpp).
-// Smallest defects seen: 0.06 bits a key of the full filter, 1.5 bits a key (15 % of all is 1.8) and 0.05 a third under attack.
+// Controls, all of which run: a Bloom filter made for the measured rate, filled and asked like the
+// broom filter, pays 0.44 log2(1/ε) over the optimum, which is no constant; a whitelist (a Bloom
+// filter and a list of the false positives found) under the same attack grows as long as the attack
+// does; and so does a broom filter that never uses the memory of a side block again (faults.hpp).
+// Smallest defects seen: 0.06 bits a key of the full filter, 1.5 bits a key (15 % of all is 1.8)
+// and 0.05 a third under attack.
 #include <algorithm>
 #include <cmath>
 #include <vector>

@@ -1,25 +1,30 @@
-// broom-time: look-up, insert and erase do a constant amount of local work, independent of n and ε [broom18 Thm 6].
+// broom-time: look-up, insert and erase do a constant amount of local work, independent of n and ε
+// [broom18 Thm 6].
 //
-// Work is counted in instructions, one by one (workloads/instruction_counter.hpp), not timed: caches and neighbours make times
-// grow with n, and that is the machine's doing. R's own work is left out; what the filter does with the keys that a range read
-// brings is in. Filters at their capacity, n = 10^4 to 10^7, ε = 2^-8, 2^-16, 2^-24:
+// Work is counted in instructions, one by one (workloads/instruction_counter.hpp), not timed:
+// caches and neighbours make times grow with n, and that is the machine's doing. R's own work is
+// left out; what the filter does with the keys that a range read brings is in. Filters at their
+// capacity, n = 10^4 to 10^7, ε = 2^-8, 2^-16, 2^-24:
 //
 //     negative, positive   look-ups of absent keys and of members
 //     insert               of a new key, into a bin of 44 keys, without renewal
 //     erase                of a key that is buried, in a bin of 45 keys (the mean)
 //     renewal              an erase in a bin of 50 keys, which is full: the bin is laid anew
-//     renewals             how many of them an ordinary replacement (one key out, one new key in) costs on average
+//     renewals             how many of them an ordinary replacement (one key out, one new key in)
+//                          costs on average
 //
-// Bins of one size, because populations are Poisson with the same mean for every n and a step takes its time: samples are
-// small. Look-ups are judged by their mean, writes by their median. From any n to a larger one a figure may grow by
-// `flat_over_sizes` at most, from any ε to a smaller one by `flat_over_rates`: filters with tails keep one array more up to
-// date. Smallest defects seen: 25 % more over n, twice as much over ε.
+// Bins of one size, because populations are Poisson with the same mean for every n and a step takes
+// its time: samples are small. Look-ups are judged by their mean, writes by their median. From any
+// n to a larger one a figure may grow by `flat_over_sizes` at most, from any ε to a smaller one by
+// `flat_over_rates`: filters with tails keep one array more up to date. Smallest defects seen: 25 %
+// more over n, twice as much over ε.
 //
-// The theorem speaks of every single operation, so the dearest of a stream of writes is found, counted and judged, too:
-// broom_dearest.hpp has how, and the limits.
+// The theorem speaks of every single operation, so the dearest of a stream of writes is found,
+// counted and judged, too: broom_dearest.hpp has how, and the limits.
 //
-// Controls: binary search in a sorted array grows with n, a Bloom filter's inserts grow with log(1/ε); and the same stream with a walk
-// over all keys hidden in two of its inserts, which no median shows, must be found out.
+// Controls: binary search in a sorted array grows with n, a Bloom filter's inserts grow with
+// log(1/ε); and the same stream with a walk over all keys hidden in two of its inserts, which no
+// median shows, must be found out.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -83,7 +88,8 @@ class chosen_by_population {
         : filter_{filter}, bins_{filter.details().bins}, population_(bins_) {
         for (std::uint64_t key = 0; key < n; ++key) ++population_[bin_of(key)];
     }
-    // Fewer than `count` where so many bins of that population are not left: small filters have few bins.
+    // Fewer than `count` where so many bins of that population are not left: small filters have few
+    // bins.
     std::vector<std::uint64_t> keys(std::uint64_t first, unsigned population, std::uint64_t count) {
         const auto left = std::count(population_.begin(), population_.end(), population);
         count = std::min(count, static_cast<std::uint64_t>(left));
@@ -95,7 +101,8 @@ class chosen_by_population {
         }
         return found;
     }
-    // All of the first n keys that are in a bin of about this population; none if there is no such bin left.
+    // All of the first n keys that are in a bin of about this population; none if there is no such
+    // bin left.
     std::vector<std::uint64_t> keys_of_a_bin(std::uint64_t n, unsigned population) {
         for (const int more : {0, 1, -1, 2, -2, 3, -3}) {
             const auto wanted = static_cast<unsigned>(static_cast<int>(population) + more);

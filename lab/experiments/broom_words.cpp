@@ -1,10 +1,12 @@
 // broom-words: does papers/bit_strings/bit_strings.hpp keep [broom18 App. A, Lemma 29]?
 //
-// Two measurements. (1) Agreement: the word kernels against the dull twin, on every sequence of small strings with every
-// argument, and by chance on strings that fill one to four words. (2) Steps: for each operation the largest number of word
-// steps, over shapes from few strings to many and from few bits to 256 slots; it must be the same for every shape and
-// within step_bounds. The controls go through the same two measurements and must fail them: three kernels with a small
-// fault each for (1), a scan from string to string for (2). The twin and what drives it are shared with tests/bits.
+// Two measurements. (1) Agreement: the word kernels against the dull twin, on every sequence of
+// small strings with every argument, and by chance on strings that fill one to four words. (2)
+// Steps: for each operation the largest number of word steps, over shapes from few strings to many
+// and from few bits to 256 slots; it must be the same for every shape and within step_bounds. The
+// controls go through the same two measurements and must fail them: three kernels with a small
+// fault each for (1), a scan from string to string for (2). The twin and what drives it are shared
+// with tests/bits.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -16,7 +18,8 @@
 namespace genista::lab {
 namespace {
 
-// ---- controls ---------------------------------------------------------------------------------------------------
+// ---- controls
+// ---------------------------------------------------------------------------------------------------
 
 // A mask that is one bit short at its low end.
 struct forgets_the_first_bit : bits::portable_words {
@@ -51,7 +54,8 @@ template <class Strings>
     return found;
 }
 
-// ---- measurement (1): agreement ---------------------------------------------------------------------------------
+// ---- measurement (1): agreement
+// ---------------------------------------------------------------------------------
 
 struct exhaustive_sizes {
     std::size_t query_slots, query_bits, edit_slots, merge_slots, pair_slots;
@@ -67,7 +71,8 @@ template <class Strings, class Progress>
             if (slots <= sizes.query_slots) exhaust_queries(driver, sequences[i], sizes.query_bits);
             if (slots <= sizes.edit_slots) exhaust_edits(driver, sequences[i]);
             if (slots <= sizes.merge_slots) exhaust_parallel_edits(driver, sequences[i], 3);
-            // The last size is two thirds of all sequences, as each slot more makes three times as many.
+            // The last size is two thirds of all sequences, as each slot more makes three times as
+            // many.
             if (slots == most && i % 64 == 0) progress(static_cast<double>(i) / static_cast<double>(sequences.size()));
         }
     }
@@ -82,7 +87,8 @@ template <class Strings>
     return workload.driver.counts;
 }
 
-// ---- measurement (2): steps -------------------------------------------------------------------------------------
+// ---- measurement (2): steps
+// -------------------------------------------------------------------------------------
 
 struct steps_seen {
     nlohmann::json series = nlohmann::json::array();

@@ -1,25 +1,32 @@
-// daisy-bloom: a Bloom filter with ⌈k_x⌉ probes a key is a (Q, 6ε)-filter in log e · LB + O(n) bits, if n Σ p q ≤ ε [daisy Thm 12,
-// Lemma 15]; and one of rate ε itself if its parameter ε′ is tuned to it (plan_tuned).
+// daisy-bloom: a Bloom filter with ⌈k_x⌉ probes a key is a (Q, 6ε)-filter in log e · LB + O(n)
+// bits, if n Σ p q ≤ ε [daisy Thm 12, Lemma 15]; and one of rate ε itself if its parameter ε′ is
+// tuned to it (plan_tuned).
 //
-// daisy_bloom_filter over n = 10^4 .. 10^6 draws at ε = 2^-8 (in full also 2^-4 and 2^-12): Zipf inserts (s = 1.0, 1.2) with uniform queries,
-// uniform inserts with Zipf queries, two classes (0.9/0.1 stored, 0.1/0.9 asked), and traces both as inserts and as queries: those at hand,
-// else made-up ones. Each as proved and tuned, scattered and blocked, with exact odds. *Judged*:
+// daisy_bloom_filter over n = 10^4 .. 10^6 draws at ε = 2^-8 (in full also 2^-4 and 2^-12): Zipf
+// inserts (s = 1.0, 1.2) with uniform queries, uniform inserts with Zipf queries, two classes
+// (0.9/0.1 stored, 0.1/0.9 asked), and traces both as inserts and as queries: those at hand, else
+// made-up ones. Each as proved and tuned, scattered and blocked, with exact odds. *Judged*:
 //
 //   1  the condition n Σ p q ≤ ε holds;
-//   2  the rule for rates at 6 ε as proved and at ε tuned, over queries drawn from Q. A query errs if its key is absent and passes; one for
-//      a stored key is a trial that cannot err, as the definition of a (Q, ε)-filter has it. The probability there is over the hash
-//      function, so each query brings a digest of its own: else a single hot key that happens to pass would decide (in one filter it
-//      does: docs/filters/daisy_bloom.md). One table is as full as its luck, and all its queries share that: so few draws are laid
-//      many times, until a quarter of a million were kept (quick: a hundred thousand). (Digests of their own and several tables were set after results: a hot key gave
-//      1.27 ε in one filter, 20 tables of 537 kept draws 1.08 ε.)
-//   3  bits: scattered ones have at most 1.05 (1.4427 LB + 2 n₊) and a line, LB and n₊ at ε′ if tuned. The blocked ones' are shown;
-//   4  no false negative, all stored keys asked of which anything is kept (the others are let through without a look).
+//   2  the rule for rates at 6 ε as proved and at ε tuned, over queries drawn from Q. A query errs
+//      if its key is absent and passes; one for a stored key is a trial that cannot err, as the
+//      definition of a (Q, ε)-filter has it. The probability there is over the hash function, so
+//      each query brings a digest of its own: else a single hot key that happens to pass would
+//      decide (in one filter it does: docs/filters/daisy_bloom.md). One table is as full as its
+//      luck, and all its queries share that: so few draws are laid many times, until a quarter of a
+//      million were kept (quick: a hundred thousand). (Digests of their own and several tables were
+//      set after results: a hot key gave 1.27 ε in one filter, 20 tables of 537 kept draws 1.08 ε.)
+//   3  bits: scattered ones have at most 1.05 (1.4427 LB + 2 n₊) and a line, LB and n₊ at ε′ if
+//      tuned. The blocked ones' are shown;
+//   4  no false negative, all stored keys asked of which anything is kept (the others are let
+//      through without a look).
 //
-// Beside each: LB, what is proved of it (LB - 1 - 6n), the distinct keys, and the bits of a standard Bloom filter for those at the rate that
-// was measured. *Control*: a standard Bloom filter for the distinct keys in the bits of the tuned one must break the rate ε, in every
-// world.
+// Beside each: LB, what is proved of it (LB - 1 - 6n), the distinct keys, and the bits of a
+// standard Bloom filter for those at the rate that was measured. *Control*: a standard Bloom filter
+// for the distinct keys in the bits of the tuned one must break the rate ε, in every world.
 //
-// Sample: 10^4 over the rate, in all tables of a row together. False alarm of 2: at most 10^-9 each.
+// Sample: 10^4 over the rate, in all tables of a row together. False alarm of 2: at most 10^-9
+// each.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -79,15 +86,17 @@ std::uint64_t seed_for(std::uint64_t seed, chance_of use) {
     return mixed();
 }
 
-// A table of n₊ kept draws of class 8 has a rate that varies by 8 ln 2 / √n₊ from table to table: together they vary by 1.1 % (quick: 1.8 %), about as
-// much as the count of false positives does by itself.
+// A table of n₊ kept draws of class 8 has a rate that varies by 8 ln 2 / √n₊ from table to table:
+// together they vary by 1.1 % (quick: 1.8 %), about as much as the count of false positives does by
+// itself.
 std::uint64_t tables_for(double kept_draws, bool quick) {
     const double kept_in_all = quick ? 100'000 : 250'000;
     constexpr double most = 500;
     return static_cast<std::uint64_t>(std::clamp(std::ceil(kept_in_all / std::max(1.0, kept_draws)), 1.0, most));
 }
 
-// Queries from Q that are absent and pass; passes(key, another key never stored, whose digest stands for this key's).
+// Queries from Q that are absent and pass; passes(key, another key never stored, whose digest
+// stands for this key's).
 template <class Passes>
 std::uint64_t count_errors(const daisy_input& input, const number_set& stored, std::uint64_t queries,
                            std::uint64_t seed, const Passes& passes) {
@@ -196,7 +205,8 @@ nlohmann::json json_of_row(const measured_row& row) {
         {"kept", row.kept()}};
 }
 
-// ---- the inputs --------------------------------------------------------------------------------------------------------------
+// ---- the inputs
+// --------------------------------------------------------------------------------------------------------------
 
 // Made when its turn comes: they are large.
 struct job {
@@ -253,7 +263,8 @@ std::vector<measured_row> measure_job(const job& one, bool quick, std::uint64_t 
     return rows;
 }
 
-// ---- what it says and draws -----------------------------------------------------------------------------------------------------
+// ---- what it says and draws
+// -----------------------------------------------------------------------------------------------------
 
 std::string name_of_row(const measured_row& row) {
     return row.world + ", n = " + shown(row.wanted.draws) + ", ε = " + shown_rate(row.wanted.rate) +

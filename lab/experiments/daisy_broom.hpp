@@ -1,5 +1,5 @@
-// The parts of daisy-broom: wasted reads at equal bits, wrong oracles under replay, and the adversaries of the house against the bands. daisy_broom.cpp
-// says what each has to show.
+// The parts of daisy-broom: wasted reads at equal bits, wrong oracles under replay, and the
+// adversaries of the house against the bands. daisy_broom.cpp says what each has to show.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,8 @@ struct replayed_oracle {
         return static_cast<double>(wasted[round]) / static_cast<double>(pool == 0 ? 1 : pool);
     }
 };
-// Right, wrong by 4× in three ways, constant, shuffled, swapped, and one that calls every key nearly certain.
+// Right, wrong by 4× in three ways, constant, shuffled, swapped, and one that calls every key
+// nearly certain.
 [[nodiscard]] std::vector<replayed_oracle> replay_under_wrong_oracles(std::uint64_t keys, std::uint64_t pool,
                                                                       std::size_t rounds, std::uint64_t seed,
                                                                       const std::function<void(double)>& progress);
@@ -57,7 +58,8 @@ struct replay_controls {
 };
 [[nodiscard]] replay_controls replay_without_learning(std::uint64_t keys, std::uint64_t pool, std::uint64_t seed);
 
-// An adversary who has the oracle asks for absent keys of class 0, many more than the list of exceptions holds, and again in every round.
+// An adversary who has the oracle asks for absent keys of class 0, many more than the list of
+// exceptions holds, and again in every round.
 struct class_0_replay {
     std::string plan;  // made with the oracle that calls every key nearly certain, or with the right one
     std::uint64_t keys = 0, pool = 0;      // distinct absent keys

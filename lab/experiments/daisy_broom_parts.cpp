@@ -30,7 +30,8 @@ odds_world two_class_world() {
     return odds_world::two_classes(two_class_universe, two_class_universe / 2, stored_share, asked_share);
 }
 
-// With a hash key that no filter here has: classes that depend on a key's digest would crowd a band's keys into few of its bins.
+// With a hash key that no filter here has: classes that depend on a key's digest would crowd a
+// band's keys into few of its bins.
 shared_wrong make_oracle(perturbed_options options) {
     options.seed = 0x0dd5;
     return std::make_shared<wrong_oracle>(
@@ -73,7 +74,8 @@ struct filled_remote {
     }
 };
 
-// The filter that takes no more than `bytes`, oracle included. What it takes beside its bands is seen when it is there.
+// The filter that takes no more than `bytes`, oracle included. What it takes beside its bands is
+// seen when it is there.
 wrong_daisy_broom fit_into(filled_remote& in, std::uint64_t bytes, std::uint64_t bits, const shared_wrong& oracle,
                            const std::function<result<daisy_plan>(const daisy_terms&)>& plan_for, std::uint64_t seed) {
     while (true) {
@@ -333,8 +335,10 @@ std::vector<band_game> play_against_bands(std::uint64_t effort, std::uint64_t se
     const auto adversaries = all_adversaries();
     for (const adversary& by : adversaries) {
         const bool grows = by.plays_on.keys <= by.plays_on.capacity && by.plays_on.capacity > few_bins.capacity;
-        // Each band of the two has the room that the adversary's stage has for all. A restored snapshot owes one certain false positive a bin until
-        // the bin is renewed (docs/filters/broom.md); this adversary renews one bin only, and so has to stay in one band.
+        // Each band of the two has the room that the adversary's stage has for all. A restored
+        // snapshot owes one certain false positive a bin until the bin is renewed
+        // (docs/filters/broom.md); this adversary renews one bin only, and so has to stay in one
+        // band.
         const bool one_band = by.name == "restart-replay";
         daisy_broom_arena at{{.capacity = 2 * by.plays_on.capacity,
                               .grows = grows,

@@ -1,9 +1,9 @@
-// The code in the proof of [daisy Thm 6], as a code: with the filter's bits at hand, draws are written in fewer bits than
-// without, and no code writes them in fewer than their entropy. What the filter saves it must therefore have. daisy-lb
-// runs it; apart, so that a test can plant a defect.
+// The code in the proof of [daisy Thm 6], as a code: with the filter's bits at hand, draws are
+// written in fewer bits than without, and no code writes them in fewer than their entropy. What the
+// filter saves it must therefore have. daisy-lb runs it; apart, so that a test can plant a defect.
 //
-// All keys of the universe are listed, so it is for small ones. A draw x is written as two bits for its part of the
-// universe and Shannon's code word within that part:
+// All keys of the universe are listed, so it is for small ones. A draw x is written as two bits for
+// its part of the universe and Shannon's code word within that part:
 //
 //     U_0, U_1      ⌈log 1/p_x⌉ bits                     all keys of it; the filter does not help
 //     U_2           ⌈log Σ q_y / q_x⌉                    y of U_2 that the filter lets through
@@ -66,7 +66,8 @@ class bit_line {
     std::size_t at_ = 0;
 };
 
-// Shannon's code: words of ⌈log(total / weight)⌉ bits, the first bits of the sum of all larger weights.
+// Shannon's code: words of ⌈log(total / weight)⌉ bits, the first bits of the sum of all larger
+// weights.
 class shannon_code {
   public:
     void add(std::uint64_t key, double weight) { words_.push_back({key, weight, 0, 0}); }
@@ -117,7 +118,8 @@ struct encoding_seen {
     double draws = 0, filter_bits = 0, code_bits = 0, entropy_bits = 0, granted = 0;  // all of them in all
     bool read_back = false;                                                           // the draws, from filter and code
 
-    // No code is shorter than the entropy: these are at least 0 in expectation, however good the filter.
+    // No code is shorter than the entropy: these are at least 0 in expectation, however good the
+    // filter.
     [[nodiscard]] double bits_above_entropy() const { return filter_bits + 1 + code_bits - entropy_bits; }
 };
 

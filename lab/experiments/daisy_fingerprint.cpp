@@ -1,25 +1,30 @@
-// daisy-fingerprint: fingerprints of ⌈k_x⌉ bits, sorted by class, take (1 + o(1)) LB + O(n) bits, let at most 3 ε of the queries through
-// and answer in constant time [daisy Thm 7, Lemmas 8 and 11].
+// daisy-fingerprint: fingerprints of ⌈k_x⌉ bits, sorted by class, take (1 + o(1)) LB + O(n) bits,
+// let at most 3 ε of the queries through and answer in constant time [daisy Thm 7, Lemmas 8 and
+// 11].
 //
-// daisy_fingerprint_filter after n draws, n = 10^4 to 10^6, ε = 2^-8 (in full also 2^-4; 2^-12 at n = 10^5, where a
-// quick run looks at bits alone): Zipf inserts
-// (s = 1.0 and 1.2) and uniform queries, uniform inserts and Zipf queries, two classes. By the exact plan, and again by the plan tuned to ε
-// itself: the largest ε′ that expects at most ε. *Judged*:
+// daisy_fingerprint_filter after n draws, n = 10^4 to 10^6, ε = 2^-8 (in full also 2^-4; 2^-12 at n
+// = 10^5, where a quick run looks at bits alone): Zipf inserts (s = 1.0 and 1.2) and uniform
+// queries, uniform inserts and Zipf queries, two classes. By the exact plan, and again by the plan
+// tuned to ε itself: the largest ε′ that expects at most ε. *Judged*:
 //
 //   1  n Σ p q ≤ ε, which the theorem asks of the world;
-//   2  the rule for rates over the queries: at 3 ε by the plan, at ε by the tuned one. Queries are asked under names of their own
-//      (drawn_world.hpp), else a hot key would be one trial that counts a million times; the plain count is told beside it;
-//   3  all local bits ≤ 1.05 LB + 4 n₊ and a constant (the filter's object with the hash key, what it keeps of each class and of each table,
-//      three deviations of few keys: 1.5 KiB). The tuned one's LB is LB(ε′);
+//   2  the rule for rates over the queries: at 3 ε by the plan, at ε by the tuned one. Queries are
+//      asked under names of their own (drawn_world.hpp), else a hot key would be one trial that
+//      counts a million times; the plain count is told beside it;
+//   3  all local bits ≤ 1.05 LB + 4 n₊ and a constant (the filter's object with the hash key, what
+//      it keeps of each class and of each table, three deviations of few keys: 1.5 KiB). The tuned
+//      one's LB is LB(ε′);
 //   4  no false negative;
-//   5  fewer bits than daisy_bloom where the average ⌈k_x⌉ of a kept draw is at least 8, all bytes of both counted;
-//   6  instructions of a look-up, counted one by one: from any n to a larger one and from any ε to a smaller one by a factor of
-//      `flat_over_all` at most.
+//   5  fewer bits than daisy_bloom where the average ⌈k_x⌉ of a kept draw is at least 8, all bytes
+//      of both counted;
+//   6  instructions of a look-up, counted one by one: from any n to a larger one and from any ε to
+//      a smaller one by a factor of `flat_over_all` at most.
 //
-// Told beside it: a Bloom filter and cleary_filter for the distinct keys at the same rate over the same queries, and what the margins of
-// the tables take (docs/decisions/0016).
+// Told beside it: a Bloom filter and cleary_filter for the distinct keys at the same rate over the
+// same queries, and what the margins of the tables take (docs/decisions/0016).
 //
-// *Controls.* A Bloom filter of the same bits for all distinct keys must break 2 (Zipf 1.2 inserts). Binary search must break 6.
+// *Controls.* A Bloom filter of the same bits for all distinct keys must break 2 (Zipf 1.2
+// inserts). Binary search must break 6.
 //
 // Sample: 10^4 / rate. False alarm of 2: at most 10^-9 for each of about 50 judgements.
 #include <algorithm>
@@ -171,7 +176,8 @@ nlohmann::json fingerprint_row(const fingerprint_point& p) {
     return made;
 }
 
-// ---- time ----------------------------------------------------------------------------------------------------------------------
+// ---- time
+// ----------------------------------------------------------------------------------------------------------------------
 
 struct timed_lookups {
     std::uint64_t draws = 0;
@@ -217,7 +223,8 @@ double lookup_growth(const std::vector<timed_lookups>& all, double timed_lookups
     return worst;
 }
 
-// ---- what it says and draws ----------------------------------------------------------------------------------------------------
+// ---- what it says and draws
+// ----------------------------------------------------------------------------------------------------
 
 std::vector<report::section> draw_fingerprints(const std::vector<fingerprint_point>& all, std::uint64_t draws) {
     report::bar_chart space;

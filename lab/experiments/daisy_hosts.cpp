@@ -101,7 +101,8 @@ result<void> fill_halves(hashed_halves& to, const key_list& stored, std::uint64_
     return {};
 }
 
-// `make(hashed_half&)` gives a filter with everything in it; `asks(filter, is_stored, i)` is its answer for the key of this number.
+// `make(hashed_half&)` gives a filter with everything in it; `asks(filter, is_stored, i)` is its
+// answer for the key of this number.
 template <class Make, class Asks>
 result<hosts_count> count_answers(std::string_view name, const hosts_half& test, hashed_halves& hashed, Make make,
                                   Asks asks) {

@@ -1,15 +1,20 @@
-// The host list: a block list is stored, popular hosts are asked for, and a trained score model tells them apart. Is the filter smaller if
-// the model's bytes are counted?
+// The host list: a block list is stored, popular hosts are asked for, and a trained score model
+// tells them apart. Is the filter smaller if the model's bytes are counted?
 //
-//     data      folder/sets/hosts-block-vs-popular.tsv.gz (data.hpp says which folder), else made-up names (synthetic_hosts.hpp)
-//     training  the lines of odd number: inserts are those labelled block, queries those labelled popular
-//     test      the others. All of their blocked hosts are stored and looked for again; the false positives are counted over all of
-//               their popular hosts, each asked once, with several hash keys
-//     tuning    the parameter ε′ is chosen on the training half alone (the model's profile), so that the target is to be expected there;
-//               what came of it on the test half is what is told
+//     data      folder/sets/hosts-block-vs-popular.tsv.gz (data.hpp says which folder), else
+//               made-up names (synthetic_hosts.hpp)
+//     training  the lines of odd number: inserts are those labelled block, queries those labelled
+//               popular
+//     test      the others. All of their blocked hosts are stored and looked for again; the false
+//               positives are counted over all of their popular hosts, each asked once, with
+//               several hash keys
+//     tuning    the parameter ε′ is chosen on the training half alone (the model's profile), so
+//               that the target is to be expected there; what came of it on the test half is what
+//               is told
 //     models    of 4, 16, 64 and 256 KB of weights, and of the size that training chooses
-//     rivals    bloom, cuckoo_partial and broom, made for as many keys, filled and asked in the same way, with their bytes and rates
-//               counted: once at the target, and once for each daisy filter at the rate that was *measured* of it
+//     rivals    bloom, cuckoo_partial and broom, made for as many keys, filled and asked in the
+//               same way, with their bytes and rates counted: once at the target, and once for each
+//               daisy filter at the rate that was *measured* of it
 //
 // bench/daisy_hosts_bench.cpp prints it, docs/benchmarks.md has the table.
 #pragma once
@@ -69,7 +74,8 @@ struct hosts_outcome {
     [[nodiscard]] nlohmann::json json() const;
 };
 
-// `quick`: the smallest model alone, and fewer names if they are made up. An error if the data are there and not whole.
+// `quick`: the smallest model alone, and fewer names if they are made up. An error if the data are
+// there and not whole.
 [[nodiscard]] result<hosts_outcome> measure_hosts(const run_options& options);
 
 }  // namespace genista::lab

@@ -1,14 +1,18 @@
-// daisy-k: how many bits a key deserves [daisy §1.1], at and around every boundary between the regimes.
+// daisy-k: how many bits a key deserves [daisy §1.1], at and around every boundary between the
+// regimes.
 //
-// The library asks its questions in the order of U_0 .. U_4. Here every case of the text stands on its own, with its own condition, as
-// it is printed; n from 1 to 10^9, ε from 1/2 to 2^-24, and p and q on each boundary (ε p, 1/n, ε/n, p itself), one step of a double
-// above and below it, and by factors of two around it. *Judged*:
+// The library asks its questions in the order of U_0 .. U_4. Here every case of the text stands on
+// its own, with its own condition, as it is printed; n from 1 to 10^9, ε from 1/2 to 2^-24, and p
+// and q on each boundary (ε p, 1/n, ε/n, p itself), one step of a double above and below it, and by
+// factors of two around it. *Judged*:
 //
 //   1  exactly one of the cases holds for every pair of odds;
 //   2  k_x is what that case says, within 10^-9; ⌈k_x⌉ is what the text hashes with;
-//   3  0 ≤ k_x ≤ log(1/ε) [Observation 13], never fewer bits for a key that is asked for more, never more for one more likely stored.
+//   3  0 ≤ k_x ≤ log(1/ε) [Observation 13], never fewer bits for a key that is asked for more,
+//      never more for one more likely stored.
 //
-// *Control*: the same table against a reader who overlooks the fourth case and serves likely keys in full.
+// *Control*: the same table against a reader who overlooks the fourth case and serves likely keys
+// in full.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,24 +1,30 @@
-// daisy-lb: no filter for these distributions does with fewer than LB - 1 - 6n bits, LB = n Σ p_x k_x [daisy Thm 6].
+// daisy-lb: no filter for these distributions does with fewer than LB - 1 - 6n bits, LB = n Σ p_x
+// k_x [daisy Thm 6].
 //
-// A bound on all filters cannot be measured. Its proof can be run: it is a code. And no filter at hand may contradict it.
-// Worlds: everything alike, Zipf's law for what is stored or asked, two classes. n = 10^4 to 10^6 (10^5 with --quick), ε = 2^-8 and
-// 2^-16. *Judged*:
+// A bound on all filters cannot be measured. Its proof can be run: it is a code. And no filter at
+// hand may contradict it. Worlds: everything alike, Zipf's law for what is stored or asked, two
+// classes. n = 10^4 to 10^6 (10^5 with --quick), ε = 2^-8 and 2^-16. *Judged*:
 //
-//   1  LB from groups of keys and from 10^5 draws of the stored agree within a hundredth of log(1/ε), and LB ≤ n log(1/ε), which
-//      is what a world of which nothing is known costs (its LB is that, exactly) [§1.1];
-//   2  filters that are built and filled with the draws, bloom and cleary for the distinct keys, daisy_bloom and
-//      daisy_fingerprint by the plan tuned to ε, take more bits than LB - 1 - 6n. At n = 10^4 and ε = 2^-8 they are asked, and
-//      have to keep ε over the queries by the rule for rates: a filter that does not is no witness;
-//   3  the proof's code (daisy_encoding.hpp) on real draws, n = 256 from 2^15 keys, ε = 2^-6, twenty times a world: with a
-//      filter that was built the draws are read back, code words take at most the bits that the proof grants them in the
-//      mean, and filter and code together take at least the entropy of the draws, which no code undercuts.
+//   1  LB from groups of keys and from 10^5 draws of the stored agree within a hundredth of
+//      log(1/ε), and LB ≤ n log(1/ε), which is what a world of which nothing is known costs (its LB
+//      is that, exactly) [§1.1];
+//   2  filters that are built and filled with the draws, bloom and cleary for the distinct keys,
+//      daisy_bloom and daisy_fingerprint by the plan tuned to ε, take more bits than LB - 1 - 6n.
+//      At n = 10^4 and ε = 2^-8 they are asked, and have to keep ε over the queries by the rule for
+//      rates: a filter that does not is no witness;
+//   3  the proof's code (daisy_encoding.hpp) on real draws, n = 256 from 2^15 keys, ε = 2^-6,
+//      twenty times a world: with a filter that was built the draws are read back, code words take
+//      at most the bits that the proof grants them in the mean, and filter and code together take
+//      at least the entropy of the draws, which no code undercuts.
 //
-// *Controls.* A Bloom filter of the distinct keys in LB - 1 - 6n bits, where that is more than nothing, must miss the rate. The
-// bound for worlds of which nothing is known, n log(1/ε) - 1 - 6n, must be undercut by a filter that was built: a bound that
-// is too high is seen. In 3, exact answers that are counted as no bits must undercut the entropy, in every world.
+// *Controls.* A Bloom filter of the distinct keys in LB - 1 - 6n bits, where that is more than
+// nothing, must miss the rate. The bound for worlds of which nothing is known, n log(1/ε) - 1 - 6n,
+// must be undercut by a filter that was built: a bound that is too high is seen. In 3, exact
+// answers that are counted as no bits must undercut the entropy, in every world.
 //
-// The smallest defect: code words that are 15 % too long break 3 in the world where everything is alike; how much smaller a
-// filter had to be for its code to undercut the entropy, and for its bits to undercut the bound, is in the rows.
+// The smallest defect: code words that are 15 % too long break 3 in the world where everything is
+// alike; how much smaller a filter had to be for its code to undercut the entropy, and for its bits
+// to undercut the bound, is in the rows.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -105,7 +111,8 @@ Filter ordinary_filter(const drawn_world& input, double rate, std::uint64_t seed
     return filter;
 }
 
-// Filters of the distinct keys may have the rate ε over all queries, so ε over the share of those for keys that are not stored.
+// Filters of the distinct keys may have the rate ε over all queries, so ε over the share of those
+// for keys that are not stored.
 bound_seen measure_bound(const odds_world& world, double n, double rate, std::uint64_t seed) {
     const drawn_world input{world, {n, rate}, seed};
     const daisy_plan plan = input.plan(), tuned = input.tuned();
@@ -146,7 +153,8 @@ bound_seen measure_bound(const odds_world& world, double n, double rate, std::ui
     return seen;
 }
 
-// ---- the code of the proof -----------------------------------------------------------------------------------------------
+// ---- the code of the proof
+// -----------------------------------------------------------------------------------------------
 
 constexpr double code_draws = 256, code_rate = 0x1p-6;
 constexpr std::uint64_t code_universe = std::uint64_t{1} << 15, code_times = 20;

@@ -1,46 +1,58 @@
-// daisy-robust: odds that are wrong by a constant factor cost O(n) bits and constant time [daisy §1].
+// daisy-robust: odds that are wrong by a constant factor cost O(n) bits and constant time [daisy
+// §1].
 //
-// Five worlds, n = 10^6 draws and ε = 0.5 % (2·10^5 and 2 % with --quick): Zipf 1.0 stored and all asked alike, all stored
-// alike and Zipf 1.0 or 1.2 asked, two classes (p = .9/.1, q = .1/.9), two classes further apart (p = .9/.1, of the first
-// q = .9 · 2^-⌈log 1/ε⌉). Over each, daisy_bloom and daisy_fingerprint with an exact oracle and with wrong ones, all brought to
-// the rate ε (daisy_robust.hpp). *Judged*, more than the exact oracle takes at the same rate, in units of its n₊:
+// Five worlds, n = 10^6 draws and ε = 0.5 % (2·10^5 and 2 % with --quick): Zipf 1.0 stored and all
+// asked alike, all stored alike and Zipf 1.0 or 1.2 asked, two classes (p = .9/.1, q = .1/.9), two
+// classes further apart (p = .9/.1, of the first q = .9 · 2^-⌈log 1/ε⌉). Over each, daisy_bloom and
+// daisy_fingerprint with an exact oracle and with wrong ones, all brought to the rate ε
+// (daisy_robust.hpp). *Judged*, more than the exact oracle takes at the same rate, in units of its
+// n₊:
 //
 //   1  p and q each off by up to 4 at random: at most 1.5 bits;
-//   2  p times 4 and q by 4, and the other way round: at most 4 bits (fingerprint), 5.8 (Bloom: 4 log e), or what an oracle
-//      that knows nothing takes where that is less (below);
+//   2  p times 4 and q by 4, and the other way round: at most 4 bits (fingerprint), 5.8 (Bloom: 4
+//      log e), or what an oracle that knows nothing takes where that is less (below);
 //   3  at most 4 classes more, and one for rounding: probes, hence time;
-//   4  Count-Min, Count-Sketch and a score model reach the rate. Their bytes are in the table, beside the filter's;
-//   5  no member is denied, whatever the oracle says: also with p and q exchanged, of which nothing else is asked.
+//   4  Count-Min, Count-Sketch and a score model reach the rate. Their bytes are in the table,
+//      beside the filter's;
+//   5  no member is denied, whatever the oracle says: also with p and q exchanged, of which nothing
+//      else is asked.
 //
-// With Zipf 1.2 asked the exact oracle keeps nothing of many draws, and wrong odds lift them out of class 0: there the unit is
-// n, the paper's O(n), and 5.8 holds for both filters, because a fingerprint costs more than its bits. (Set after first
-// results: in units of n₊, p / 4 and 4 q cost 5.4 (Bloom) and 4.7 (fingerprint) there, 11 and 14 with --quick: the
-// fingerprints miss 4 n₊. The rate was 2^-8 at first; with 2^-8, and 2^-6 quick, the same is kept.)
+// With Zipf 1.2 asked the exact oracle keeps nothing of many draws, and wrong odds lift them out of
+// class 0: there the unit is n, the paper's O(n), and 5.8 holds for both filters, because a
+// fingerprint costs more than its bits. (Set after first results: in units of n₊, p / 4 and 4 q
+// cost 5.4 (Bloom) and 4.7 (fingerprint) there, 11 and 14 with --quick: the fingerprints miss 4 n₊.
+// The rate was 2^-8 at first; with 2^-8, and 2^-6 quick, the same is kept.)
 //
-// *Why 1.5.* An absent key passes with 2^-k, and log E[2^-d] = 0.87 for the difference d of two even errors of 2 bits either
-// way: 0.87 bits, and 1.26 with log e. What is more is for bits that are whole [daisy §4.1]: keys that are asked for often
-// all have k = log(1/ε′), get a bit more at the same ε′, and the rate that their filter meets halves there. Where the
-// wrong oracle's ε′ lies at such a step and the exact one's does not, its filter keeps a better rate than was asked for.
-// Zipf 1.0 stored is such a case with --quick: above 2^-6 random errors let 2.5 % through, below it 1.26 %, and log(2/1.26) =
-// 0.67 bits are paid for nothing. A Bloom filter does not have to pay: it has fewer bits of which more are ones
-// (daisy_bloom_options::rate). A table of fingerprints pays, and is expected at 0.87 + 0.67 = 1.54 less what the exact
-// one loses to its own rounding; 1.22 to 1.35 were measured at the four of seeds 1 to 20 at which it happens, 0.86 at
-// the most at the others. A step costs one bit at the most, so 1.87 is what the argument allows; the limit stays at 1.5.
+// *Why 1.5.* An absent key passes with 2^-k, and log E[2^-d] = 0.87 for the difference d of two
+// even errors of 2 bits either way: 0.87 bits, and 1.26 with log e. What is more is for bits that
+// are whole [daisy §4.1]: keys that are asked for often all have k = log(1/ε′), get a bit more at
+// the same ε′, and the rate that their filter meets halves there. Where the wrong oracle's ε′ lies
+// at such a step and the exact one's does not, its filter keeps a better rate than was asked for.
+// Zipf 1.0 stored is such a case with --quick: above 2^-6 random errors let 2.5 % through, below it
+// 1.26 %, and log(2/1.26) = 0.67 bits are paid for nothing. A Bloom filter does not have to pay: it
+// has fewer bits of which more are ones (daisy_bloom_options::rate). A table of fingerprints pays,
+// and is expected at 0.87 + 0.67 = 1.54 less what the exact one loses to its own rounding; 1.22 to
+// 1.35 were measured at the four of seeds 1 to 20 at which it happens, 0.86 at the most at the
+// others. A step costs one bit at the most, so 1.87 is what the argument allows; the limit stays at
+// 1.5.
 //
-// *Where 2 says something* follows from the text before anything is run. Odds that are wrong by 4 make k_x larger by 4 at
-// the most, and never larger than log(1/ε): "we are never worse than the classical Bloom filter" [daisy §1.1]. So 2 allows
-// Σ p_x min(4, log(1/ε) - k_x), and to know nothing costs Σ p_x (log(1/ε) - k_x), which is *what odds are worth*. It is computed
-// from the exact odds, at ε itself. Where it is not above 4 bits a draw, wrong odds of this direction may tell as little as
-// none, and no oracle whatever could break 2: there the text's other promise is judged, no more bits than an oracle that knows
-// nothing takes, and 2 % for samples. That is so with Zipf 1.0 asked, and with p = .9/.1 and q = .1/.9: 2.8 to 3.1 bits. The
-// others are worth 4.3 and more. In the classes further apart exact odds keep 1 bit of nine draws in ten, while p / 4 and 4 q
-// make it 4 or 5 bits of these: the limit is between. The rows say how many percent more bits would break their limit.
-// (Earlier figures were known when this rule was written; it uses none of them. Before, the same two worlds were left out after
-// seeing the control.)
+// *Where 2 says something* follows from the text before anything is run. Odds that are wrong by 4
+// make k_x larger by 4 at the most, and never larger than log(1/ε): "we are never worse than the
+// classical Bloom filter" [daisy §1.1]. So 2 allows Σ p_x min(4, log(1/ε) - k_x), and to know
+// nothing costs Σ p_x (log(1/ε) - k_x), which is *what odds are worth*. It is computed from the
+// exact odds, at ε itself. Where it is not above 4 bits a draw, wrong odds of this direction may
+// tell as little as none, and no oracle whatever could break 2: there the text's other promise is
+// judged, no more bits than an oracle that knows nothing takes, and 2 % for samples. That is so
+// with Zipf 1.0 asked, and with p = .9/.1 and q = .1/.9: 2.8 to 3.1 bits. The others are worth 4.3
+// and more. In the classes further apart exact odds keep 1 bit of nine draws in ten, while p / 4
+// and 4 q make it 4 or 5 bits of these: the limit is between. The rows say how many percent more
+// bits would break their limit. (Earlier figures were known when this rule was written; it uses
+// none of them. Before, the same two worlds were left out after seeing the control.)
 //
-// *Control*: constant and shuffled odds. At the rate ε they must take no less than an ordinary filter for the distinct keys
-// (bloom; cleary for the fingerprints), which the exact oracle undercuts: else it were not the odds that help. And they must
-// break every limit of 1 and 2 in bits that is judged in their world: else to know nothing were as good as the promise.
+// *Control*: constant and shuffled odds. At the rate ε they must take no less than an ordinary
+// filter for the distinct keys (bloom; cleary for the fingerprints), which the exact oracle
+// undercuts: else it were not the odds that help. And they must break every limit of 1 and 2 in
+// bits that is judged in their world: else to know nothing were as good as the promise.
 #include <array>
 #include <cmath>
 #include <memory>
@@ -74,7 +86,8 @@ struct contender {
     judgement judged = judgement::exact;
 };
 
-// ---- the oracles ----------------------------------------------------------------------------------------------------------
+// ---- the oracles
+// ----------------------------------------------------------------------------------------------------------
 
 template <class Oracle>
 teller teller_of(std::string name, std::shared_ptr<const Oracle> oracle, std::uint64_t bytes) {
@@ -153,7 +166,8 @@ std::vector<contender> contenders_for(const robust_stage& stage, std::uint64_t s
     return all;
 }
 
-// ---- one filter over one oracle, judged --------------------------------------------------------------------------------------
+// ---- one filter over one oracle, judged
+// --------------------------------------------------------------------------------------
 
 struct robust_row {
     robust_seen exact{}, seen{}, classic{};  // classic: of odds that know nothing

@@ -1,15 +1,19 @@
-// One oracle, however wrong, and a daisy filter over it, brought to a rate: what daisy-robust measures again and again.
+// One oracle, however wrong, and a daisy filter over it, brought to a rate: what daisy-robust
+// measures again and again.
 //
-// The plan is made through the wrong oracle, from samples of both distributions [daisy §4.3]. Its parameter ε′ is the largest
-// for which absent keys pass at the wanted rate ε, expected over a sample of queries for absent keys: wrong odds make it smaller or
-// larger than the exact ones do. Classes are whole, and at a power of two ε′ all keys that are asked for often change theirs
-// together: a plan may expect up to half the rate. daisy_bloom is told the rate besides, and is no longer than it needs
-// (daisy_bloom_options::rate); daisy_fingerprint pays the bit. Then a filter is made, filled with n draws, and asked. If it is above the rate after all (a sample is
-// a sample), once more with a smaller ε′.
+// The plan is made through the wrong oracle, from samples of both distributions [daisy §4.3]. Its
+// parameter ε′ is the largest for which absent keys pass at the wanted rate ε, expected over a
+// sample of queries for absent keys: wrong odds make it smaller or larger than the exact ones do.
+// Classes are whole, and at a power of two ε′ all keys that are asked for often change theirs
+// together: a plan may expect up to half the rate. daisy_bloom is told the rate besides, and is no
+// longer than it needs (daisy_bloom_options::rate); daisy_fingerprint pays the bit. Then a filter
+// is made, filled with n draws, and asked. If it is above the rate after all (a sample is a
+// sample), once more with a smaller ε′.
 //
-// *A query* draws a key and asks for it under a digest drawn for this query. The promise is over the filter's hash function
-// [daisy Def. 1]: of an absent key a filter has the digest alone, so a new digest is a new hash function for it. Asked under its own, the
-// hottest key of a Zipf world would be one trial counted a hundred thousand times.
+// *A query* draws a key and asks for it under a digest drawn for this query. The promise is over
+// the filter's hash function [daisy Def. 1]: of an absent key a filter has the digest alone, so a
+// new digest is a new hash function for it. Asked under its own, the hottest key of a Zipf world
+// would be one trial counted a hundred thousand times.
 #pragma once
 
 #include <cmath>
@@ -67,7 +71,8 @@ struct robust_seen {
     }
 };
 
-// The plan of the largest ε′ at which the sample of absent keys passes at `target`; that of the smallest ε′ if none does.
+// The plan of the largest ε′ at which the sample of absent keys passes at `target`; that of the
+// smallest ε′ if none does.
 struct tuned_plan {
     daisy_plan plan{};
     bool reaches = false;
@@ -92,7 +97,8 @@ robust_seen fill_and_ask(const robust_stage& stage, const teller& who, const tol
                      .lower_bound = plan.lower_bound_bits(),
                      .largest_class = plan.largest_class(),
                      .queries = stage.queries.size()};
-    // A key of its own: oracles hash by `seed`, and classes that follow from a key's place in the table would crowd there.
+    // A key of its own: oracles hash by `seed`, and classes that follow from a key's place in the
+    // table would crowd there.
     auto filter = made_for<Filter>(plan, rate, hasher{hash_key::from_seed(seed + 0x5eed)});
     for (std::size_t i = 0; i < stage.inserts.size(); ++i) {
         const unsigned its_class = daisy_class(odds.inserts[i], plan.terms);

@@ -1,30 +1,35 @@
-// daisy-sampling: a sample of the inserts is enough to plan by; keys that come while it is taken are kept in a small dictionary; and filters
-// that are told no sizes at all cost log log n bits a key more [daisy §4.3].
+// daisy-sampling: a sample of the inserts is enough to plan by; keys that come while it is taken
+// are kept in a small dictionary; and filters that are told no sizes at all cost log log n bits a
+// key more [daisy §4.3].
 //
-// sampled_filter with 32,000 samples over the worlds of daisy-fingerprint, ε = 2^-8, n = 10^5 (in full also 10^6), beside the same filter by the
-// exact plan. *Judged*:
+// sampled_filter with 32,000 samples over the worlds of daisy-fingerprint, ε = 2^-8, n = 10^5 (in
+// full also 10^6), beside the same filter by the exact plan. *Judged*:
 //
-//   1  bits: at most `most_sampling_bits` times those of the exact plan, tables that had to be added included, and a KiB
-//      for whole blocks;
-//   2  the rule for rates at 3 ε over the queries, asked under names of their own (drawn_world.hpp); and the rate that is to be expected of
-//      its tables is at most `most_sampling_rate` times that of the exact plan's. Both 1 and this are means of ten
-//      plans, the lived one and nine from other samples: a class with 300 of the samples is told within 6 %, and a
-//      single plan has that luck (set after results: one plan of eight had 1.077 times the rate; the controls had been
-//      means of ten before);
-//   3  no key is ever missing: all drawn so far are asked for while it samples (and nobody else is let in: it is exact then), right after
-//      the filter took over, and at the end;
-//   4  unknown sizes: 5/4 as many draws into a filter that was told no shares, n = 10^3 to 10^6 (class 8) and 10^5
-//      (classes 1 and 4). At every moment from 1,000 draws on, all that it allocates, less 1.5 KiB for the object, is at
-//      most 2 log log n + `unknown_constant` bits a draw beyond what its class needs, j + 2 + 2/15. Every class lets at
-//      most 2^-j through, by the strings that it keeps and by the rule for rates. What the run says it sees is how many
+//   1  bits: at most `most_sampling_bits` times those of the exact plan, tables that had to be
+//      added included, and a KiB for whole blocks;
+//   2  the rule for rates at 3 ε over the queries, asked under names of their own
+//      (drawn_world.hpp); and the rate that is to be expected of its tables is at most
+//      `most_sampling_rate` times that of the exact plan's. Both 1 and this are means of ten plans,
+//      the lived one and nine from other samples: a class with 300 of the samples is told within 6
+//      %, and a single plan has that luck (set after results: one plan of eight had 1.077 times the
+//      rate; the controls had been means of ten before);
+//   3  no key is ever missing: all drawn so far are asked for while it samples (and nobody else is
+//      let in: it is exact then), right after the filter took over, and at the end;
+//   4  unknown sizes: 5/4 as many draws into a filter that was told no shares, n = 10^3 to 10^6
+//      (class 8) and 10^5 (classes 1 and 4). At every moment from 1,000 draws on, all that it
+//      allocates, less 1.5 KiB for the object, is at most 2 log log n + `unknown_constant` bits a
+//      draw beyond what its class needs, j + 2 + 2/15. Every class lets at most 2^-j through, by
+//      the strings that it keeps and by the rule for rates. What the run says it sees is how many
 //      percent more bits would break this;
-//   5  operations in it take constant time: instructions of a look-up for an absent key, and of the dearest of 300 inserts
-//      in a row (a page is split in each such stretch), grow by at most `flat_unknown` from 15,000 to 960,000 keys, which
-//      are equally far behind a power of two; look-ups also from 10^3 to 10^6.
+//   5  operations in it take constant time: instructions of a look-up for an absent key, and of the
+//      dearest of 300 inserts in a row (a page is split in each such stretch), grow by at most
+//      `flat_unknown` from 15,000 to 960,000 keys, which are equally far behind a power of two;
+//      look-ups also from 10^3 to 10^6.
 //
-// *Controls.* One table behind the other, each twice as large, at rates 2^-j / (i (i + 1)) (what the filter was before),
-// must break 4 and 5. Plans from 30 samples (the mean of ten), and one from 32,000 samples of the queries in place of the inserts, must break 1 or 2; the filter must
-// say of the second that classes differ.
+// *Controls.* One table behind the other, each twice as large, at rates 2^-j / (i (i + 1)) (what
+// the filter was before), must break 4 and 5. Plans from 30 samples (the mean of ten), and one from
+// 32,000 samples of the queries in place of the inserts, must break 1 or 2; the filter must say of
+// the second that classes differ.
 //
 // Sample: 10^4 / (3 ε) queries. False alarm of 2: at most 10^-9 each.
 #include <algorithm>
@@ -58,14 +63,16 @@ double local_bits_of(const daisy_fingerprint_filter& filter) {
     return 8 * static_cast<double>(filter.stats().local_bytes);
 }
 
-// What the queries are to expect of the tables as they are: their classes by the exact plan, if terms agree.
+// What the queries are to expect of the tables as they are: their classes by the exact plan, if
+// terms agree.
 double expected_of(const daisy_fingerprint_filter& filter, const daisy_plan& exact) {
     double sum = 0;
     for (unsigned j = 0; j <= exact.largest_class(); ++j) sum += exact.asked_share[j] * filter.let_through(j);
     return sum;
 }
 
-// ---- samples -------------------------------------------------------------------------------------------------------------------
+// ---- samples
+// -------------------------------------------------------------------------------------------------------------------
 
 struct sampling_point {
     std::uint64_t draws = 0;
@@ -94,7 +101,8 @@ struct sampling_point {
 
 using sampled_fingerprints = sampled_filter<daisy_fingerprint_filter, odds_world>;
 
-// Draws go in, queries are asked in between, as in life; and now and then everybody so far is looked for.
+// Draws go in, queries are asked in between, as in life; and now and then everybody so far is
+// looked for.
 sampled_fingerprints live(sampling_point& p, const drawn_world& input) {
     auto filter = must(sampled_fingerprints::make(
         {.terms = input.terms, .samples = enough_samples, .hash = hasher{hash_key::from_seed(p.seed)}},
@@ -205,7 +213,8 @@ nlohmann::json sampling_row(const sampling_point& p) {
             {"kept", p.kept()}};
 }
 
-// ---- unknown sizes -------------------------------------------------------------------------------------------------------------
+// ---- unknown sizes
+// -------------------------------------------------------------------------------------------------------------
 
 // The control, and what the filter once was: a table more whenever the last one is full.
 class doubling_chain {
@@ -324,7 +333,8 @@ nlohmann::json sampling_row(const unknown_size& u) {
     return row;
 }
 
-// ---- what it says and draws ----------------------------------------------------------------------------------------------------
+// ---- what it says and draws
+// ----------------------------------------------------------------------------------------------------
 
 std::vector<report::section> draw_sampling(const std::vector<sampling_point>& all,
                                            const std::vector<unknown_size>& unknown) {

@@ -1,4 +1,5 @@
-// What daisy-sampling allows a filter of unknown size, judged at every moment: apart, so that a test can plant a defect.
+// What daisy-sampling allows a filter of unknown size, judged at every moment: apart, so that a
+// test can plant a defect.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,8 @@ namespace genista::lab {
 
 inline constexpr double unknown_constant = 4, object_bits = 8.0 * 1536;
 
-// Bits a draw beyond j + 2 + 2/15, what a planned cell of class j takes, over all moments that were seen from 1,000 draws on.
+// Bits a draw beyond j + 2 + 2/15, what a planned cell of class j takes, over all moments that were
+// seen from 1,000 draws on.
 struct unknown_bits {
     unsigned its_class;
     double worst = -1e9, worst_excess = -1e9, worst_share = 0;

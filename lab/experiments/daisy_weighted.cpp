@@ -1,17 +1,21 @@
-// daisy-weighted: the weighted Bloom filter of Bruck, Gao and Jiang fails where keys are hardly ever asked for; a daisy Bloom filter of as
-// many bits does not [daisy §1.2].
+// daisy-weighted: the weighted Bloom filter of Bruck, Gao and Jiang fails where keys are hardly
+// ever asked for; a daisy Bloom filter of as many bits does not [daisy §1.2].
 //
-// Two families of inputs, n = 10^4 and 10^5 (in full also 10^6), ε = 2^-8, over universes of 2n/ε keys:
+// Two families of inputs, n = 10^4 and 10^5 (in full also 10^6), ε = 2^-8, over universes of 2n/ε
+// keys:
 //
-//     half      half of the stored keys get the share r of the queries, r = 2^-2 .. 2^-800; the other half gets the rest
-//     one key   a single key that is every fourth draw is asked for with probability r, from 2^-32 on; all others are alike
+//     half      half of the stored keys get the share r of the queries, r = 2^-2 .. 2^-800; the
+//               other half gets the rest
+//     one key   a single key that is every fourth draw is asked for with probability r, from 2^-32
+//               on; all others are alike
 //
-// Both filters have exact odds and the bits of the daisy filter, whose plan is as proved. *Judged*: daisy_bloom keeps the rule for rates
-// at 6 ε everywhere; neither filter has a false negative; and on the rarest of each family (r = 2^-800) the weighted filter's table is
-// full to 99 % and its rate at least 0.9.
+// Both filters have exact odds and the bits of the daisy filter, whose plan is as proved. *Judged*:
+// daisy_bloom keeps the rule for rates at 6 ε everywhere; neither filter has a false negative; and
+// on the rarest of each family (r = 2^-800) the weighted filter's table is full to 99 % and its
+// rate at least 0.9.
 //
-// *Control*: the weighted filter itself where nobody is rare (r = 2^-2) must keep 6 ε too. If it did not, it would be our mistake and not
-// its authors' that the others show.
+// *Control*: the weighted filter itself where nobody is rare (r = 2^-2) must keep 6 ε too. If it
+// did not, it would be our mistake and not its authors' that the others show.
 #include <array>
 #include <cmath>
 #include <string>

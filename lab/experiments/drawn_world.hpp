@@ -1,5 +1,5 @@
-// What the daisy filters are measured on: worlds with known odds, what was drawn from them, and how a rate over the queries is counted.
-// For daisy-fingerprint and daisy-sampling.
+// What the daisy filters are measured on: worlds with known odds, what was drawn from them, and how
+// a rate over the queries is counted. For daisy-fingerprint and daisy-sampling.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace genista::lab {
 
-// Universes so large that n Σ p q ≤ ε, with room for a parameter ε′ down to ε/4: 4n/ε keys where one side is uniform, in two classes two
-// halves of as many.
+// Universes so large that n Σ p q ≤ ε, with room for a parameter ε′ down to ε/4: 4n/ε keys where
+// one side is uniform, in two classes two halves of as many.
 [[nodiscard]] std::vector<odds_world> daisy_worlds(std::uint64_t draws, double rate);
 
 struct drawn_world {
@@ -34,9 +34,10 @@ struct drawn_world {
     [[nodiscard]] std::uint64_t distinct() const { return stored.size(); }
 };
 
-// Queries from Q. Each is asked under a name of its own: its class is that of the key drawn, its digest is new. So repetitions of one hot
-// key are trials of their own, as if each met a filter of its own, and the count of false positives is binomial as the rule for rates
-// wants it. Of a key that is stored nothing can go wrong. `classes` are by these terms, those of the filter's plan.
+// Queries from Q. Each is asked under a name of its own: its class is that of the key drawn, its
+// digest is new. So repetitions of one hot key are trials of their own, as if each met a filter of
+// its own, and the count of false positives is binomial as the rule for rates wants it. Of a key
+// that is stored nothing can go wrong. `classes` are by these terms, those of the filter's plan.
 struct rate_seen {
     std::uint64_t queries = 0, false_positives = 0;
     [[nodiscard]] double rate() const { return static_cast<double>(false_positives) / static_cast<double>(queries); }
@@ -59,7 +60,8 @@ rate_seen ask_under_new_names(const Filter& filter, const drawn_world& input, st
     return seen;
 }
 
-// The same queries under their own names: what a user sees, and what one hot key can spoil or spare.
+// The same queries under their own names: what a user sees, and what one hot key can spoil or
+// spare.
 template <class Filter>
 rate_seen ask_plainly(const Filter& filter, const drawn_world& input, std::uint64_t queries, std::uint64_t seed) {
     rate_seen seen{.queries = queries};

@@ -12,9 +12,10 @@ struct known_estimate {
     estimate takes;
 };
 
-// Quick: seconds of one processor, the system's included, measured one after the other (`time genista lab run ID --quick`);
-// broom-time, ppr-multiset and daisy-sampling are mostly the kernel's, which delivers a signal for every instruction counted. Of
-// sustained-guard, which runs alone, the seconds that it lasts. Full: docs/benchmarks.md where it tells, else a guess.
+// Quick: seconds of one processor, the system's included, measured one after the other (`time
+// genista lab run ID --quick`); broom-time, ppr-multiset and daisy-sampling are mostly the
+// kernel's, which delivers a signal for every instruction counted. Of sustained-guard, which runs
+// alone, the seconds that it lasts. Full: docs/benchmarks.md where it tells, else a guess.
 constexpr std::array all_estimates{
     known_estimate{"broom-game", {20, 8}},           known_estimate{"broom-gap", {11, 10}},
     known_estimate{"broom-invariant", {1.5, 1}},     known_estimate{"broom-property10", {2, 1}},

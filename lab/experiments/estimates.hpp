@@ -1,6 +1,8 @@
-// How long an experiment takes: what `genista lab report` says before it begins, and by which it plans what runs beside what.
+// How long an experiment takes: what `genista lab report` says before it begins, and by which it
+// plans what runs beside what.
 //
-// Estimates and no promises: measured on 2 cores of a virtual Xeon, with other work beside some of them.
+// Estimates and no promises: measured on 2 cores of a virtual Xeon, with other work beside some of
+// them.
 #pragma once
 
 #include <string_view>

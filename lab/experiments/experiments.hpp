@@ -1,4 +1,5 @@
-// The experiments, one function each, defined in the file of the same name; registry.cpp lists them.
+// The experiments, one function each, defined in the file of the same name; registry.cpp lists
+// them.
 #pragma once
 
 #include "lab/experiment.hpp"

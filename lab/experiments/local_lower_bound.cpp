@@ -1,38 +1,48 @@
 // local-lower-bound: what a filter needs that never asks R [broom18 Thm 5, §6.1].
 //
-// *Promised*: with u > n^4, a filter that learns of each false positive only that it was one, and keeps a constant sustained rate, has
-// Ω(min(n log n, n log log u)) bits. The theorem names no constant, and it speaks of all filters, which no experiment can. So what is
-// measured is the best local filter that we know how to make, a Bloom filter that remembers its mistakes (remembering_bloom.hpp), in every
-// size, with its bits split in ten ways between the two and two ways to forget, counted in its favour; and the attack in rounds
-// (rounds.hpp) for O(n) queries. *Judged*, where u > n^4:
+// *Promised*: with u > n^4, a filter that learns of each false positive only that it was one, and
+// keeps a constant sustained rate, has Ω(min(n log n, n log log u)) bits. The theorem names no
+// constant, and it speaks of all filters, which no experiment can. So what is measured is the best
+// local filter that we know how to make, a Bloom filter that remembers its mistakes
+// (remembering_bloom.hpp), in every size, with its bits split in ten ways between the two and two
+// ways to forget, counted in its favour; and the attack in rounds (rounds.hpp) for O(n) queries.
+// *Judged*, where u > n^4:
 //
-//   1  with up to 1 · min(log n, log log u) bits a key no such filter keeps ε, for ε = 1/4, 1/8, 1/16 and 2^-8;
-//   2  the least size that keeps ε = 1/4 is at most twice that, for every u: the bound is of the right order, and log log u is what
-//      drives it where log(1/ε) is small;
-//   3  the way around: broom and broom_paper, which ask R whom an absent key collided with, keep every ε. What broom takes does not depend on
-//      u: at n = 10^5 it has fewer bits a key than the least local filter that keeps any of these ε at u = 2^1024 (measured
-//      at n = 10^4, where broom's fixed costs would show; what a local filter needs a key does not depend on n);
+//   1  with up to 1 · min(log n, log log u) bits a key no such filter keeps ε, for ε = 1/4, 1/8,
+//      1/16 and 2^-8;
+//   2  the least size that keeps ε = 1/4 is at most twice that, for every u: the bound is of the
+//      right order, and log log u is what drives it where log(1/ε) is small;
+//   3  the way around: broom and broom_paper, which ask R whom an absent key collided with, keep
+//      every ε. What broom takes does not depend on u: at n = 10^5 it has fewer bits a key than the
+//      least local filter that keeps any of these ε at u = 2^1024 (measured at n = 10^4, where
+//      broom's fixed costs would show; what a local filter needs a key does not depend on n);
 //   4  the way through: a whitelist with room for its list keeps every ε.
 //
-// 3 and 4 are the controls of the attack: it must not break what is not small and local. Bloom filters that remember nothing are among
-// 1, and no size of them keeps a rate.
+// 3 and 4 are the controls of the attack: it must not break what is not small and local. Bloom
+// filters that remember nothing are among 1, and no size of them keeps a rate.
 //
-// What this does not show: that asking R is cheaper at these sizes whatever u is. At u = 2^64 the local filter is smaller than broom, for
-// O(n) queries. And broom_paper, whose tables have 5.4 bits a key at ε = 1/4, keeps so many adaptivity bits there that it is larger than the
-// least local filter in every universe measured. Its bits are reported, not judged.
+// What this does not show: that asking R is cheaper at these sizes whatever u is. At u = 2^64 the
+// local filter is smaller than broom, for O(n) queries. And broom_paper, whose tables have 5.4 bits
+// a key at ε = 1/4, keeps so many adaptivity bits there that it is larger than the least local
+// filter in every universe measured. Its bits are reported, not judged.
 //
-// Universes are enforced: up to 2^64 the adversary draws members and absent keys below u, and above it keys are texts of log u bits, which the
-// local filters hash and remember whole (remembering_bloom.hpp). After each attack all members are asked for: none may be denied. That u is
-// no number in a formula shows in a dense universe, 1000 keys of 2^20: a cache that keeps 15 % less of each key has more room, and denies
-// members; it is a control that must lose, and wins nothing but room. broom, broom_paper and the whitelist get keys of log u bits, too.
-// Sizes are tried in steps of 1 bit a key (quick) or 0.5, so thresholds are known to about 10 % and 5 %: the smallest defect seen.
-// A filter of one size passes for one that keeps ε if it exceeds it by less than chance explains: with --quick, of two games of
-// 10^4 queries (40 of 250), that is 1.08, 1.12, 1.17 and 1.76 times ε = 1/4, 1/8, 1/16 and 2^-8 (1.06, 1.09, 1.12 and 1.52 of four games).
-// Twice the games made three of sixteen thresholds a step larger, none smaller: what chance hides is a step at the most.
+// Universes are enforced: up to 2^64 the adversary draws members and absent keys below u, and above
+// it keys are texts of log u bits, which the local filters hash and remember whole
+// (remembering_bloom.hpp). After each attack all members are asked for: none may be denied. That u
+// is no number in a formula shows in a dense universe, 1000 keys of 2^20: a cache that keeps 15 %
+// less of each key has more room, and denies members; it is a control that must lose, and wins
+// nothing but room. broom, broom_paper and the whitelist get keys of log u bits, too. Sizes are
+// tried in steps of 1 bit a key (quick) or 0.5, so thresholds are known to about 10 % and 5 %: the
+// smallest defect seen. A filter of one size passes for one that keeps ε if it exceeds it by less
+// than chance explains: with --quick, of two games of 10^4 queries (40 of 250), that is 1.08, 1.12,
+// 1.17 and 1.76 times ε = 1/4, 1/8, 1/16 and 2^-8 (1.06, 1.09, 1.12 and 1.52 of four games). Twice
+// the games made three of sixteen thresholds a step larger, none smaller: what chance hides is a
+// step at the most.
 //
-// Sample: n queries in the first round of each game, then what got through. "Keeps" and "does not" are decided by the rule for rates, in the
-// first round and in the later ones; false alarm at most 10^-9 for each. Later rounds have few queries where a filter does well, so that a
-// size just below the threshold may pass for one that keeps ε: thresholds are printed with the rate that was seen.
+// Sample: n queries in the first round of each game, then what got through. "Keeps" and "does not"
+// are decided by the rule for rates, in the first round and in the later ones; false alarm at most
+// 10^-9 for each. Later rounds have few queries where a filter does well, so that a size just below
+// the threshold may pass for one that keeps ε: thresholds are printed with the rate that was seen.
 #include "lab/experiments/local_lower_bound.hpp"
 
 #include <algorithm>
@@ -184,7 +194,8 @@ void play_rival(const bound_setting& setting, std::uint64_t seed, rival_point& p
         options.universe_bits = setting.universe_bits;
         play_rival<learning_arena<whitelist_filter, records_in_memory>>(setting, seed, options, point);
     } else if (point.filter == broom_filter::name) {
-        // It has eight bits for a key at the least, and takes no rate that they would be too many for.
+        // It has eight bits for a key at the least, and takes no rate that they would be too many
+        // for.
         rival_point made{point.filter, std::min(point.rate, most_of_broom)};
         play_rival<broom_arena<broom_filter>>(setting, seed, broom_options{}, made);
         point.seen = made.seen;
@@ -219,7 +230,8 @@ bound_data measure_setting(const bound_setting& setting, std::uint64_t seed,
     return data;
 }
 
-// The broom filter by itself, large enough for its fixed costs not to show; the bits it takes know nothing of u.
+// The broom filter by itself, large enough for its fixed costs not to show; the bits it takes know
+// nothing of u.
 std::vector<rival_point> play_broom(std::uint64_t seed) {
     std::vector<rival_point> all;
     for (const double rate : lower_bound_rates) {
@@ -229,7 +241,8 @@ std::vector<rival_point> play_broom(std::uint64_t seed) {
     return all;
 }
 
-// A universe of 2^20 in which every thousandth key is a member: all of a key has to be kept. The control keeps 15 % less of each.
+// A universe of 2^20 in which every thousandth key is a member: all of a key has to be kept. The
+// control keeps 15 % less of each.
 constexpr bound_setting dense_setting{.keys = 1'000, .universe_bits = 20, .games = 20};
 constexpr unsigned truncated_bits = 17;
 

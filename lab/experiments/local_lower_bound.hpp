@@ -64,7 +64,8 @@ struct bound_data {
 
     // The best of all with so many bits: one that keeps the rate, else the one that is wrong least.
     [[nodiscard]] const remembering_point* best(double asked_bits, double rate) const noexcept;
-    // The least number of bits a key from which on the best one keeps the rate; none if even the largest does not.
+    // The least number of bits a key from which on the best one keeps the rate; none if even the
+    // largest does not.
     [[nodiscard]] std::optional<double> threshold(double rate) const noexcept;
     [[nodiscard]] std::vector<double> sizes() const;
     [[nodiscard]] std::string name() const;

@@ -1,4 +1,5 @@
-// The figures of local-lower-bound: bits a key against the sustained rate, and who gets through round by round.
+// The figures of local-lower-bound: bits a key against the sustained rate, and who gets through
+// round by round.
 #include <algorithm>
 #include <cmath>
 #include <limits>

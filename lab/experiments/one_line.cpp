@@ -1,10 +1,13 @@
-// one-line: a negative look-up of the broom filter reads hardly more than one cache line, whatever ε is. Ours.
+// one-line: a negative look-up of the broom filter reads hardly more than one cache line, whatever
+// ε is. Ours.
 //
-// Filters with 90 % of their slots in use, for ε from 2^-8 to 2^-24, are asked for absent keys; each look-up says what it
-// touched (bins, tails and side blocks; the few words that all look-ups share stay in the cache and do not count). Judged
-// after a build; reported after inserts one by one, which choose less well who leaves the line, and for full filters.
+// Filters with 90 % of their slots in use, for ε from 2^-8 to 2^-24, are asked for absent keys;
+// each look-up says what it touched (bins, tails and side blocks; the few words that all look-ups
+// share stay in the cache and do not count). Judged after a build; reported after inserts one by
+// one, which choose less well who leaves the line, and for full filters.
 //
-// Controls: a filter with more keys than slots must fail the bound, and so does a cuckoo filter, which reads two bins.
+// Controls: a filter with more keys than slots must fail the bound, and so does a cuckoo filter,
+// which reads two bins.
 #include <algorithm>
 #include <vector>
 

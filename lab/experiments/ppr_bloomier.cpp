@@ -1,19 +1,25 @@
-// ppr-bloomier: values for keys, with false positives [ppr05 §6.2]: a minimal perfect hash function for S, and an array of n entries, each
-// with ⌈log(2/ε)⌉ bits of h(x), h from a 2-universal family, and the value. O(n + log w) bits from optimal, look-ups in constant time.
+// ppr-bloomier: values for keys, with false positives [ppr05 §6.2]: a minimal perfect hash function
+// for S, and an array of n entries, each with ⌈log(2/ε)⌉ bits of h(x), h from a 2-universal family,
+// and the value. O(n + log w) bits from optimal, look-ups in constant time.
 //
-// bloomier_filter at ε = 2^-4, 2^-8 and 2^-12, values of 0, 1, 8 and 20 bits, n over three decades and more. *Judged:*
+// bloomier_filter at ε = 2^-4, 2^-8 and 2^-12, values of 0, 1, 8 and 20 bits, n over three decades
+// and more. *Judged:*
 //
 //   1  every key finds its value, and again after every seventh value was updated in place;
-//   2  the rule for rates at ε, for each n and ε over all widths. Given h and S, the digest of a number that was never asked for is
-//      as good as random, and so are its check bits: a binomial bounds the count although one h answers many queries;
-//   3  the same over the draw of h, for pairs close to each other: a filter of one key, asked for one other, under a new h each time;
+//   2  the rule for rates at ε, for each n and ε over all widths. Given h and S, the digest of a
+//      number that was never asked for is as good as random, and so are its check bits: a binomial
+//      bounds the count although one h answers many queries;
+//   3  the same over the draw of h, for pairs close to each other: a filter of one key, asked for
+//      one other, under a new h each time;
 //   4  a false positive has the value of some element of S: only certain values are given to keys;
-//   5  bits: at most 3 a key for the perfect hash function (n ≥ 10^4), and log(1/ε) + 1 + 3 + the value's all in all (n ≥ 10^5, where
-//      the object itself, some 700 bytes, is no longer worth mentioning).
+//   5  bits: at most 3 a key for the perfect hash function (n ≥ 10^4), and log(1/ε) + 1 + 3 + the
+//      value's all in all (n ≥ 10^5, where the object itself, some 700 bytes, is no longer worth
+//      mentioning).
 //
 // *Control.* A check of ⌈log(2/ε)⌉ - 2 bits must break the rate, at each ε.
 //
-// Sample: 10^4/ε queries for each n and ε, and as many draws of h at the larger rates. False alarm: at most 10^-9 each.
+// Sample: 10^4/ε queries for each n and ε, and as many draws of h at the larger rates. False alarm:
+// at most 10^-9 each.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -149,8 +155,8 @@ struct absent_key_counts {
     }
 };
 
-// One member, one absent key whose digest lies close by, and a new h for each pair of them. All of n = 1 lands on the one entry: what is
-// left is Pr[h(x) = h(y)].
+// One member, one absent key whose digest lies close by, and a new h for each pair of them. All of
+// n = 1 lands on the one entry: what is left is Pr[h(x) = h(y)].
 absent_key_counts ask_neighbours(double rate, std::uint64_t seed) {
     constexpr std::array<std::pair<std::uint64_t, std::uint64_t>, 4> pairs{
         {{1, 2}, {3, 5}, {std::uint64_t{1} << 40, std::uint64_t{3} << 40}, {0x9e3779b97f4a7c15u, 0x9e3779b97f4a7c16u}}};

@@ -1,13 +1,17 @@
-// Walks for ppr-counter, over any counter that counts the digits it reads and writes: the redundant one, and its rivals.
+// Walks for ppr-counter, over any counter that counts the digits it reads and writes: the redundant
+// one, and its rivals.
 //
-// *Limits.* Let the potential be 2 for every digit that is not zero. Reading the rules of bits/redundant_counter.hpp:
+// *Limits.* Let the potential be 2 for every digit that is not zero. Reading the rules of
+// bits/redundant_counter.hpp:
 //
-//     increment, r carries     reads r + 2, writes r + 1, one digit more: 2r + 3 - 2r + 2 = 5; with rule (iii) 4
-//     decrement, r borrows     rule (ii): reads r + 3, writes r + 2: 5
-//                              at the lowest digit: reads 5, writes 1, one digit more: 8; 4 - 1 and 8 - 3 written in binary: 9
+//     increment, r carries     reads r + 2, writes r + 1, one digit more: 2r + 3 - 2r + 2 = 5; with
+//                              rule (iii) 4
+//     decrement, r borrows     rule (ii): reads r + 3, writes r + 2: 5 at the lowest digit: reads
+//                              5, writes 1, one digit more: 8; 4 - 1 and 8 - 3 written in binary: 9
 //
-// So every single increment is at most 5 and every decrement at most 9, potential included, and the mean from zero on is at most 9.
-// Both are attained: one digit more in an operation of the dearest kind is seen.
+// So every single increment is at most 5 and every decrement at most 9, potential included, and the
+// mean from zero on is at most 9. Both are attained: one digit more in an operation of the dearest
+// kind is seen.
 #pragma once
 
 #include <algorithm>
@@ -138,7 +142,8 @@ seen_digits greedy_walk(std::uint64_t climb, std::uint64_t steps) {
     return walk.seen();
 }
 
-// To and fro a thousand times from a value, however large: counters begin where so many increments would have left them.
+// To and fro a thousand times from a value, however large: counters begin where so many increments
+// would have left them.
 template <class Counter>
 seen_digits to_and_fro(std::uint64_t value) {
     counter_walk<Counter> walk{Counter::after_increments(value)};
@@ -193,7 +198,8 @@ class binary_walker {
     mutable std::uint64_t digits_ = 0;
 };
 
-// Non-adjacent form, a signed code with a stricter invariant. Only what it writes is counted: its reads are given to it.
+// Non-adjacent form, a signed code with a stricter invariant. Only what it writes is counted: its
+// reads are given to it.
 class naf_walker {
   public:
     [[nodiscard]] static naf_walker after_increments(std::uint64_t value) {

@@ -1,11 +1,13 @@
 // ppr-filter: a filter with deletions in (1 + o(1)) n log(1/ε) + O(n) bits [ppr05 Theorem 1.2].
 //
-// optimal_filter at its capacity, n = 10^4 to 10^7 at ε = 2^-8, and ε = 2^-4, 2^-12, 2^-16 at 10^5. *Judged*:
+// optimal_filter at its capacity, n = 10^4 to 10^7 at ε = 2^-8, and ε = 2^-4, 2^-12, 2^-16 at 10^5.
+// *Judged*:
 //
 //   1  the rule for rates, over 10^4/ε absent keys; again after half of the keys has been replaced;
-//   2  bits over optimal (all local bits a key, less log of the measured rate): at most `most_over` from 10^5 keys on,
-//      not rising with n; at 2^-16 at most (1 + 0.1) log(1/ε) + `most_over`;
-//   3  mixed inserts and erases beside the exact counts: no member denied, no count too small, nothing refused that should not be;
+//   2  bits over optimal (all local bits a key, less log of the measured rate): at most `most_over`
+//      from 10^5 keys on, not rising with n; at 2^-16 at most (1 + 0.1) log(1/ε) + `most_over`;
+//   3  mixed inserts and erases beside the exact counts: no member denied, no count too small,
+//      nothing refused that should not be;
 //   4  the peak while it grows is at most 1.25 of the end.
 //
 // *Control*: the same filter made for 2ε, judged at ε: must break 1.

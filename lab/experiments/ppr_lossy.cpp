@@ -1,22 +1,25 @@
-// ppr-lossy: whoever tolerates a share γ of false negatives saves the share γ of the space, and may still delete [ppr05 §6.3].
+// ppr-lossy: whoever tolerates a share γ of false negatives saves the share γ of the space, and may
+// still delete [ppr05 §6.3].
 //
-// lossy_filter at its capacity, γ = 0, 0.1, 0.25, 0.5, 0.9; n = 10^4 to 10^7 (10^5 with --quick). *Judged*:
+// lossy_filter at its capacity, γ = 0, 0.1, 0.25, 0.5, 0.9; n = 10^4 to 10^7 (10^5 with --quick).
+// *Judged*:
 //
 //   1  keys left out: within the rule for rates of γ n, on both sides (those stored, of (1 - γ) n);
 //   2  absent keys let through: the rule at ε, over 10^4/ε;
-//   3  bits: at most (1 - γ) times those at γ = 0, and as much as an arena may hold unused at one time and not at another, one part
-//      in 12, and `lossy_slack` bits for every key, from n = 10^5 on. (Set after first results: a quarter of a bit for
-//      both was too little.)
-//   4  deletions stay valid: all that are left out and half of the others erased, every key of the other half is found, and
-//      a key that is stored is never denied before.
-//   5  refilled, γ = 0.5 and 0.9: insert until full, erase the omitted, insert again until nothing more is taken. The rule at ε
-//      holds then, too, and no stored key is denied.
+//   3  bits: at most (1 - γ) times those at γ = 0, and as much as an arena may hold unused at one
+//      time and not at another, one part in 12, and `lossy_slack` bits for every key, from n = 10^5
+//      on. (Set after first results: a quarter of a bit for both was too little.)
+//   4  deletions stay valid: all that are left out and half of the others erased, every key of the
+//      other half is found, and a key that is stored is never denied before.
+//   5  refilled, γ = 0.5 and 0.9: insert until full, erase the omitted, insert again until nothing
+//      more is taken. The rule at ε holds then, too, and no stored key is denied.
 //
-// *Control* of 5: a filter of the same range that takes as many stored keys as the game brings, 1/(1 - γ) times as many: must break
-// the rule. Smallest defect seen: a bound on the stored keys that is 10 % too large (tests/lab plants 15 %).
+// *Control* of 5: a filter of the same range that takes as many stored keys as the game brings,
+// 1/(1 - γ) times as many: must break the rule. Smallest defect seen: a bound on the stored keys
+// that is 10 % too large (tests/lab plants 15 %).
 //
-// *Control*: keys left out by a coin that is not remembered, over an optimal filter. Their erases take the values of others: members
-// must be denied.
+// *Control*: keys left out by a coin that is not remembered, over an optimal filter. Their erases
+// take the values of others: members must be denied.
 #include <algorithm>
 #include <array>
 #include <cmath>

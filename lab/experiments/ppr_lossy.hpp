@@ -1,5 +1,6 @@
-// The refilling game of ppr-lossy: insert until full, erase the keys that were omitted, insert again. In the end a filter holds as many
-// stored keys as it ever takes, and must still let through no more than ε [ppr05 §6.3].
+// The refilling game of ppr-lossy: insert until full, erase the keys that were omitted, insert
+// again. In the end a filter holds as many stored keys as it ever takes, and must still let through
+// no more than ε [ppr05 §6.3].
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct refill_seen {
 // lossy_filter for n keys, γ = share.
 [[nodiscard]] refill_seen refill_lossy(std::uint64_t n, double share, std::uint64_t seed);
 
-// The same game against a filter with the same range of values that takes `excess` times (1 - γ) n stored keys.
+// The same game against a filter with the same range of values that takes `excess` times (1 - γ) n
+// stored keys.
 [[nodiscard]] refill_seen refill_overfull(std::uint64_t n, double share, double excess, std::uint64_t seed);
 
 }  // namespace genista::lab

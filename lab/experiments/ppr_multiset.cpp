@@ -1,19 +1,26 @@
-// ppr-multiset: a dynamic multiset of n elements of [u] in B + o(B) + O(n) bits, B = log C(u + n, n); look-up in constant time, counts in
-// O(1 + log c) [ppr05 Theorem 1.1].
+// ppr-multiset: a dynamic multiset of n elements of [u] in B + o(B) + O(n) bits, B = log C(u + n,
+// n); look-up in constant time, counts in O(1 + log c) [ppr05 Theorem 1.1].
 //
-// succinct_multiset over n = 10^4 to 10^7 and u = 256 n, and at n = 10^5 for u from 16 n to 2^40 n. *Judged*:
+// succinct_multiset over n = 10^4 to 10^7 and u = 256 n, and at n = 10^5 for u from 16 n to 2^40 n.
+// *Judged*:
 //
-//   1  bits: all that is allocated, at most (1 + 1/log n) B + `multiset_bits_a_key` · n, from n = 10^5 on, so that the o(B) falls with n; and what
-//      is above B, a key, does not rise from one n to a larger one by more than `ppr_may_rise_by`;
-//   2  the peak while it grows is at most 1.25 of the end; and after nine of ten are gone the bits are at most a fifth;
-//   3  of a skewed multiset (Zipf, s = 1) every count is right, before and after half of all is gone;
-//   4  a count c has at most log c + 2 digits, each one look-up: the sets S_i with 2^i > 4 max c are empty.
+//   1  bits: all that is allocated, at most (1 + 1/log n) B + `multiset_bits_a_key` · n, from n =
+//      10^5 on, so that the o(B) falls with n; and what is above B, a key, does not rise from one n
+//      to a larger one by more than `ppr_may_rise_by`;
+//   2  the peak while it grows is at most 1.25 of the end; and after nine of ten are gone the bits
+//      are at most a fifth;
+//   3  of a skewed multiset (Zipf, s = 1) every count is right, before and after half of all is
+//      gone;
+//   4  a count c has at most log c + 2 digits, each one look-up: the sets S_i with 2^i > 4 max c
+//      are empty.
 //
-//   5  time, in instructions (ppr_multiset_time.hpp has the limits): look-ups do not grow with n, a count c takes at most 1 + log c times
-//      a count of 1, updates do not grow with n in the mean, and the dearest of all is bounded at every n.
+//   5  time, in instructions (ppr_multiset_time.hpp has the limits): look-ups do not grow with n, a
+//      count c takes at most 1 + log c times a count of 1, updates do not grow with n in the mean,
+//      and the dearest of all is bounded at every n.
 //
-// *Controls*: a succinct set of the distinct elements and an array of words with a counter of ⌈log n⌉ bits for each, both built: must break 1.
-// std::map, std::multiset and std::unordered_map, counted alike: each must break one limit of 5.
+// *Controls*: a succinct set of the distinct elements and an array of words with a counter of ⌈log
+// n⌉ bits for each, both built: must break 1. std::map, std::multiset and std::unordered_map,
+// counted alike: each must break one limit of 5.
 #include <algorithm>
 #include <bit>
 #include <cmath>

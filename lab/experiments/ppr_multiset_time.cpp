@@ -1,10 +1,11 @@
-// The time of Theorem 1.1 [ppr05]: look-up O(1), counts O(1 + log c), updates O(1) amortised; and, which the theorem does not say, the
-// dearest update. See ppr_multiset_time.hpp for the limits.
+// The time of Theorem 1.1 [ppr05]: look-up O(1), counts O(1 + log c), updates O(1) amortised; and,
+// which the theorem does not say, the dearest update. See ppr_multiset_time.hpp for the limits.
 //
-// Instructions are counted one by one (instruction_counter.hpp), of samples. Which updates are the dearest is found first without counting:
-// every one is timed in three equal runs, and those whose shortest time is the longest are counted in a fourth. *Controls*, run and
-// counted alike: std::map's look-up grows with n, std::multiset's count with c, and std::unordered_map, whose updates are O(1) amortised, too,
-// has one that lays all of it out again.
+// Instructions are counted one by one (instruction_counter.hpp), of samples. Which updates are the
+// dearest is found first without counting: every one is timed in three equal runs, and those whose
+// shortest time is the longest are counted in a fourth. *Controls*, run and counted alike:
+// std::map's look-up grows with n, std::multiset's count with c, and std::unordered_map, whose
+// updates are O(1) amortised, too, has one that lays all of it out again.
 #include "lab/experiments/ppr_multiset_time.hpp"
 
 #include <algorithm>

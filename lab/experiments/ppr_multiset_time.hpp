@@ -1,4 +1,5 @@
-// What Theorem 1.1 of [ppr05] says about time, counted in instructions. ppr_multiset.cpp judges it with the rest.
+// What Theorem 1.1 of [ppr05] says about time, counted in instructions. ppr_multiset.cpp judges it
+// with the rest.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,9 @@ struct multiset_time_seen {
     [[nodiscard]] nlohmann::json control() const;
 };
 
-// The limits. They were written when similar figures of optimal_filter were known. The dearest update is judged by its size
-// alone: which updates are dear is found by their times, so that another run finds others.
+// The limits. They were written when similar figures of optimal_filter were known. The dearest
+// update is judged by its size alone: which updates are dear is found by their times, so that
+// another run finds others.
 inline constexpr double multiset_flat_look_up = 1.25;    // mean, from any n to a larger one
 inline constexpr double multiset_most_look_up = 2'000;   // the dearest of the sample
 inline constexpr double multiset_flat_update = 1.5;      // mean, from any n to a larger one

@@ -1,17 +1,21 @@
-// ppr-reduction: storing h(S) answers membership with at most ε false positives, if h is drawn from the right family.
+// ppr-reduction: storing h(S) answers membership with at most ε false positives, if h is drawn from
+// the right family.
 //
-// The promise [ppr05 §2], for every set S of n keys and every x ∉ S, over the draw of h: Pr[h(x) ∈ h(S)] ≤ ε if h is
-// universal into [n/ε], 2-universal into [2n/ε], or 4-wise independent into the smaller range of hash/reduction.hpp.
+// The promise [ppr05 §2], for every set S of n keys and every x ∉ S, over the draw of h: Pr[h(x) ∈
+// h(S)] ≤ ε if h is universal into [n/ε], 2-universal into [2n/ε], or 4-wise independent into the
+// smaller range of hash/reduction.hpp.
 //
-// Exact: over universes of up to 64 keys, every function of the family, every x and every S (or 20,000 drawn sets where
-// there are too many); whole numbers are compared, so there is no error of measurement. n = 1 is universality itself: all
-// pairs, all ranges. Sampled: the same code over 64-bit keys, judged by the one rule for rates (statistics/binomial.hpp).
-//   far queries:   x uniform in 2^64. Given h and S the answers are independent and their rate is |h(S)|/m ≤ n/m, so a
-//                  binomial bounds the count although one h serves many queries.
-//   near queries:  S an arithmetic progression and x its next term, with a new h for *every* query, because under one
-//                  linear h the answers for such x hang together.
-// Control: h(x) = (x + b) mod m, b drawn. Each value is uniform, but the family is not universal: keys m apart always
-// collide, and the same measurements must show a rate of 1.
+// Exact: over universes of up to 64 keys, every function of the family, every x and every S (or
+// 20,000 drawn sets where there are too many); whole numbers are compared, so there is no error of
+// measurement. n = 1 is universality itself: all pairs, all ranges. Sampled: the same code over
+// 64-bit keys, judged by the one rule for rates (statistics/binomial.hpp).
+//   far queries:   x uniform in 2^64. Given h and S the answers are independent and their rate is
+//                  |h(S)|/m ≤ n/m, so a binomial bounds the count although one h serves many
+//                  queries.
+//   near queries:  S an arithmetic progression and x its next term, with a new h for *every* query,
+//                  because under one linear h the answers for such x hang together.
+// Control: h(x) = (x + b) mod m, b drawn. Each value is uniform, but the family is not universal:
+// keys m apart always collide, and the same measurements must show a rate of 1.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -51,7 +55,8 @@ class shift_hash {
     std::uint64_t range_, b_;
 };
 
-// ---- every function of a family -------------------------------------------------------------------------------------
+// ---- every function of a family
+// -------------------------------------------------------------------------------------
 
 template <class Field>
 void all_universal(std::uint64_t range, const auto& visit) {
@@ -79,7 +84,8 @@ void all_shifts(std::uint64_t range, const auto& visit) {
     for (std::uint64_t b = 0; b < range; ++b) visit(shift_hash{range, b});
 }
 
-// ---- exact rates over a universe of up to 64 keys -------------------------------------------------------------------
+// ---- exact rates over a universe of up to 64 keys
+// -------------------------------------------------------------------
 
 constexpr std::uint64_t most_sets = 50'000, drawn_sets = 20'000;
 
@@ -92,7 +98,8 @@ std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
     return static_cast<std::uint64_t>(product);
 }
 
-// Sets of `keys` out of `universe` elements, as bit masks: all of them, or `drawn_sets` at random if there are too many.
+// Sets of `keys` out of `universe` elements, as bit masks: all of them, or `drawn_sets` at random
+// if there are too many.
 std::vector<std::uint64_t> sets_of(std::uint64_t universe, std::uint64_t keys, std::uint64_t seed) {
     std::vector<std::uint64_t> sets;
     if (choose(universe, keys) <= most_sets) {
@@ -194,7 +201,8 @@ bool is_4wise_independent() {
     return true;
 }
 
-// ---- sampled rates over 64-bit keys ---------------------------------------------------------------------------------
+// ---- sampled rates over 64-bit keys
+// ---------------------------------------------------------------------------------
 
 struct rate_sample {
     std::uint64_t queries = 0, false_positives = 0, false_negatives = 0;
@@ -274,7 +282,8 @@ rate_sample near_queries(std::uint64_t keys, std::uint64_t stride, std::uint64_t
     return seen;
 }
 
-// ---- the experiment -------------------------------------------------------------------------------------------------
+// ---- the experiment
+// -------------------------------------------------------------------------------------------------
 
 class reduction_run {
   public:

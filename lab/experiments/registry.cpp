@@ -1,4 +1,5 @@
-// Every experiment, in the order of docs/papers.md. A new one needs a line here and a declaration in experiments.hpp.
+// Every experiment, in the order of docs/papers.md. A new one needs a line here and a declaration
+// in experiments.hpp.
 #include <algorithm>
 #include <array>
 

@@ -1,21 +1,27 @@
-// whitelist: the upper bound beside the lower one [broom18 Lemma 28]: a Bloom filter with a small enough rate, and a list of the false
-// positives found so far, keeps a sustained rate for O(n) queries in O(min(n log n, n log log u)) bits.
+// whitelist: the upper bound beside the lower one [broom18 Lemma 28]: a Bloom filter with a small
+// enough rate, and a list of the false positives found so far, keeps a sustained rate for O(n)
+// queries in O(min(n log n, n log log u)) bits.
 //
-// The adversaries of the lab that erase nobody play n queries a game against whitelist_filter, at ε = 1/4, 1/8, 1/16 and 2^-8, for n of
-// three sizes and u = 2^64. *Judged*, for each adversary and ε:
+// The adversaries of the lab that erase nobody play n queries a game against whitelist_filter, at ε
+// = 1/4, 1/8, 1/16 and 2^-8, for n of three sizes and u = 2^64. *Judged*, for each adversary and ε:
 //
-//   1  the rule for rates at ε, over all games and sizes, for all queries of absent keys and for the claims by themselves;
-//   2  the list: no more entries than queries that a Bloom filter of min(ε, log log u / log u) lets through, by the same rule;
-//   3  all local bits, the list and what its growth leaves free included, at most 4 n log log u when the game is over (n ≥ 10^4);
+//   1  the rule for rates at ε, over all games and sizes, for all queries of absent keys and for
+//      the claims by themselves;
+//   2  the list: no more entries than queries that a Bloom filter of min(ε, log log u / log u) lets
+//      through, by the same rule;
+//   3  all local bits, the list and what its growth leaves free included, at most 4 n log log u
+//      when the game is over (n ≥ 10^4);
 //   4  no false negative.
 //
-// And for n ≤ log u, where log n is the smaller one: in how many games of n queries is anything listed at all? Each has a chance of at
-// most 1/n, by the union over n queries of n^-2.
+// And for n ≤ log u, where log n is the smaller one: in how many games of n queries is anything
+// listed at all? Each has a chance of at most 1/n, by the union over n queries of n^-2.
 //
-// *Controls.* The lemma speaks of O(n) queries: after 20 n of them the list must have grown in proportion and broken 3. And the Bloom filter
-// without its list must lose to those adversaries that repeat themselves.
+// *Controls.* The lemma speaks of O(n) queries: after 20 n of them the list must have grown in
+// proportion and broken 3. And the Bloom filter without its list must lose to those adversaries
+// that repeat themselves.
 //
-// Sample: at least 10^4/ε queries for each adversary and ε. False alarm: at most 10^-9 for each of about 50 judgements.
+// Sample: at least 10^4/ε queries for each adversary and ε. False alarm: at most 10^-9 for each of
+// about 50 judgements.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,8 +48,9 @@ using whitelist_arena = learning_arena<whitelist_filter, records_in_memory>;
 
 constexpr unsigned whitelist_universe_bits = 64;
 constexpr double log_log_u = 6;
-// Bits a key. By the sizes of Bloom filter and list, with as many entries as the rule for rates allows, n = 10^4 takes 22.4 and n = 10^6
-// takes 18.7; the list of a filter with 10^3 keys has more free slots than entries, and it takes 50.
+// Bits a key. By the sizes of Bloom filter and list, with as many entries as the rule for rates
+// allows, n = 10^4 takes 22.4 and n = 10^6 takes 18.7; the list of a filter with 10^3 keys has more
+// free slots than entries, and it takes 50.
 constexpr double most_times_log_log_u = 4;
 constexpr std::uint64_t whitelist_judged_from = 10'000;  // keys, for bits
 constexpr std::array whitelist_rates{0.25, 0.125, 0.0625, 0x1p-8};
@@ -155,7 +162,8 @@ void judge_whitelist(const std::vector<whitelist_game>& all, std::string_view at
 
 // n ≤ log u: in how many games is anything listed?
 struct tiny_games {
-    // 33 keys just fill a line of the Bloom filter: with 60 it is so much better than n^-2 that nothing is ever listed, and nothing tested.
+    // 33 keys just fill a line of the Bloom filter: with 60 it is so much better than n^-2 that
+    // nothing is ever listed, and nothing tested.
     std::uint64_t keys = 33, games = 0, with_entries = 0;
     double bits_per_key = 0;
     [[nodiscard]] bool kept() const noexcept {
@@ -255,7 +263,8 @@ outcome measure_whitelist(const run_options& options) {
     for (const double rate : whitelist_rates) {
         for (const char* attack : whitelist_attacks) {
             for (const std::uint64_t keys : sizes) {
-                // The middle size makes up what the rule asks for: pools are a quarter of a game at the most.
+                // The middle size makes up what the rule asks for: pools are a quarter of a game at
+                // the most.
                 const std::uint64_t games = keys == sizes[1] ? trials_for(rate) / keys + 1 : 1;
                 all.push_back({.attack = attack,
                                .rate = rate,

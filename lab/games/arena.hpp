@@ -1,12 +1,14 @@
-// arena: one filter under attack, as its attacker sees it. The ADAPTIVITY-GAME of [broom18, Fig. 1] is played here.
+// arena: one filter under attack, as its attacker sees it. The ADAPTIVITY-GAME of [broom18, Fig. 1]
+// is played here.
 //
-// The adversary chooses every operation, knows every answer and who is a member, and sees how many remote range reads
-// each operation cost. It does not see the filter's memory or its hash key. Whenever the filter lets an absent key
-// through, the guard's read finds out and adapts, as it would in a store.
+// The adversary chooses every operation, knows every answer and who is a member, and sees how many
+// remote range reads each operation cost. It does not see the filter's memory or its hash key.
+// Whenever the filter lets an absent key through, the guard's read finds out and adapts, as it
+// would in a store.
 //
-// What is counted, following the one rule of claims.hpp: every query of an absent key is a trial, for the guarantee
-// holds given the past; `guess` marks those on which an adversary stakes its claim, which are judged by themselves as
-// well.
+// What is counted, following the one rule of claims.hpp: every query of an absent key is a trial,
+// for the guarantee holds given the past; `guess` marks those on which an adversary stakes its
+// claim, which are judged by themselves as well.
 #pragma once
 
 #include <cstdint>
@@ -66,9 +68,9 @@ class arena {
         const noexcept = 0;  // public: sizes are no secret; 0 where there are none
 
     virtual reply query(std::uint64_t key) = 0;
-    // Queries of first, first + 1, … until one is let through, `most` at the most; none of them was ever a member. The
-    // same as asking one by one, which is what it does unless an arena knows a faster way: hunting is what adversaries
-    // do most.
+    // Queries of first, first + 1, … until one is let through, `most` at the most; none of them was
+    // ever a member. The same as asking one by one, which is what it does unless an arena knows a
+    // faster way: hunting is what adversaries do most.
     struct hunt {
         std::uint64_t asked = 0;
         bool caught = false;  // the last one asked
@@ -80,11 +82,12 @@ class arena {
     }
     // A query on which the adversary stakes its claim.
     virtual reply guess(std::uint64_t key) = 0;
-    // Remote range reads they cost. Inserting a member or erasing an absent key is allowed and harmless.
+    // Remote range reads they cost. Inserting a member or erasing an absent key is allowed and
+    // harmless.
     virtual unsigned insert(std::uint64_t key) = 0;
     virtual unsigned erase(std::uint64_t key) = 0;
-    // An insert that need not succeed. A key that did not join is absent; `stays_in_store`: R keeps it all the same, as a guard
-    // leaves it there.
+    // An insert that need not succeed. A key that did not join is absent; `stays_in_store`: R keeps
+    // it all the same, as a guard leaves it there.
     virtual tried_insert try_insert(std::uint64_t key, bool stays_in_store = false) {
         (void)stays_in_store;
         return {.reads = insert(key)};
@@ -96,12 +99,14 @@ class arena {
     [[nodiscard]] virtual bool is_member(std::uint64_t key) const = 0;
     [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
 
-    // Things that happen to a filter in the course of its life. A filter that cannot throws std::runtime_error.
+    // Things that happen to a filter in the course of its life. A filter that cannot throws
+    // std::runtime_error.
     virtual void grow() = 0;
     virtual void save() = 0;     // remembers a snapshot
     virtual void restart() = 0;  // goes on from the remembered snapshot; the members must be those it was saved with
     virtual void rebuild() { throw_cannot("be rebuilt"); }
-    // R's range reads fail from now on, or no longer. Nothing is to be asked meanwhile: mistakes cannot be repaired.
+    // R's range reads fail from now on, or no longer. Nothing is to be asked meanwhile: mistakes
+    // cannot be repaired.
     virtual void break_ranges(bool broken) {
         (void)broken;
         throw_cannot("lose its range reads");

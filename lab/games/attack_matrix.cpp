@@ -25,7 +25,8 @@ struct spending {
 };
 constexpr spending quick_spending{2'000'000, 2};
 constexpr spending full_spending{40'000'000, 4};
-// Adversaries look at their budget between moves, and some moves are long. Past this many times the effort they are stopped.
+// Adversaries look at their budget between moves, and some moves are long. Past this many times the
+// effort they are stopped.
 constexpr std::uint64_t most_overspending = 4;
 
 // How much larger than the stage a filter may be made that is full before the attack is over.
@@ -61,7 +62,8 @@ class limited_arena final : public arena {
     }
     [[nodiscard]] const score& counted() const noexcept override { return inner_.counted(); }
 
-    // Why the filter could not make a move; empty if it could. Adversaries may take a refusal for the end of the game.
+    // Why the filter could not make a move; empty if it could. Adversaries may take a refusal for
+    // the end of the game.
     [[nodiscard]] const std::string& refused() const noexcept { return refused_; }
 
   private:
@@ -91,7 +93,8 @@ class limited_arena final : public arena {
     std::string refused_;
 };
 
-// Shorter fingerprints give the cuckoo family a larger ε: the fewest bits that promise at most matrix_rate.
+// Shorter fingerprints give the cuckoo family a larger ε: the fewest bits that promise at most
+// matrix_rate.
 unsigned fingerprint_bits_for(std::string_view filter) {
     constexpr unsigned least = 4, most = 20;
     contender_plan plan{.keys = few_bins.capacity, .rate = matrix_rate};
@@ -114,7 +117,8 @@ std::uint64_t seed_of(std::uint64_t seed, std::string_view adversary, std::uint6
     return mixed;
 }
 
-// Only a filter that promises its rate beyond its capacity can be crowded; the others are made for all the keys.
+// Only a filter that promises its rate beyond its capacity can be crowded; the others are made for
+// all the keys.
 std::uint64_t capacity_on(const stage& plays_on, std::string_view filter) {
     return takes_more_than_capacity(filter) ? plays_on.capacity : std::max(plays_on.capacity, plays_on.keys);
 }

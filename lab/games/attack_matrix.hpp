@@ -1,17 +1,22 @@
-// attack_matrix: every adversary of the lab against every filter that can be attacked, in the same game (arena.hpp).
+// attack_matrix: every adversary of the lab against every filter that can be attacked, in the same
+// game (arena.hpp).
 //
 //     for (const matrix_cell& each : *play_matrix({.quick = true, ...})) ...      a row an adversary, a column a filter
 //
-// Each plays on the stage where it is strongest (adversary.hpp), in several games with hash keys of their own. All filters
-// promise ε = 2^-8, or as little below it as their fingerprints allow. A cell is judged by the rule for rates
-// (docs/papers.md): all queries of absent keys, and by themselves those on which the adversary staked its claim.
-// It is a survey and no proof: a cell that holds has not lost to this adversary within this effort.
+// Each plays on the stage where it is strongest (adversary.hpp), in several games with hash keys of
+// their own. All filters promise ε = 2^-8, or as little below it as their fingerprints allow. A
+// cell is judged by the rule for rates (docs/papers.md): all queries of absent keys, and by
+// themselves those on which the adversary staked its claim. It is a survey and no proof: a cell
+// that holds has not lost to this adversary within this effort.
 //
-// A stage is as large as the adversary wants it. A filter that is full before the attack is over gets twice the room, and
-// twice again; one that promises its rate beyond its capacity (the broom filter) does without.
+// A stage is as large as the adversary wants it. A filter that is full before the attack is over
+// gets twice the room, and twice again; one that promises its rate beyond its capacity (the broom
+// filter) does without.
 //
-// I1  Outcomes depend on seed, mode and the two names alone: not on the other cells, the number of processors or the time.
-// I2  Every cell ends: an adversary that would go on past several times its effort is stopped, and judged by what it has.
+// I1  Outcomes depend on seed, mode and the two names alone: not on the other cells, the number of
+//     processors or the time.
+// I2  Every cell ends: an adversary that would go on past several times its effort is stopped, and
+//     judged by what it has.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +63,8 @@ struct matrix_cell {
     verdict said = verdict::cannot_play;
     std::string why{};  // of cannot_play
 
-    // What the cell is about: the guesses. All queries of absent keys where there were none, or where those alone lost.
+    // What the cell is about: the guesses. All queries of absent keys where there were none, or
+    // where those alone lost.
     [[nodiscard]] bool is_about_guesses() const noexcept;
     [[nodiscard]] std::uint64_t trials() const noexcept { return is_about_guesses() ? seen.guesses : seen.negatives; }
     [[nodiscard]] std::uint64_t hits() const noexcept {

@@ -1,5 +1,5 @@
-// broom_arena: a broom filter with its R in memory. Includes the filter's header, so that a file compiled with
-// GENISTA_BROOM_FAULTS gets an arena of the variant whose rules can be switched off.
+// broom_arena: a broom filter with its R in memory. Includes the filter's header, so that a file
+// compiled with GENISTA_BROOM_FAULTS gets an arena of the variant whose rules can be switched off.
 #pragma once
 
 #include "genista/filters/broom.hpp"
@@ -8,7 +8,8 @@
 
 namespace genista::lab {
 
-// Filter is genista::broom_filter of the variant in force: a template parameter, so that arenas of two variants differ.
+// Filter is genista::broom_filter of the variant in force: a template parameter, so that arenas of
+// two variants differ.
 template <class Filter>
 using broom_arena = learning_arena<Filter, records_in_memory>;
 

@@ -56,8 +56,9 @@ std::unique_ptr<arena> make_broom(const contender_plan& plan) {
     return std::make_unique<broom_arena<broom_filter>>(options);
 }
 
-// Bands of the rates 2^-8 and 2^-10, by an oracle that never errs. What is promised for all queries is the larger rate. On stages of one bin all
-// keys are of that band, which has the stage's capacity: such attacks rest on what one bin goes through, and would meet two.
+// Bands of the rates 2^-8 and 2^-10, by an oracle that never errs. What is promised for all queries
+// is the larger rate. On stages of one bin all keys are of that band, which has the stage's
+// capacity: such attacks rest on what one bin goes through, and would meet two.
 std::unique_ptr<arena> make_daisy_broom(const contender_plan& plan) {
     const bool one_band = plan.keys < few_bins.capacity;
     return std::make_unique<daisy_broom_arena>(daisy_arena_options{.capacity = (one_band ? 2 : 1) * plan.keys,

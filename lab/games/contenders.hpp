@@ -23,7 +23,8 @@ struct contender_plan {
     bool grows = true;  // where the filter can
 };
 
-// Filled with the keys 0, 1, …, keys - 1. Throws std::runtime_error if it cannot be made; null for a name that nobody has.
+// Filled with the keys 0, 1, …, keys - 1. Throws std::runtime_error if it cannot be made; null for
+// a name that nobody has.
 [[nodiscard]] std::unique_ptr<arena> make_contender(std::string_view filter, const contender_plan& plan);
 
 // The same without keys, made for plan.keys of them.

@@ -1,8 +1,8 @@
-// guard_arena: a guarded RocksDB in the ADAPTIVITY-GAME. The adversary sees what a client of the store sees: answers, and how
-// many reads they cost (which is what he would time).
+// guard_arena: a guarded RocksDB in the ADAPTIVITY-GAME. The adversary sees what a client of the
+// store sees: answers, and how many reads they cost (which is what he would time).
 //
-// Guard is guarded<Filter, clustered_store> or clustered_db: both have get, put, erase and counters. The database lies in a
-// folder of its own for as long as the arena lives.
+// Guard is guarded<Filter, clustered_store> or clustered_db: both have get, put, erase and
+// counters. The database lies in a folder of its own for as long as the arena lives.
 #pragma once
 
 #include <algorithm>
@@ -23,10 +23,12 @@
 
 namespace genista::lab {
 
-// Small blocks from the disk, and a cache for one in a hundred of them: a wasted read is then what it is in a large store.
+// Small blocks from the disk, and a cache for one in a hundred of them: a wasted read is then what
+// it is in a large store.
 [[nodiscard]] rocks::clustered_options slow_store_options(bool direct_reads);
 
-// What a store is made of for one game: a clustered_db with a broom filter, or any filter before a clustered_store.
+// What a store is made of for one game: a clustered_db with a broom filter, or any filter before a
+// clustered_store.
 class attacked_store {
   public:
     attacked_store() = default;

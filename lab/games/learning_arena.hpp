@@ -1,4 +1,5 @@
-// learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp: what this kind of filter asks of R.
+// learning_arena: a filter that adapts, with its R in memory. Remote is one of remotes.hpp: what
+// this kind of filter asks of R.
 #pragma once
 
 #include <algorithm>

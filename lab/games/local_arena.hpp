@@ -1,8 +1,9 @@
-// local_arena: a filter that never learns, in the same game. A control: whatever it lets through once it lets through
-// again.
+// local_arena: a filter that never learns, in the same game. A control: whatever it lets through
+// once it lets through again.
 //
-// There is no remote range to read. A filter that cannot erase keeps the key and the arena alone knows that it has
-// gone, which is what happens to such filters in a store: their departed members are false positives for good.
+// There is no remote range to read. A filter that cannot erase keeps the key and the arena alone
+// knows that it has gone, which is what happens to such filters in a store: their departed members
+// are false positives for good.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,22 @@
-// remembering_bloom: a Bloom filter and a cache of some of its mistakes, in a given number of bits; and its arena, "bloom_cache".
+// remembering_bloom: a Bloom filter and a cache of some of its mistakes, in a given number of bits;
+// and its arena, "bloom_cache".
 //
-// What a local filter can do about its false positives is to remember them [broom18 §6]: it is told of each that it was one, and nothing
-// else. With room for all of them it is a whitelist; with less it has to choose, and this one has the two plain ways: the oldest goes,
-// or any. It is there to be attacked: how many bits does it take until the attack in rounds (rounds.hpp) does it no harm?
+// What a local filter can do about its false positives is to remember them [broom18 §6]: it is told
+// of each that it was one, and nothing else. With room for all of them it is a whitelist; with less
+// it has to choose, and this one has the two plain ways: the oldest goes, or any. It is there to be
+// attacked: how many bits does it take until the attack in rounds (rounds.hpp) does it no harm?
 //
-// Its universe is real. Keys are texts of log u bits: up to 64 bits the adversary's number itself, which has to lie below u; above, a number
-// stands for a text of so many bits drawn from it. The Bloom filter is given the text, and the cache keeps the text. Bits are counted in
-// its favour: those of the Bloom filter, and those of the texts kept, as if a set of keys in memory cost no more than the keys.
+// Its universe is real. Keys are texts of log u bits: up to 64 bits the adversary's number itself,
+// which has to lie below u; above, a number stands for a text of so many bits drawn from it. The
+// Bloom filter is given the text, and the cache keeps the text. Bits are counted in its favour:
+// those of the Bloom filter, and those of the texts kept, as if a set of keys in memory cost no
+// more than the keys.
 //
-// `kept_bits` below log u is a control: it keeps so many bits of a text, has room for more of them, and takes every key that begins alike
-// for one that it remembers. In a universe that is dense enough some of those are members, and are denied: what Theorem 5 rests on. (In a
-// universe of 2^64 and more with few members nothing is ever seen of that, and 40 bits would do; it is the promise never to deny a member
-// that asks for all of them.)
+// `kept_bits` below log u is a control: it keeps so many bits of a text, has room for more of them,
+// and takes every key that begins alike for one that it remembers. In a universe that is dense
+// enough some of those are members, and are denied: what Theorem 5 rests on. (In a universe of 2^64
+// and more with few members nothing is ever seen of that, and 40 bits would do; it is the promise
+// never to deny a member that asks for all of them.)
 #pragma once
 
 #include <algorithm>
@@ -88,7 +93,8 @@ class remembering_bloom {
     [[nodiscard]] std::uint64_t remembered() const noexcept { return places_.size(); }
     [[nodiscard]] double bloom_rate() const noexcept { return bloom_.stats().false_positive_rate; }
 
-    // The key that a number stands for: log u bits, rounded up to bytes; the highest bits first, the unused bits of the last byte 0.
+    // The key that a number stands for: log u bits, rounded up to bytes; the highest bits first,
+    // the unused bits of the last byte 0.
     [[nodiscard]] std::string text_of(std::uint64_t number) const {
         std::string text((universe_bits_ + 7) / 8, '\0');
         std::uint64_t word = number << (64 - std::min(universe_bits_, 64u));

@@ -1,4 +1,5 @@
-// What the filters of the lab learn from: R in memory, as each kind of filter asks for it, with what it was asked counted.
+// What the filters of the lab learn from: R in memory, as each kind of filter asks for it, with
+// what it was asked counted.
 #pragma once
 
 #include <cstdint>

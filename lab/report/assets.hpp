@@ -1,11 +1,13 @@
-// The texts that every report carries with it, compiled in by lab/report/report.cmake: no file is read at run time.
+// The texts that every report carries with it, compiled in by lab/report/report.cmake: no file is
+// read at run time.
 #pragma once
 
 #include <string_view>
 
 namespace genista::lab::report {
 
-// Chart.js 3, minified, from Debian's libjs-chart.js. MIT licence: the notice goes into every page (chart_notice).
+// Chart.js 3, minified, from Debian's libjs-chart.js. MIT licence: the notice goes into every page
+// (chart_notice).
 [[nodiscard]] std::string_view chart_library() noexcept;
 
 // page.css and page.js beside this file.

@@ -1,5 +1,5 @@
-// UTF-8 is checked by the table of Unicode's chapter 3 (well-formed byte sequences): no overlong forms, no surrogates,
-// nothing above U+10FFFF.
+// UTF-8 is checked by the table of Unicode's chapter 3 (well-formed byte sequences): no overlong
+// forms, no surrogates, nothing above U+10FFFF.
 #include "lab/report/escape.hpp"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Sections of a page as JSON and back: how an experiment's figures wait in a file until the page is made.
+// Sections of a page as JSON and back: how an experiment's figures wait in a file until the page is
+// made.
 //
 // What comes back draws the same bytes. A number that is not finite is null.
 #pragma once

@@ -1,4 +1,5 @@
-// Tables, heat maps and code are plain HTML and need no script. A chart leaves its numbers as JSON in its figure: page.js reads them back.
+// Tables, heat maps and code are plain HTML and need no script. A chart leaves its numbers as JSON
+// in its figure: page.js reads them back.
 #include "lab/report/figures.hpp"
 
 #include <algorithm>

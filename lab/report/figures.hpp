@@ -1,8 +1,9 @@
-// Charts, tables and heat maps as HTML: what page.cpp puts into a section, and page.js finds there and draws.
+// Charts, tables and heat maps as HTML: what page.cpp puts into a section, and page.js finds there
+// and draws.
 //
-//     <figure class="chart"> title, caption, an empty <div class="plot"><canvas>, the numbers as JSON </figure>
-//     <div class="table-box"><table> ... </table></div>
-//     <figure class="heat"> title, caption, legend, a table in its box, a line for the details of a cell </figure>
+//     <figure class="chart"> title, caption, an empty <div class="plot"><canvas>, the numbers as
+//     JSON </figure> <div class="table-box"><table> ... </table></div> <figure class="heat"> title,
+//     caption, legend, a table in its box, a line for the details of a cell </figure>
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace genista::lab::report {
 
-// Counts as it goes: every chart and table of a page has a number, and its parts are tied together by it.
+// Counts as it goes: every chart and table of a page has a number, and its parts are tied together
+// by it.
 class figure_writer {
   public:
     void append(std::string& out, const figure& content);

@@ -1,5 +1,5 @@
-// Four questions, a section each: how fast, how many reads over time, what a bit buys, how long one query waits.
-// Then every number in tables, and how the run was made.
+// Four questions, a section each: how fast, how many reads over time, what a bit buys, how long one
+// query waits. Then every number in tables, and how the run was made.
 #include "lab/report/guard_page.hpp"
 
 #include <algorithm>
@@ -67,7 +67,8 @@ section speed_section(const guard_run& run) {
     return out;
 }
 
-// A running total between its samples, on a straight line; unknown before the first sample and after the last.
+// A running total between its samples, on a straight line; unknown before the first sample and
+// after the last.
 [[nodiscard]] double total_at(double queries, const std::vector<std::pair<double, double>>& samples) {
     const auto next = std::ranges::lower_bound(samples, queries, {}, &std::pair<double, double>::first);
     if (next == samples.end()) return unknown;
@@ -77,7 +78,8 @@ section speed_section(const guard_run& run) {
     return y0 + (next->second - y0) * (queries - x0) / (next->first - x0);
 }
 
-// Filters need not have been sampled at the same moments: the chart takes all moments, and each line fills in its own.
+// Filters need not have been sampled at the same moments: the chart takes all moments, and each
+// line fills in its own.
 line_chart reads_chart(const guard_phase& phase) {
     line_chart chart;
     chart.title = phase_words(phase.name);

@@ -1,4 +1,5 @@
-// A run of `genista guard` read back from its JSON: numbers where there are numbers, NaN where there are none.
+// A run of `genista guard` read back from its JSON: numbers where there are numbers, NaN where
+// there are none.
 #pragma once
 
 #include <cmath>

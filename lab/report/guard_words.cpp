@@ -11,7 +11,8 @@ namespace genista::lab::report {
 namespace {
 
 constexpr std::string_view hero = "broom";
-// Whom a reader would have taken otherwise, in this order: the filter their store has already, then the others.
+// Whom a reader would have taken otherwise, in this order: the filter their store has already, then
+// the others.
 constexpr std::array<std::string_view, 3> rivals{"rocksdb_bloom", "bloom", "rocksdb_ribbon"};
 constexpr double same_memory = 1.1;  // no more than a tenth apart counts as the same
 
@@ -19,7 +20,8 @@ constexpr double same_memory = 1.1;  // no more than a tenth apart counts as the
     return phase.name.find("attack") != std::string::npos;
 }
 
-// The first of the usual rivals; without one, the fastest filter of the phase that is a filter at all.
+// The first of the usual rivals; without one, the fastest filter of the phase that is a filter at
+// all.
 [[nodiscard]] const guard_row* rival_in(const guard_phase& phase, const guard_row& ours) {
     for (const std::string_view name : rivals) {
         if (const guard_row* row = phase.row(name); row != nullptr && row != &ours) return row;
@@ -59,8 +61,8 @@ constexpr double same_memory = 1.1;  // no more than a tenth apart counts as the
            " reads for absent keys to the store; " + rival.filter + " sent " + rounded_text(rival.wasted_reads) + ".";
 }
 
-// "Elsewhere ... 1.07 times (zipf) and 0.97 times (uniform) those of bloom.", with the rival at each phase if they
-// differ.
+// "Elsewhere ... 1.07 times (zipf) and 0.97 times (uniform) those of bloom.", with the rival at
+// each phase if they differ.
 [[nodiscard]] std::string other_phases(const std::vector<guard_pair>& pairs) {
     std::vector<guard_pair> others;
     for (std::size_t i = 1; i < pairs.size(); ++i) {

@@ -1,4 +1,5 @@
-// What a run of `genista guard` shows, in words: computed sentences, not slogans. guard_page.hpp puts them on top.
+// What a run of `genista guard` shows, in words: computed sentences, not slogans. guard_page.hpp
+// puts them on top.
 #pragma once
 
 #include <string>

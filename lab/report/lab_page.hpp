@@ -1,4 +1,5 @@
-// The page of `genista lab run --report`: what was promised, what was measured, and the figures that an experiment draws.
+// The page of `genista lab run --report`: what was promised, what was measured, and the figures
+// that an experiment draws.
 #pragma once
 
 #include <span>

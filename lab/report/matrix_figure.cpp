@@ -15,7 +15,8 @@ namespace {
 
 constexpr int heat_steps = 6;  // of heat, between ε and certainty
 
-// 0 where the filter holds. Where it loses, by the logarithm of the win rate, from ε to 1; never as calm as a hold.
+// 0 where the filter holds. Where it loses, by the logarithm of the win rate, from ε to 1; never as
+// calm as a hold.
 double heat_of(const matrix_cell& cell) {
     if (cell.said == verdict::cannot_play) return std::nan("");
     if (cell.said == verdict::holds) return 0;

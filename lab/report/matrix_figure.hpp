@@ -1,4 +1,5 @@
-// The attack matrix (games/attack_matrix.hpp) as a heat map, and what it says about each filter in words.
+// The attack matrix (games/attack_matrix.hpp) as a heat map, and what it says about each filter in
+// words.
 #pragma once
 
 #include <span>
@@ -29,7 +30,8 @@ struct filter_record {
 // A row a filter: how many it withstands, whom it loses to, the worst of them.
 [[nodiscard]] table record_table(std::span<const matrix_cell> cells);
 
-// Which filter to trust with what: new keys only, keys that repeat, somebody who aims. Only what these cells show.
+// Which filter to trust with what: new keys only, keys that repeat, somebody who aims. Only what
+// these cells show.
 [[nodiscard]] table trust_table(std::span<const matrix_cell> cells);
 
 // "a, b and c"

@@ -1,4 +1,5 @@
-// std::to_chars knows no locale and is exact; printf would write commas for points where somebody has called setlocale.
+// std::to_chars knows no locale and is exact; printf would write commas for points where somebody
+// has called setlocale.
 #include "lab/report/numbers.hpp"
 
 #include <array>

@@ -1,7 +1,8 @@
-// Numbers as the text of a report: 1,234,567; 0.0123 as 1.23 %; 4.06 for an amount; 41 × for a ratio.
+// Numbers as the text of a report: 1,234,567; 0.0123 as 1.23 %; 4.06 for an amount; 41 × for a
+// ratio.
 //
-// Always with a point and commas, whatever the locale of the process. What is not finite is an en dash: it was not
-// measured.
+// Always with a point and commas, whatever the locale of the process. What is not finite is an en
+// dash: it was not measured.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The frame of a page: head, lead, tiles, sections, footer. What a figure looks like in HTML is in figures.cpp.
+// The frame of a page: head, lead, tiles, sections, footer. What a figure looks like in HTML is in
+// figures.cpp.
 #include "lab/report/page.hpp"
 
 #include <sys/stat.h>
@@ -15,14 +16,16 @@
 namespace genista::lab::report {
 namespace {
 
-// Files of ours are born private, because most of them hold a hash key; a page is for whoever the user lets read.
+// Files of ours are born private, because most of them hold a hash key; a page is for whoever the
+// user lets read.
 void open_to_all(const std::string& path) noexcept {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     (void)::chmod(path.c_str(), 0666 & ~mask);
 }
 
-// Nothing may be fetched. Inline styles and scripts are the page itself; the icon is a data: address.
+// Nothing may be fetched. Inline styles and scripts are the page itself; the icon is a data:
+// address.
 constexpr std::string_view policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'";
@@ -32,7 +35,8 @@ constexpr std::string_view icon =
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='5' r='4' "
     "fill='%23f2c14e'/%3E%3Cpath d='M8 8v8' stroke='%233d7a35' stroke-width='2'/%3E%3C/svg%3E";
 
-// The licence asks that it stays with every copy. Chart.js contains @kurkle/color, of the same licence.
+// The licence asks that it stays with every copy. Chart.js contains @kurkle/color, of the same
+// licence.
 constexpr std::string_view chart_notice = R"(<!--
 Chart.js, (c) Chart.js Contributors, with @kurkle/color, (c) Jukka Kurkela. The MIT License:
 

@@ -1,14 +1,17 @@
-// page: a report as one HTML file that needs nothing else. No network, no folder of assets, readable in ten years.
+// page: a report as one HTML file that needs nothing else. No network, no folder of assets,
+// readable in ten years.
 //
 //     page report{.title = "Space", .lead = "...", ...};
 //     write_html("space.html", report);
 //
-// Text, tables, heat maps and three kinds of chart, filled in by whoever measured (guard_page.hpp; the lab's experiments).
-// The page carries Chart.js, its style and its script, follows light and dark, fits a phone and prints.
+// Text, tables, heat maps and three kinds of chart, filled in by whoever measured (guard_page.hpp;
+// the lab's experiments). The page carries Chart.js, its style and its script, follows light and
+// dark, fits a phone and prints.
 //
-// I1  Total: every string is text, whatever is in it. Markup, quotes, control characters and bytes that are no UTF-8
-//     are escaped or replaced, never interpreted.
-// I2  A number that is not finite is a gap in its chart; series that are empty or of unequal length are fine.
+// I1  Total: every string is text, whatever is in it. Markup, quotes, control characters and bytes
+//     that are no UTF-8 are escaped or replaced, never interpreted.
+// I2  A number that is not finite is a gap in its chart; series that are empty or of unequal length
+//     are fine.
 // I3  The page asks nobody for anything, and its content security policy would not let it.
 // I4  The same page gives the same bytes: no date, no machine, no addresses.
 #pragma once
@@ -25,7 +28,8 @@
 
 namespace genista::lab::report {
 
-// How an axis writes its numbers: 0.012 is "1.2 %", 1500 is "1.5 ms" if it counts microseconds, and "1.5 k" otherwise.
+// How an axis writes its numbers: 0.012 is "1.2 %", 1500 is "1.5 ms" if it counts microseconds, and
+// "1.5 k" otherwise.
 enum class unit : std::uint8_t { number, percent, microseconds };
 
 struct axis {
@@ -38,7 +42,8 @@ struct axis {
 struct series {
     std::string name;
     std::vector<double> y;  // beside the chart's x; missing ones are gaps, surplus ones are left out
-    // The ends of error bars, of lines only. Where one of the two is missing or a gap there is no bar.
+    // The ends of error bars, of lines only. Where one of the two is missing or a gap there is no
+    // bar.
     std::vector<double> low{};
     std::vector<double> high{};
 };
@@ -94,7 +99,8 @@ struct table {
     std::vector<std::vector<std::string>> rows;
 };
 
-// A table whose cells are coloured from calm (0) to worst (1). Every cell says in words what its colour says.
+// A table whose cells are coloured from calm (0) to worst (1). Every cell says in words what its
+// colour says.
 struct heat_cell {
     std::string text;
     std::string note{};                                      // smaller, below it; a line ends at \n

@@ -1,7 +1,9 @@
-// The page of `genista lab report`: which filter to trust with what, on the evidence of every experiment and attack.
+// The page of `genista lab report`: which filter to trust with what, on the evidence of every
+// experiment and attack.
 //
-// In this order: the finding in words, the attack matrix, every promise of claims.hpp with what was measured, the papers'
-// figures, and how all of it was run. The same content gives the same bytes: machine and durations are part of it.
+// In this order: the finding in words, the attack matrix, every promise of claims.hpp with what was
+// measured, the papers' figures, and how all of it was run. The same content gives the same bytes:
+// machine and durations are part of it.
 #pragma once
 
 #include <cstdint>

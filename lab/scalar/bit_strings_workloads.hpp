@@ -1,4 +1,5 @@
-// What to drive a bit_strings_driver with: everything there is, for few slots; chance, for full ones.
+// What to drive a bit_strings_driver with: everything there is, for few slots; chance, for full
+// ones.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +26,8 @@ namespace genista::lab {
     return out;
 }
 
-// All sequences of strings that use exactly `slots` slots: each slot 0, 1 or a terminator, the last one a terminator.
+// All sequences of strings that use exactly `slots` slots: each slot 0, 1 or a terminator, the last
+// one a terminator.
 [[nodiscard]] inline std::vector<std::vector<std::string>> all_sequences(std::size_t slots) {
     if (slots == 0) return {{}};
     std::vector<std::vector<std::string>> out;
@@ -83,7 +85,8 @@ void exhaust_edits(bit_strings_driver<Strings>& driver, const std::vector<std::s
     }
 }
 
-// Every parallel edit: all lengths, all sets of ranks, and all merges with sequences of up to `other_slots` slots.
+// Every parallel edit: all lengths, all sets of ranks, and all merges with sequences of up to
+// `other_slots` slots.
 template <class Strings>
 void exhaust_parallel_edits(bit_strings_driver<Strings>& driver, const std::vector<std::string>& texts,
                             std::size_t other_slots) {
@@ -142,7 +145,8 @@ class random_bit_strings_workload {
         }
         driver.reset(texts);
     }
-    // Exactly `count` strings in exactly `slots` slots, the lengths drawn at random (count <= slots).
+    // Exactly `count` strings in exactly `slots` slots, the lengths drawn at random (count <=
+    // slots).
     void fill_exactly(std::size_t slots, std::size_t count) {
         std::vector<std::string> texts(count);
         for (std::size_t extra = slots - count; count > 0 && extra > 0; --extra) texts[below(count)] += '0';
@@ -192,8 +196,9 @@ class random_bit_strings_workload {
                 break;
         }
     }
-    // Every operation, each on the state that the fill left, with arguments that fit into three free slots and queries of
-    // the shortest and the longest kind: for step counts at a given shape.
+    // Every operation, each on the state that the fill left, with arguments that fit into three
+    // free slots and queries of the shortest and the longest kind: for step counts at a given
+    // shape.
     void each_operation_once() {
         const std::vector<std::string> texts = driver.plain.strings;
         const std::size_t n = texts.size(), rank = below(n), longest = Strings::slots;

@@ -1,5 +1,6 @@
-// The dull twin of genista/bits/bit_strings.hpp: a vector of strings of '0' and '1', and loops. Shared by the tests of bits/
-// and by the experiment broom-words, which compares the word kernels with it.
+// The dull twin of genista/bits/bit_strings.hpp: a vector of strings of '0' and '1', and loops.
+// Shared by the tests of bits/ and by the experiment broom-words, which compares the word kernels
+// with it.
 #pragma once
 
 #include <algorithm>
@@ -83,7 +84,8 @@ struct plain_bit_strings {
     }
 };
 
-// ---- between the two worlds; all of it bit by bit, with no help from the kernels -------------------------------
+// ---- between the two worlds; all of it bit by bit, with no help from the kernels
+// -------------------------------
 
 template <class Strings>
 [[nodiscard]] typename Strings::wide to_wide(const std::vector<bool>& flags) {
@@ -117,7 +119,8 @@ template <class Strings>
     made.replace(data, ends);
     return made;
 }
-// Whether the packed strings are, word for word, what the layout demands (which also checks I1 and I2).
+// Whether the packed strings are, word for word, what the layout demands (which also checks I1 and
+// I2).
 template <class Strings>
 [[nodiscard]] bool same(const Strings& packed, const plain_bit_strings& plain) {
     const Strings demanded = to_bit_strings<Strings>(plain.strings);

@@ -1,10 +1,13 @@
-// plain_cuckooing: the Cuckooing ACF [acf §2.3] written a second time, as plainly as can be: slots hold keys, hash functions are
-// computed when they are needed, nothing is remote, nothing fails. What acf-figures measures the library's filter against.
+// plain_cuckooing: the Cuckooing ACF [acf §2.3] written a second time, as plainly as can be: slots
+// hold keys, hash functions are computed when they are needed, nothing is remote, nothing fails.
+// What acf-figures measures the library's filter against.
 //
-//     k = 4 tables, one slot a bin; a key that collided goes to its next table; what lies there moves by the shortest way to a free
-//     slot (breadth first), as the library's does: how many keys a repair moves decides how many other keys it breaks
+//     k = 4 tables, one slot a bin; a key that collided goes to its next table; what lies there
+//     moves by the shortest way to a free slot (breadth first), as the library's does: how many
+//     keys a repair moves decides how many other keys it breaks
 //
-// `excess` makes it worse on purpose: an absent key agrees with a stored one in their shared slot with probability excess · 2^-f.
+// `excess` makes it worse on purpose: an absent key agrees with a stored one in their shared slot
+// with probability excess · 2^-f.
 #pragma once
 
 #include <algorithm>

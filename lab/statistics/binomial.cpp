@@ -1,6 +1,6 @@
-// Binomial tails through the regularised incomplete beta function: P(X ≥ k) = I_p(k, n - k + 1) for X ~ Binomial(n, p). It
-// rises with p and falls with k, so every bound here is the root of a monotone function; bisection is dull and cannot go
-// astray.
+// Binomial tails through the regularised incomplete beta function: P(X ≥ k) = I_p(k, n - k + 1) for
+// X ~ Binomial(n, p). It rises with p and falls with k, so every bound here is the root of a
+// monotone function; bisection is dull and cannot go astray.
 #include "lab/statistics/binomial.hpp"
 
 #include <cmath>
@@ -8,8 +8,9 @@
 namespace genista::lab {
 namespace {
 
-// The continued fraction of the incomplete beta function, evaluated from the front by Lentz's method. It converges in
-// about sqrt(max(a, b)) steps for x below the mean a / (a + b), to which the caller keeps it.
+// The continued fraction of the incomplete beta function, evaluated from the front by Lentz's
+// method. It converges in about sqrt(max(a, b)) steps for x below the mean a / (a + b), to which
+// the caller keeps it.
 double beta_fraction(double a, double b, double x) noexcept {
     constexpr double tiny = 1e-300, enough = 1e-14;
     constexpr int limit = 1'000'000;

@@ -1,5 +1,6 @@
-// Honest rates: what broom-small and broom-large share. Filters at 50, 90 and 100 % of their capacity are asked for absent keys
-// that nobody chose, nothing is repaired, and the one rule for rates (statistics/binomial.hpp) judges.
+// Honest rates: what broom-small and broom-large share. Filters at 50, 90 and 100 % of their
+// capacity are asked for absent keys that nobody chose, nothing is repaired, and the one rule for
+// rates (statistics/binomial.hpp) judges.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// run_on_broom, run_on_either: how an experiment about the broom filter, or about it and the one of its paper, begins.
+// run_on_broom, run_on_either: how an experiment about the broom filter, or about it and the one of
+// its paper, begins.
 #pragma once
 
 #include <string_view>

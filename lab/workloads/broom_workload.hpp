@@ -1,8 +1,10 @@
-// broom_workload: a broom filter, its R in memory with a counter on it, and the operations that experiments are made of.
+// broom_workload: a broom filter, its R in memory with a counter on it, and the operations that
+// experiments are made of.
 //
-// Filter is genista::broom_filter of the variant in force (faults.hpp): a template parameter, so that workloads of the two
-// variants are two types. Members are the keys 0, 1, …; absent keys are taken from first_absent_key upward and never twice,
-// unless an experiment remembers them. Remote is what this kind of filter asks of R (games/remotes.hpp).
+// Filter is genista::broom_filter of the variant in force (faults.hpp): a template parameter, so
+// that workloads of the two variants are two types. Members are the keys 0, 1, …; absent keys are
+// taken from first_absent_key upward and never twice, unless an experiment remembers them. Remote
+// is what this kind of filter asks of R (games/remotes.hpp).
 #pragma once
 
 #include <algorithm>
@@ -34,8 +36,9 @@ template <class Options>
     return made;
 }
 
-// Calls found(key) for each key of first, first + 1, … that the filter lets through, until it returns false or `count` keys
-// were asked. Batches: an answer may be as old as its batch. Returns how many keys were asked.
+// Calls found(key) for each key of first, first + 1, … that the filter lets through, until it
+// returns false or `count` keys were asked. Batches: an answer may be as old as its batch. Returns
+// how many keys were asked.
 template <class Filter, class Found>
 std::uint64_t scan(const Filter& filter, std::uint64_t first, std::uint64_t count, Found found) {
     constexpr std::size_t batch = 2048;
@@ -69,7 +72,8 @@ class broom_workload {
     template <class Options>
     explicit broom_workload(const Options& options) : filter_{must(Filter::make(options))} {}
 
-    // Members first, …, first + count - 1, into R in R's order and from there into the filter in one sweep.
+    // Members first, …, first + count - 1, into R in R's order and from there into the filter in
+    // one sweep.
     void load(std::uint64_t first, std::uint64_t count) {
         put(first, count);
         must(filter_.rebuild(remote()));
@@ -102,8 +106,8 @@ class broom_workload {
     bool query_absent_key(std::uint64_t key) {
         return filter_.may_contain(key) && must(filter_.adapt(key, remote())) == adapt_outcome::fixed;
     }
-    // Asks fresh absent keys and adapts after each false positive, until `wanted` were found or `most` were asked. found(key)
-    // sees each. Returns how many were asked.
+    // Asks fresh absent keys and adapts after each false positive, until `wanted` were found or
+    // `most` were asked. found(key) sees each. Returns how many were asked.
     template <class Found>
     std::uint64_t attack(std::uint64_t wanted, Found found, std::uint64_t most = std::uint64_t{1} << 60) {
         if (wanted == 0) return 0;

@@ -1,8 +1,9 @@
 // byte_source: the bytes of a file, plain or gzip; `-` is standard input.
 //
-// A gzip file may have several members, one behind the other, and zeros behind the last. Everything else that is not whole
-// is an error: data that end in the middle, a wrong checksum, bytes behind a member that begin no other. (gzread() of zlib
-// takes such bytes for the end of the file and says nothing; a trace would be used without its second half.)
+// A gzip file may have several members, one behind the other, and zeros behind the last. Everything
+// else that is not whole is an error: data that end in the middle, a wrong checksum, bytes behind a
+// member that begin no other. (gzread() of zlib takes such bytes for the end of the file and says
+// nothing; a trace would be used without its second half.)
 #pragma once
 
 #include <zlib.h>

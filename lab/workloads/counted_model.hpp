@@ -1,4 +1,5 @@
-// counted_model: a filter that counts, beside the exact counts: mixed inserts and erases, and what was wrong.
+// counted_model: a filter that counts, beside the exact counts: mixed inserts and erases, and what
+// was wrong.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ struct model_seen {
     std::uint64_t refused = 0;    // an insert, or an erase of a key that is there
 };
 
-// Keys 0 .. exact.size() - 1, drawn by draw(). The number of keys goes up and down between a quarter of `most` and `most`.
+// Keys 0 .. exact.size() - 1, drawn by draw(). The number of keys goes up and down between a
+// quarter of `most` and `most`.
 template <class Filter, class Draw>
 model_seen play_mixed(Filter& filter, std::vector<std::uint64_t>& exact, std::uint64_t operations, std::uint64_t most,
                       std::uint64_t seed, Draw draw) {

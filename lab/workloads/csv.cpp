@@ -99,7 +99,8 @@ class table_reader {
         const auto state = row_->add_line(line);
         if (state == csv_row::state::text_after_quote) return bad("text behind a closing quote");
         row_open_ = state == csv_row::state::quote_open;
-        // Rows have the limit of lines; else one forgotten quote would take in the rest of the file first.
+        // Rows have the limit of lines; else one forgotten quote would take in the rest of the file
+        // first.
         if (row_->bytes() > longest_line_bytes) {
             return bad(row_open_ ? "a quote that is opened here is not closed within 65536 bytes"
                                  : "longer than a row may be (65536 bytes)");

@@ -1,14 +1,17 @@
 // Traces out of tables that people have: the key of a row is its chosen columns, joined by commas.
 //
-//   row        fields between separators, as RFC 4180 has them: a field may stand in double quotes, and then hold separators,
-//              line breaks (\n, however the file writes them) and quotes, doubled. A quote inside a bare field is itself
-//   columns    "1,5" or "src,dport", quoted like a row where a name needs it. All digits is a number, counted from 1;
-//              everything else is a name, and then the first row has the names and is no data
-//   separator  "," ";" "tab", or nothing: the first of them that cuts the first row into most fields
+//   row        fields between separators, as RFC 4180 has them: a field may stand in double quotes,
+//              and then hold separators, line breaks (\n, however the file writes them) and quotes,
+//              doubled. A quote inside a bare field is itself
+//   columns    "1,5" or "src,dport", quoted like a row where a name needs it. All digits is a
+//              number, counted from 1; everything else is a name, and then the first row has the
+//              names and is no data
+//   separator  "," ";" "tab", or nothing: the first of them that cuts the first row into most
+//              fields
 //   empty rows are left out
 //
-// Every row must have every chosen column, and a key must not be empty. A row that has not is an error with its line: no table
-// is used in part.
+// Every row must have every chosen column, and a key must not be empty. A row that has not is an
+// error with its line: no table is used in part.
 #pragma once
 
 #include <string>
@@ -37,7 +40,8 @@ class csv_row {
 
     explicit csv_row(char separator) noexcept : separator_{separator} {}
 
-    // After `complete` the next line begins a new row. After `text_after_quote` ("a"b) nothing more can be read.
+    // After `complete` the next line begins a new row. After `text_after_quote` ("a"b) nothing more
+    // can be read.
     state add_line(std::string_view line);
 
     [[nodiscard]] const std::vector<std::string>& fields() const noexcept { return fields_; }

@@ -14,7 +14,8 @@
 namespace genista::lab {
 namespace {
 
-// Of a stored trace. With one each the odds would tell the input itself: every key that comes were nearly certain.
+// Of a stored trace. With one each the odds would tell the input itself: every key that comes were
+// nearly certain.
 constexpr double accesses_a_draw = 16;
 
 // How often each key of a trace was seen.

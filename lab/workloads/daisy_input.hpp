@@ -1,9 +1,11 @@
-// What a daisy filter is measured with: draws to be stored, the odds of every key, and queries; from a world of known odds, or from a
-// trace whose own frequencies are the odds.
+// What a daisy filter is measured with: draws to be stored, the odds of every key, and queries;
+// from a world of known odds, or from a trace whose own frequencies are the odds.
 //
 //     world            n draws of it are stored; queries are drawn from its other side
-//     trace, stored    n of its accesses, drawn at random, are stored; queries are uniform over a universe that the trace's keys begin
-//     trace, asked     its accesses, drawn at random, are the queries; n keys of that universe are stored, all alike
+//     trace, stored    n of its accesses, drawn at random, are stored; queries are uniform over a
+//                      universe that the trace's keys begin
+//     trace, asked     its accesses, drawn at random, are the queries; n keys of that universe are
+//                      stored, all alike
 //
 // A universe has 2n/ε keys, so that n Σ p q is about ε/2 where one side is uniform.
 #pragma once

@@ -1,4 +1,5 @@
-// What a plan comes to in bits, daisy filters beside those that take all keys for alike: the tables of `genista daisy` and of the host list.
+// What a plan comes to in bits, daisy filters beside those that take all keys for alike: the tables
+// of `genista daisy` and of the host list.
 #pragma once
 
 #include <cstdint>

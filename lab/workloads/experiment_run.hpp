@@ -1,7 +1,8 @@
 // run_experiment: how an experiment begins and how it fails.
 //
-// Workloads throw where R, memory or a filter refuse what they must not refuse, so that a measurement reads as a measurement. Here
-// such a refusal becomes the error that `genista lab run` reports.
+// Workloads throw where R, memory or a filter refuse what they must not refuse, so that a
+// measurement reads as a measurement. Here such a refusal becomes the error that `genista lab run`
+// reports.
 #pragma once
 
 #include <new>

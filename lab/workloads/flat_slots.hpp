@@ -1,9 +1,12 @@
-// flat_slots: the slots of R for experiments and the bench, whose keys have eight bytes: arrays in RAM, as fast as slots can be.
+// flat_slots: the slots of R for experiments and the bench, whose keys have eight bytes: arrays in
+// RAM, as fast as slots can be.
 //
-//     stretch   2^40 slots with numbers that begin alike; the cuckoo family uses one for each generation (slot_source.hpp)
+//     stretch   2^40 slots with numbers that begin alike; the cuckoo family uses one for each
+//               generation (slot_source.hpp)
 //     keys      8 bytes a slot, up to the highest that was ever used        used   a bit a slot
 //
-// Not for several threads at once: a filter of the cuckoo family asks for its slots under its own lock.
+// Not for several threads at once: a filter of the cuckoo family asks for its slots under its own
+// lock.
 #pragma once
 
 #include <algorithm>

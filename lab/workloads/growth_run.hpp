@@ -1,5 +1,5 @@
-// growth_run: a broom filter that starts small and is filled far beyond its capacity, watched all the while. What the
-// experiment `growth` measures, and what its control must fail.
+// growth_run: a broom filter that starts small and is filled far beyond its capacity, watched all
+// the while. What the experiment `growth` measures, and what its control must fail.
 #pragma once
 
 #include <algorithm>
@@ -27,8 +27,9 @@ struct growth_seen {
     }
 };
 
-// Inserts keys until there are `keys`; every eighth insert is followed by an erase. After each insert some members are asked,
-// and all of them whenever a doubling begins, is half done or has ended.
+// Inserts keys until there are `keys`; every eighth insert is followed by an erase. After each
+// insert some members are asked, and all of them whenever a doubling begins, is half done or has
+// ended.
 template <class Filter, class Options>
 [[nodiscard]] growth_seen grow_and_watch(const Options& options, std::uint64_t keys, std::uint64_t seed,
                                          const std::function<void(double)>& progress) {
@@ -62,7 +63,8 @@ template <class Filter, class Options>
             ++seen.erases;
         }
         for (int i = 0; i < 4; ++i) ask(members[chance() % members.size()]);
-        // details() walks over all bins: rarely enough to stay linear, often enough to catch each stage.
+        // details() walks over all bins: rarely enough to stay linear, often enough to catch each
+        // stage.
         if (next % std::max<std::uint64_t>(64, members.size() / 128) != 0) continue;
         if (const unsigned now = stage_now(); now != stage) {
             stage = now;

@@ -9,7 +9,8 @@
 namespace genista::lab {
 namespace {
 
-// Plain numbers: the handler runs in the thread that is being counted, between two of its instructions.
+// Plain numbers: the handler runs in the thread that is being counted, between two of its
+// instructions.
 volatile std::uint64_t counted_steps = 0;
 volatile std::uint64_t resumed = 0;
 std::uint64_t steps_of_a_pair = 0;  // what resume() and pause() cost themselves
@@ -28,7 +29,8 @@ void one_step(int) {
 
 #if defined(GENISTA_LAB_SINGLE_STEPS)
 
-// The flags register has no other way in than the stack; the 128 bytes below the stack pointer belong to the function.
+// The flags register has no other way in than the stack; the 128 bytes below the stack pointer
+// belong to the function.
 [[gnu::noinline]] void instruction_counter::resume() noexcept {
     resumed = resumed + 1;
     asm volatile(

@@ -1,9 +1,10 @@
 // instruction_counter: how many instructions a piece of work takes, exactly, by single steps.
 //
-// Performance counters are not available everywhere (virtual machines, containers) and differ a little from run to run. The
-// processor's trap flag needs no permission and is exact: while it is set, every instruction of this thread ends in a SIGTRAP,
-// whose handler adds one. About a microsecond an instruction, so it serves for samples of operations, not for long runs.
-// Linux on x86-64 only; available() tells. One counter at a time, in one thread, and no debugger beside it.
+// Performance counters are not available everywhere (virtual machines, containers) and differ a
+// little from run to run. The processor's trap flag needs no permission and is exact: while it is
+// set, every instruction of this thread ends in a SIGTRAP, whose handler adds one. About a
+// microsecond an instruction, so it serves for samples of operations, not for long runs. Linux on
+// x86-64 only; available() tells. One counter at a time, in one thread, and no debugger beside it.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,8 @@ class instruction_counter {
     [[nodiscard]] static std::uint64_t counted() noexcept;
 };
 
-// Wraps R so that its own work is not counted: what R does is R's business. Visitors, which belong to the filter, are.
+// Wraps R so that its own work is not counted: what R does is R's business. Visitors, which belong
+// to the filter, are.
 template <remote_map R>
 class uncounted_map {
   public:

@@ -1,5 +1,6 @@
-// invariant_run: chance drives a small filter and an exact set side by side, with an audit of all of it after every operation. What
-// broom-invariant measures, of our layout and of the text's, and what its control must fail.
+// invariant_run: chance drives a small filter and an exact set side by side, with an audit of all
+// of it after every operation. What broom-invariant measures, of our layout and of the text's, and
+// what its control must fail.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct invariant_seen {
     [[nodiscard]] bool kept() const { return audits_failed == 0 && false_negatives == 0; }
 };
 
-// Phases that fill, churn and empty the filter, with keys below `universe`. Ends at the first broken audit, because what is broken
-// stays broken.
+// Phases that fill, churn and empty the filter, with keys below `universe`. Ends at the first
+// broken audit, because what is broken stays broken.
 template <class Workload>
 [[nodiscard]] invariant_seen drive_and_audit(Workload& w, std::uint64_t universe, std::uint64_t steps,
                                              std::uint64_t seed) {

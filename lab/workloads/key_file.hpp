@@ -1,6 +1,7 @@
 // Key files: one key a line, plain or gzip; `-` is standard input. lines.hpp says what a line is.
 //
-//   a key       is the bytes of its line, whatever they are (zero bytes too), at most longest_line_bytes of them
+//   a key       is the bytes of its line, whatever they are (zero bytes too), at most
+//               longest_line_bytes of them
 //   empty line  is no key and is left out
 #pragma once
 
@@ -16,10 +17,12 @@ namespace genista::lab {
 // Called for each key; the view is valid during the call. An error ends the reading.
 using take_key = std::function<result<void>(std::string_view key)>;
 
-// How many keys there were. Errors name the file, the line and what is allowed; a file without keys is one.
+// How many keys there were. Errors name the file, the line and what is allowed; a file without keys
+// is one.
 [[nodiscard]] result<std::uint64_t> read_keys(const std::string& path, const take_key& take);
 
-// Can `path` be opened, and is it a file? So that a bad second file is found before the first has been read.
+// Can `path` be opened, and is it a file? So that a bad second file is found before the first has
+// been read.
 [[nodiscard]] result<void> check_key_file(const std::string& path);
 
 // What a reader says of a file that has none of what it wants.

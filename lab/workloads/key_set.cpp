@@ -11,7 +11,8 @@
 namespace genista::lab {
 namespace {
 
-// Labels are searched one by one: a file whose second column is no label but, say, another key should say so early.
+// Labels are searched one by one: a file whose second column is no label but, say, another key
+// should say so early.
 constexpr std::size_t most_labels = 1000;
 
 class set_reader {

@@ -1,9 +1,11 @@
-// key_table: different keys, numbered in the order in which they came; the exact set that answers are checked against.
+// key_table: different keys, numbered in the order in which they came; the exact set that answers
+// are checked against.
 //
 //     bytes    all keys, one behind the other          offsets   where each begins
 //     slots    open addressing: tag, 32 bits | number + 1, 32 bits; 0 is free; at most 2/3 full
 //
-// 12 to 24 bytes beside the bytes of a key, so that 10^8 queries over 10^7 keys fit a small machine.
+// 12 to 24 bytes beside the bytes of a key, so that 10^8 queries over 10^7 keys fit a small
+// machine.
 #pragma once
 
 #include <cstddef>

@@ -1,10 +1,12 @@
-// Lines of a text file, plain or gzip (byte_source.hpp), one after the other; `-` is standard input.
+// Lines of a text file, plain or gzip (byte_source.hpp), one after the other; `-` is standard
+// input.
 //
 //   line end    \n, or \r\n: one \r before the \n goes with it. The last line needs none
-//   limit       a longer line is an error, so that a file without line ends does not take all memory
+//   limit       a longer line is an error, so that a file without line ends does not take all
+//               memory
 //
-// A file is read once, in pieces: only what the caller keeps takes memory. Nothing of a file counts unless all of it could be
-// read: whoever gets an error drops what he has.
+// A file is read once, in pieces: only what the caller keeps takes memory. Nothing of a file counts
+// unless all of it could be read: whoever gets an error drops what he has.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +22,15 @@ namespace genista::lab {
 
 inline constexpr std::size_t longest_line_bytes = std::size_t{64} << 10;
 
-// Called for each line, empty ones too, with its number from 1; the view is valid during the call. An error ends the reading.
+// Called for each line, empty ones too, with its number from 1; the view is valid during the call.
+// An error ends the reading.
 using take_line = std::function<result<void>(std::string_view line, std::uint64_t number)>;
 
 [[nodiscard]] result<void> read_lines(const std::string& path, const take_line& take,
                                       std::size_t longest = longest_line_bytes);
 
-// A piece of a file for a message: cut, and a ? for each byte that could upset a terminal or begin a new line.
+// A piece of a file for a message: cut, and a ? for each byte that could upset a terminal or begin
+// a new line.
 [[nodiscard]] std::string shown_text(std::string_view text, std::size_t longest = 40);
 
 }  // namespace genista::lab

@@ -1,5 +1,5 @@
-// number_set: which 64-bit numbers were drawn. For experiments that draw a million keys hundreds of times: a node for each key, as
-// std::unordered_set has them, was most of their time.
+// number_set: which 64-bit numbers were drawn. For experiments that draw a million keys hundreds of
+// times: a node for each key, as std::unordered_set has them, was most of their time.
 //
 //     slots   open addressing with linear probing, a power of two, at most half full; 0 is free
 //     zero    whether 0 itself is there

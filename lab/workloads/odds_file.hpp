@@ -1,7 +1,9 @@
-// Probabilities that somebody knows: `key<TAB>probability` a line, plain or gzip. Empty lines are left out.
+// Probabilities that somebody knows: `key<TAB>probability` a line, plain or gzip. Empty lines are
+// left out.
 //
-// The whole file or an error that names the line: a line without a TAB, a key that is empty, a probability that is no number or not
-// in 0..1. Whether they sum to one is the reader's business (exact_oracle.hpp).
+// The whole file or an error that names the line: a line without a TAB, a key that is empty, a
+// probability that is no number or not in 0..1. Whether they sum to one is the reader's business
+// (exact_oracle.hpp).
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@
 namespace genista::lab {
 namespace {
 
-// Σ_{i=1..n} i^-s: the first terms one by one, the rest by Euler and Maclaurin, which is exact to 10^-12 from there on.
+// Σ_{i=1..n} i^-s: the first terms one by one, the rest by Euler and Maclaurin, which is exact to
+// 10^-12 from there on.
 double zipf_sum(std::uint64_t n, double s) {
     constexpr std::uint64_t listed = 10'000;
     double sum = 0;

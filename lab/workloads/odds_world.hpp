@@ -1,11 +1,14 @@
-// A world whose odds are known: two distributions over the keys 0 .. universe - 1, one of what is stored, one of what is asked.
+// A world whose odds are known: two distributions over the keys 0 .. universe - 1, one of what is
+// stored, one of what is asked.
 //
 //     zipf_stored   key i is stored in proportion to (i + 1)^-s, asked like any other
 //     zipf_asked    the other way round
-//     two_classes   a first part of the keys with these shares of both, alike within it, and the rest
+//     two_classes   a first part of the keys with these shares of both, alike within it, and the
+//                   rest
 //
-// It is its own exact oracle (odds() computes, and keeps nothing), draws both ways, and lists itself in groups for a plan: Zipf's
-// ranks one by one up to 4,096, then so that the odds within a group differ by less than a thousandth.
+// It is its own exact oracle (odds() computes, and keeps nothing), draws both ways, and lists
+// itself in groups for a plan: Zipf's ranks one by one up to 4,096, then so that the odds within a
+// group differ by less than a thousandth.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// our_workload: the operations that experiments are made of (broom_workload.hpp), for our own broom filter.
+// our_workload: the operations that experiments are made of (broom_workload.hpp), for our own broom
+// filter.
 #pragma once
 
 #include "genista/filters/broom.hpp"

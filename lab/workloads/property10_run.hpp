@@ -1,8 +1,10 @@
-// Property 10, in two ways: as a property that chance tries to break, and as the attack that breaks filters without history.
+// Property 10, in two ways: as a property that chance tries to break, and as the attack that breaks
+// filters without history.
 //
-// [broom18 Prop. 10] x, once a false positive because it collides with y, cannot collide with y again until a hash function
-// changes, even if y is deleted and inserted again. In our layout a hash function changes when its bin is renewed, and the
-// law says more: a key that was caught is no false positive at all until then (docs/filters/broom.md, Lemma 2).
+// [broom18 Prop. 10] x, once a false positive because it collides with y, cannot collide with y
+// again until a hash function changes, even if y is deleted and inserted again. In our layout a
+// hash function changes when its bin is renewed, and the law says more: a key that was caught is no
+// false positive at all until then (docs/filters/broom.md, Lemma 2).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +25,8 @@ struct property_seen {
     std::uint64_t violations = 0;  // of those that were false positives again
 };
 
-// A filter of one bin, so that its count of renewals tells epochs apart. Members leave, come back and are replaced; after
-// each step every key that was caught in this epoch is asked again.
+// A filter of one bin, so that its count of renewals tells epochs apart. Members leave, come back
+// and are replaced; after each step every key that was caught in this epoch is asked again.
 template <class Filter, class Options>
 [[nodiscard]] property_seen try_to_collide_again(const Options& of_one_bin, std::uint64_t steps, std::uint64_t seed) {
     broom_workload<Filter> w{of_one_bin};
@@ -95,9 +97,10 @@ struct reinsertion_plan {
     std::uint64_t targets_at_once = 1;  // 1: the attack as the text has it
 };
 
-// The timing attack of [broom18 §4.3]. For a false positive x: delete and reinsert the members of its bin one by one until x is
-// a false positive again, then go on with that member for some rounds. All look-ups are guesses. With several targets at once
-// the search asks for all of them after each reinsertion, which makes many guesses cheap.
+// The timing attack of [broom18 §4.3]. For a false positive x: delete and reinsert the members of
+// its bin one by one until x is a false positive again, then go on with that member for some
+// rounds. All look-ups are guesses. With several targets at once the search asks for all of them
+// after each reinsertion, which makes many guesses cheap.
 template <class Filter, class Options>
 [[nodiscard]] reinsertion_seen delete_and_reinsert(const Options& options, const reinsertion_plan& plan,
                                                    const std::function<void(double)>& progress) {

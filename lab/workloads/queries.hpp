@@ -1,13 +1,15 @@
-// Query sequences over 64-bit keys. Each is a small value: copy it and both copies go on alike; call it for the next key.
+// Query sequences over 64-bit keys. Each is a small value: copy it and both copies go on alike;
+// call it for the next key.
 //
 //     uniform_queries    every key of a range alike                       first .. first + keys - 1
 //     zipf_queries       few keys have most queries                       first is the most frequent, then first + 1, …
 //     drifting_queries   a working set that moves on                      a window that slides upwards from first, for ever
 //     scan_queries       one after the other, and from the start again    first, first + 1, …
 //
-// Keys are numbers in a row; filters hash them, so a row is as good as anything. All chance comes from the seed by arithmetic
-// of our own: the distributions of the standard library differ from one library to another. (Zipf and drift round through
-// libm, whose last bit may differ; that moves one query in 10^15.)
+// Keys are numbers in a row; filters hash them, so a row is as good as anything. All chance comes
+// from the seed by arithmetic of our own: the distributions of the standard library differ from one
+// library to another. (Zipf and drift round through libm, whose last bit may differ; that moves one
+// query in 10^15.)
 #pragma once
 
 #include <cstdint>
@@ -43,10 +45,12 @@ struct zipf_options {
     std::uint64_t seed = 1;
 };
 
-// Rejection-inversion [Hörmann and Derflinger 1996]: exact, no table, about one draw a query whatever the support.
+// Rejection-inversion [Hörmann and Derflinger 1996]: exact, no table, about one draw a query
+// whatever the support.
 //
-// The density x^-s is inverted over [1/2, keys + 1/2]; x is rounded to a rank k. Because x^-s is convex its integral over
-// [k - 1/2, k + 1/2] is at least k^-s, so a draw is kept with the ratio of the two, and no rank gets too little.
+// The density x^-s is inverted over [1/2, keys + 1/2]; x is rounded to a rank k. Because x^-s is
+// convex its integral over [k - 1/2, k + 1/2] is at least k^-s, so a draw is kept with the ratio of
+// the two, and no rank gets too little.
 class zipf_queries {
   public:
     [[nodiscard]] static result<zipf_queries> make(const zipf_options& options) noexcept;
@@ -75,7 +79,8 @@ struct drift_options {
     std::uint64_t seed = 1;
 };
 
-// Evenly over the window. A share that is no whole number of keys is kept on average: 0.5 keys are one key every other time.
+// Evenly over the window. A share that is no whole number of keys is kept on average: 0.5 keys are
+// one key every other time.
 class drifting_queries {
   public:
     [[nodiscard]] static result<drifting_queries> make(const drift_options& options) noexcept;

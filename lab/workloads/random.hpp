@@ -7,8 +7,9 @@
 
 namespace genista::lab {
 
-// splitmix64. All its streams are one circle of 2^64 numbers, entered at different places; the place is the seed scrambled twice, because
-// experiments take seed, seed + 1, seed + 2 for streams that have to be independent, and neighbours on the circle are one stream, shifted.
+// splitmix64. All its streams are one circle of 2^64 numbers, entered at different places; the
+// place is the seed scrambled twice, because experiments take seed, seed + 1, seed + 2 for streams
+// that have to be independent, and neighbours on the circle are one stream, shifted.
 class random_stream {
   public:
     explicit random_stream(std::uint64_t seed) noexcept

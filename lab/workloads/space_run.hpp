@@ -1,8 +1,10 @@
-// An endless attack and what it adds to a filter's memory: fresh absent keys, each false positive repaired. What broom-space judges, for
-// broom filters of either variant (faults.hpp) and for anything else that learns.
+// An endless attack and what it adds to a filter's memory: fresh absent keys, each false positive
+// repaired. What broom-space judges, for broom filters of either variant (faults.hpp) and for
+// anything else that learns.
 //
-// *Limits*: an attack adds at most `most_added_bits` a key, an eighth of what a filter of rate 2^-8 has, so that a defect of 15 % of all bits
-// breaks it; and the last third of the attack has added no more than the second, within `added_flat_within` bits a key and one page.
+// *Limits*: an attack adds at most `most_added_bits` a key, an eighth of what a filter of rate 2^-8
+// has, so that a defect of 15 % of all bits breaks it; and the last third of the attack has added
+// no more than the second, within `added_flat_within` bits a key and one page.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +26,8 @@ struct attack_added {
     bool sound = true;
 
     [[nodiscard]] double most() const { return *std::max_element(added.begin(), added.end()); }
-    // Mean of the last third less mean of the second. Memory is counted by pages, of which one is a third of a bit a key at 10^5 keys: a
-    // step by one page is no drift.
+    // Mean of the last third less mean of the second. Memory is counted by pages, of which one is a
+    // third of a bit a key at 10^5 keys: a step by one page is no drift.
     [[nodiscard]] double drift() const {
         const std::size_t third = added.size() / 3;
         double second = 0, last = 0;

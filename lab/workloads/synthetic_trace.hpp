@@ -1,8 +1,9 @@
 // Made-up traces with the character of network traces, for machines that have no real ones.
 //
-// They imitate what two real traces have in common (packets of a server over 72 hours; events of one site's connections over a
-// day), and nothing else: the shares below, new flows that keep coming, and flows of which nearly all are short. They show that
-// an experiment runs and how it reacts; what a filter gains on a real network only a real trace says.
+// They imitate what two real traces have in common (packets of a server over 72 hours; events of
+// one site's connections over a day), and nothing else: the shares below, new flows that keep
+// coming, and flows of which nearly all are short. They show that an experiment runs and how it
+// reacts; what a filter gains on a real network only a real trace says.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace genista::lab {
 //
 //     once           one access
 //     usual          2..usual_most accesses, all alike
-//     large          large_least..large_most accesses, x of them with probability about x^-large_exponent: the heavy tail
+//     large          large_least..large_most accesses, x of them with probability about
+//                    x^-large_exponent: the heavy tail
 struct flow_character {
     const char* name = "";
     std::uint64_t flows = 0;
@@ -26,8 +28,8 @@ struct flow_character {
     double large_least = 2;
     double large_most = 2;
     double large_exponent = 2;
-    // A lasting flow goes on over a part of the rest of the trace, any part alike; the others are over after brief_least to
-    // brief_most accesses (of anybody), all magnitudes alike.
+    // A lasting flow goes on over a part of the rest of the trace, any part alike; the others are
+    // over after brief_least to brief_most accesses (of anybody), all magnitudes alike.
     double lasting_share = 0;
     double brief_least = 2;
     double brief_most = 2000;

@@ -1,12 +1,15 @@
-// A trace: which keys were asked for, in their order of time. Experiments replay it instead of made-up queries.
+// A trace: which keys were asked for, in their order of time. Experiments replay it instead of
+// made-up queries.
 //
 //     accesses   0 1 0 2 1 3 …     numbers of keys, given in the order of first appearance
 //     keys       keys[n] is the text of number n
 //
-// So "the first n different keys" are the numbers below n, and the accesses to all others are those ≥ n: what an experiment
-// needs that stores the first n flows of a network trace and asks for the rest.
+// So "the first n different keys" are the numbers below n, and the accesses to all others are those
+// ≥ n: what an experiment needs that stores the first n flows of a network trace and asks for the
+// rest.
 //
-// Where traces come from: data.hpp (a folder, or made up), csv.hpp (a user's own table), and read_trace here.
+// Where traces come from: data.hpp (a folder, or made up), csv.hpp (a user's own table), and
+// read_trace here.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +30,8 @@ struct trace {
     bool is_synthetic = false;  // made up: its figures say nothing about the world
 };
 
-// An empty trace with the name that its path gives: no folders, no .gz, and no .keys, .csv, .tsv or .txt before it.
+// An empty trace with the name that its path gives: no folders, no .gz, and no .keys, .csv, .tsv or
+// .txt before it.
 [[nodiscard]] trace trace_named_after(const std::string& path);
 
 // One more access. An error if there are more different keys than numbers.

@@ -1,5 +1,5 @@
-// trace_replay: a trace against a filter, as [acf §4] does it. The first n different keys are stored, every access to another one is a
-// query, and each false positive is repaired.
+// trace_replay: a trace against a filter, as [acf §4] does it. The first n different keys are
+// stored, every access to another one is a query, and each false positive is repaired.
 //
 // Keys are their numbers in the trace: a filter hashes them, so that their text does not matter.
 #pragma once

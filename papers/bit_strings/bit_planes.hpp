@@ -1,15 +1,17 @@
-// bit_planes: one small number for every string of a bit_strings, held crosswise, so that one word operation works on all
-// of them: plane b is a wide word whose bit r is bit b of the number of rank r.
+// bit_planes: one small number for every string of a bit_strings, held crosswise, so that one word
+// operation works on all of them: plane b is a wide word whose bit r is bit b of the number of rank
+// r.
 //
 //     rank        0 1 2 3           numbers 5, 0, 3, 6
 //     plane 0     1 0 1 0
 //     plane 1     0 0 1 1
 //     plane 2     1 0 0 1
 //
-// Numbers are slot positions, 0 .. bits - 1, so log2(bits) planes hold them (6 to 8 for 1 to 4 words). Adding, comparing
-// and scattering take O(log bits) to O(log^2 bits) wide operations whatever the numbers are: this is what makes parallel
-// inserts and parallel queries of [broom18 App. A, Lemma 29 (6)] possible without a loop over strings.
-// Used by bit_strings_parallel.hpp only.
+// Numbers are slot positions, 0 .. bits - 1, so log2(bits) planes hold them (6 to 8 for 1 to 4
+// words). Adding, comparing and scattering take O(log bits) to O(log^2 bits) wide operations
+// whatever the numbers are: this is what makes parallel inserts and parallel queries of [broom18
+// App. A, Lemma 29 (6)] possible without a loop over strings. Used by bit_strings_parallel.hpp
+// only.
 #pragma once
 
 #include <array>
@@ -55,7 +57,8 @@ struct bit_planes {
         return out;
     }
 
-    // a + b + carry (one carry bit a rank), modulo 2^count; and the carry that leaves the top plane.
+    // a + b + carry (one carry bit a rank), modulo 2^count; and the carry that leaves the top
+    // plane.
     struct sum;
     [[nodiscard]] static sum add(const bit_planes& a, const bit_planes& b, const wide& carry_in) noexcept {
         sum out{{}, carry_in};
@@ -95,10 +98,11 @@ struct scattered {
     Wide tagged;  // the same, only for ranks set in `tags`
 };
 
-// Moves the marks of ranks 0 .. ranks - 1 up, rank r by the number distance[r], and tells where they land. The numbers must
-// not decrease with the rank (as r + distance[r] strictly increases). Highest plane first: after each round rank r stands at
-// r + (distance[r] with the lower bits cleared), which still strictly increases, so no two marks ever meet. The lower planes
-// travel with their marks: count * (count + 3) / 2 wide moves in all.
+// Moves the marks of ranks 0 .. ranks - 1 up, rank r by the number distance[r], and tells where
+// they land. The numbers must not decrease with the rank (as r + distance[r] strictly increases).
+// Highest plane first: after each round rank r stands at r + (distance[r] with the lower bits
+// cleared), which still strictly increases, so no two marks ever meet. The lower planes travel with
+// their marks: count * (count + 3) / 2 wide moves in all.
 template <std::size_t Words, class Kernel>
 [[nodiscard]] scattered<wide_word<Words, Kernel>> scatter(bit_planes<Words, Kernel> distance, std::size_t ranks,
                                                           const wide_word<Words, Kernel>& tags) noexcept {

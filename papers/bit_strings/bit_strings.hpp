@@ -1,8 +1,10 @@
-// bit_strings: many short bit strings s_0, s_1, ... of differing lengths, some of them empty, packed into a constant number
-// of machine words, with every operation in a constant number of word steps: Lemma 29 of [broom18 App. A] (Lemma 12 of
-// [broom17 §4]). The broom filter keeps its remainders and adaptivity bits this way.
+// bit_strings: many short bit strings s_0, s_1, ... of differing lengths, some of them empty,
+// packed into a constant number of machine words, with every operation in a constant number of word
+// steps: Lemma 29 of [broom18 App. A] (Lemma 12 of [broom17 §4]). The broom filter keeps its
+// remainders and adaptivity bits this way.
 //
-// Layout: every string takes length + 1 slots, the last of which is its terminator. Two wide words share the slot numbers.
+// Layout: every string takes length + 1 slots, the last of which is its terminator. Two wide words
+// share the slot numbers.
 //
 //     strings   "101"  ""  "01"                 slot   0 1 2 3 4 5 6 7 8 ...
 //                                               data   1 0 1 0 0 0 1 0 0 ...
@@ -13,26 +15,29 @@
 //   I1  `ends` has one bit for each string, in order: the slot after its last bit.
 //   I2  data is zero in the terminator slots and in all slots after the last terminator.
 //
-// The fork from the paper: it offers "a bit mask that indicates the starting bit location for each s_i", which cannot say
-// that s_i is empty, since s_i and s_i+1 would start at one place. Strings do become empty (a fingerprint without
-// adaptivity bits; "indicate which strings still have bits"), so each string pays one slot for its terminator. The slot also
-// gives carries a place to land, which is what makes the matching below short.
+// The fork from the paper: it offers "a bit mask that indicates the starting bit location for each
+// s_i", which cannot say that s_i is empty, since s_i and s_i+1 would start at one place. Strings
+// do become empty (a fingerprint without adaptivity bits; "indicate which strings still have
+// bits"), so each string pays one slot for its terminator. The slot also gives carries a place to
+// land, which is what makes the matching below short.
 //
-// Prefix match. (1) Lay the query out at every start. (2) equal = slots whose bit agrees. (3) equal + starts: in each
-// string a carry climbs through the agreeing bits and stops in the first slot that disagrees, or in the terminator. A
-// carry in the terminator: s_i is a prefix of q. Its stopping place: the length of the common prefix, for all strings at
-// once. Step (1) goes by offsets 0, [1,2), [2,4), [4,8), ...: only strings of 2^t bits or more have slots at the offsets
-// 2^t .. 2^(t+1) - 1, so the places start + 2^t are more than 2^t apart and one multiplication stamps those bits of q at
-// all of them without overlap.
+// Prefix match. (1) Lay the query out at every start. (2) equal = slots whose bit agrees. (3) equal
+// + starts: in each string a carry climbs through the agreeing bits and stops in the first slot
+// that disagrees, or in the terminator. A carry in the terminator: s_i is a prefix of q. Its
+// stopping place: the length of the common prefix, for all strings at once. Step (1) goes by
+// offsets 0, [1,2), [2,4), [4,8), ...: only strings of 2^t bits or more have slots at the offsets
+// 2^t .. 2^(t+1) - 1, so the places start + 2^t are more than 2^t apart and one multiplication
+// stamps those bits of q at all of them without overlap.
 //
-// The cost: at most log2(64 Words) <= 8 rounds of a constant number of wide operations. It depends on Words and on the bit
-// width of |q|, never on how many strings there are or how long they are; the experiment broom-words measures it and
-// step_bounds below bounds it. A fork here too: for words of w bits this is O(log w) steps, a constant on any real machine,
-// where the paper reaches O(1) for growing w by look-up tables of n^(3/8) entries. For w = 64 that would be 2^24 entries,
+// The cost: at most log2(64 Words) <= 8 rounds of a constant number of wide operations. It depends
+// on Words and on the bit width of |q|, never on how many strings there are or how long they are;
+// the experiment broom-words measures it and step_bounds below bounds it. A fork here too: for
+// words of w bits this is O(log w) steps, a constant on any real machine, where the paper reaches
+// O(1) for growing w by look-up tables of n^(3/8) entries. For w = 64 that would be 2^24 entries,
 // which we believe (not measured) to lose to eight multiplications by their cache misses alone.
 //
-// Ranks count from 0. The dull twin is lab/scalar/plain_bit_strings.hpp; operations on many strings in one call are in
-// bit_strings_parallel.hpp.
+// Ranks count from 0. The dull twin is lab/scalar/plain_bit_strings.hpp; operations on many strings
+// in one call are in bit_strings_parallel.hpp.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +69,8 @@ struct bit_string {
     }
 };
 
-// Ranks first, first + 1, ..., last - 1; what lies beyond the last string is not there. The paper's [j, k] is {j - 1, k}.
+// Ranks first, first + 1, ..., last - 1; what lies beyond the last string is not there. The paper's
+// [j, k] is {j - 1, k}.
 struct rank_range {
     std::size_t first = 0;
     std::size_t last = static_cast<std::size_t>(-1);
@@ -75,8 +81,9 @@ enum class edit : unsigned char {
     full,  // the slots do not suffice; nothing was changed
 };
 
-// How many word steps an operation may take, for strings of any number and any length: tests and the experiment broom-words
-// hold counted<Kernel> against it. `rounds` is the log2 of the number of slots.
+// How many word steps an operation may take, for strings of any number and any length: tests and
+// the experiment broom-words hold counted<Kernel> against it. `rounds` is the log2 of the number of
+// slots.
 template <std::size_t Words>
 struct step_bounds {
     static constexpr std::size_t rounds = static_cast<std::size_t>(std::bit_width(Words * word_bits - 1));
@@ -103,7 +110,8 @@ class bit_strings {
 
     bit_strings() noexcept = default;
 
-    // Takes over words written elsewhere, which may be anything: I2 is checked, I1 holds for every mask.
+    // Takes over words written elsewhere, which may be anything: I2 is checked, I1 holds for every
+    // mask.
     [[nodiscard]] static result<bit_strings> from_words(const wide& data, const wide& ends) noexcept {
         bit_strings made;
         made.data_ = data;
@@ -125,7 +133,8 @@ class bit_strings {
         return string::of(data_ >> first, length);
     }
 
-    // ---- (1) and (2): queries --------------------------------------------------------------------------------
+    // ---- (1) and (2): queries
+    // --------------------------------------------------------------------------------
 
     // Bit i: rank i is in the range and s_i is a prefix of the query.
     [[nodiscard]] wide prefix_match(const string& query, rank_range range = {}) const noexcept {
@@ -133,7 +142,8 @@ class bit_strings {
         return (landed & ends_).extract(ends_) & ranks(range);
     }
 
-    // Where each common prefix stops: `stops` has one bit for each string of the range, in order, in its slots.
+    // Where each common prefix stops: `stops` has one bit for each string of the range, in order,
+    // in its slots.
     struct prefix_lengths_answer {
         wide stops;
         std::size_t first_rank;
@@ -152,7 +162,8 @@ class bit_strings {
         return {(equal + starts()).without(equal) & within, first, *this};
     }
 
-    // ---- (3) and (4): one string comes or goes ---------------------------------------------------------------
+    // ---- (3) and (4): one string comes or goes
+    // ---------------------------------------------------------------
 
     // s becomes the string of that rank (0 .. count()); those from there on move up by one.
     [[nodiscard]] edit insert(std::size_t rank, const string& s) noexcept {
@@ -169,13 +180,15 @@ class bit_strings {
         close(place, end(rank) + 1 - place);
     }
 
-    // ---- (5): splices ----------------------------------------------------------------------------------------
+    // ---- (5): splices
+    // ----------------------------------------------------------------------------------------
 
     struct cut {
         std::size_t offset = 0;  // 0 .. length: where in the string
         std::size_t remove = 0;  // up to so many bits
     };
-    // Replaces bits of one string: removes up to cut.remove bits at cut.offset and puts `s` in their place.
+    // Replaces bits of one string: removes up to cut.remove bits at cut.offset and puts `s` in
+    // their place.
     [[nodiscard]] edit splice(std::size_t rank, cut where, const string& s) noexcept {
         const std::size_t first = begin(rank), length = end(rank) - first;
         assert(where.offset <= length);
@@ -203,7 +216,8 @@ class bit_strings {
         close(end(rank), 1);
     }
 
-    // ---- building blocks, also of bit_strings_parallel.hpp ---------------------------------------------------
+    // ---- building blocks, also of bit_strings_parallel.hpp
+    // ---------------------------------------------------
 
     // The first slot of string `rank`; for rank == count(), the first unused slot.
     [[nodiscard]] std::size_t begin(std::size_t rank) const noexcept {
@@ -226,8 +240,9 @@ class bit_strings {
         ends_ = ends;
     }
 
-    // Slots from which `distance` payload slots follow, the slot itself included: F_1 = payload, F_2k(p) = F_k(p) and
-    // F_k(p + k). `runs` must be F_k for some k >= distance / 2, k <= distance.
+    // Slots from which `distance` payload slots follow, the slot itself included: F_1 = payload,
+    // F_2k(p) = F_k(p) and F_k(p + k). `runs` must be F_k for some k >= distance / 2, k <=
+    // distance.
     [[nodiscard]] static wide longer_runs(const wide& runs, std::size_t k, std::size_t distance) noexcept {
         return runs & (runs >> (distance - k));
     }
@@ -247,8 +262,9 @@ class bit_strings {
     wide ends_;
 };
 
-// The slots that agree with the query laid out at every start, up to the end of the query: a slot at offset |q| counts as
-// disagreeing, so that no carry climbs past it; slots beyond it are never reached and may hold anything.
+// The slots that agree with the query laid out at every start, up to the end of the query: a slot
+// at offset |q| counts as disagreeing, so that no carry climbs past it; slots beyond it are never
+// reached and may hold anything.
 template <std::size_t Words, class Kernel>
 wide_word<Words, Kernel> bit_strings<Words, Kernel>::equal_slots(const string& query) const noexcept {
     const wide holds = payload(), heads = starts();

@@ -1,12 +1,13 @@
-// wide_word: a constant number of 64-bit words handled as one unsigned integer, so that a structure that fills "O(1)
-// machine words" [broom18 App. A] can be written as if it filled one.
+// wide_word: a constant number of 64-bit words handled as one unsigned integer, so that a structure
+// that fills "O(1) machine words" [broom18 App. A] can be written as if it filled one.
 //
 //     bit      0 ........ 63 | 64 ....... 127 | ...            bit 0 is the first
 //              words[0]      | words[1]       | ...
 //
-// Arithmetic is modulo 2^bits, and carries and shifts cross the words. Each operation is a loop over the words and over
-// nothing else: its cost depends on `Words` alone. Every word touched by an operation calls Kernel::step(), so that
-// counted<Kernel> (words.hpp) measures what is claimed. Built on words.hpp; used by bit_planes.hpp and bit_strings.hpp.
+// Arithmetic is modulo 2^bits, and carries and shifts cross the words. Each operation is a loop
+// over the words and over nothing else: its cost depends on `Words` alone. Every word touched by an
+// operation calls Kernel::step(), so that counted<Kernel> (words.hpp) measures what is claimed.
+// Built on words.hpp; used by bit_planes.hpp and bit_strings.hpp.
 #pragma once
 
 #include <array>
@@ -99,8 +100,9 @@ struct wide_word {
             return difference;
         });
     }
-    // A copy of `pattern` (its low `width` bits, width <= 64) at every set bit, by multiplication. The set bits must be at
-    // least `width` apart: then copies do not overlap, no carry arises, and a sum of copies is their union.
+    // A copy of `pattern` (its low `width` bits, width <= 64) at every set bit, by multiplication.
+    // The set bits must be at least `width` apart: then copies do not overlap, no carry arises, and
+    // a sum of copies is their union.
     [[nodiscard]] wide_word stamped(std::uint64_t pattern) const noexcept {
         __extension__ using double_word = unsigned __int128;
         std::uint64_t over = 0;
@@ -204,7 +206,8 @@ struct wide_word {
     }
 
   private:
-    // word w of the answer is word_of(w), from the first word to the last: carries may travel in the closure.
+    // word w of the answer is word_of(w), from the first word to the last: carries may travel in
+    // the closure.
     template <class WordOf>
     static wide_word each(WordOf word_of) noexcept {
         wide_word out;

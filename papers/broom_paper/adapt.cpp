@@ -1,4 +1,5 @@
-// ADAPT: EXTEND on a false positive, and the frontier that every call moves on [broom18 §4.1, §4.2]. See core.hpp.
+// ADAPT: EXTEND on a false positive, and the frontier that every call moves on [broom18 §4.1,
+// §4.2]. See core.hpp.
 #include <algorithm>
 #include <new>
 
@@ -18,8 +19,8 @@ result<std::optional<core::extension>> core::extension_against(const element& e,
     return std::optional{extension{which, *at, owner->h.second, length}};
 }
 
-// Whoever matches, in either level, is extended until it no longer does. R is read before anything changes. False: nobody does,
-// but perhaps a key of the same digest.
+// Whoever matches, in either level, is extended until it no longer does. R is read before anything
+// changes. False: nobody does, but perhaps a key of the same digest.
 result<bool> core::extend_against(const element& e, index_source& remote) {
     auto first = extension_against(e, where::primary, remote);
     if (!first) return first.error();
@@ -59,8 +60,8 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     ++frontier_due_;
     ++adapts_since_rebuild_;
     move_frontier(remote);
-    // From here on an error would say that nothing has changed. The frontier may have passed this very key, or put somebody in its
-    // way: one chance in 1/ε.
+    // From here on an error would say that nothing has changed. The frontier may have passed this
+    // very key, or put somebody in its way: one chance in 1/ε.
     try {
         for (int again = 0; again < 8 && state_->contains(e, functions_); ++again) {
             if (const auto more = extend_against(e, remote); !more || !*more) break;
@@ -74,8 +75,8 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     }
 }
 
-// Nobody else's fingerprint is left to extend: what matches has the very digest. The key itself, of which R has let go, leaves;
-// another one nobody can tell from it. Neither: R failed on the way.
+// Nobody else's fingerprint is left to extend: what matches has the very digest. The key itself, of
+// which R has let go, leaves; another one nobody can tell from it. Neither: R failed on the way.
 result<adapt_outcome> core::adapt_to_own_digest(const element& e, key_view key, index_source& remote) {
     const auto left = leave(e, key, remote);
     if (!left) return left.error();
@@ -131,7 +132,8 @@ result<void> core::rehash_next(index_source& remote) {
     return begin_phase();
 }
 
-// One element goes from the older hash function to the newer: its residents move, its ghosts are forgotten.
+// One element goes from the older hash function to the newer: its residents move, its ghosts are
+// forgotten.
 result<void> core::rehash(std::span<const order_record> of_one_element, index_source& remote) {
     state& in = *state_;
     const element e = of_one_element.front().e;
@@ -167,8 +169,9 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
     }
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
-        // In before out: letting in may fail for want of memory, what follows does not. Should both of its fingerprints match its
-        // hash, the old one is found first: a newcomer is the last of its run.
+        // In before out: letting in may fail for want of memory, what follows does not. Should both
+        // of its fingerprints match its hash, the old one is found first: a newcomer is the last of
+        // its run.
         if (moves && plan.says == verdict::ready) join(in, plan);
         for (const order_record& each : of_one_element) {
             if (each.is_resident()) continue;

@@ -52,7 +52,8 @@ result<void> core::begin(index_source& remote) {
     return book_.settle(remote);
 }
 
-// ---- insertion --------------------------------------------------------------------------------------------------------
+// ---- insertion
+// --------------------------------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert_into(state& in, const element& e, key_view key, index_source& remote) {
     auto planned = plan_to_join(in, {.e = e, .key = key}, in.of(e), remote);
@@ -84,7 +85,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     auto outcome = insert_into(*state_, e, key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys < sizes_.capacity) {
-        // With high probability never: no slot within reach, or a group full of strings. New hash functions, which find the key in R.
+        // With high probability never: no slot within reach, or a group full of strings. New hash
+        // functions, which find the key in R.
         if (const auto done = start_afresh(remote); !done) return done.error();
         outcome = insert_into(*state_, e, key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
@@ -93,7 +95,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     return outcome;
 }
 
-// ---- deletion ---------------------------------------------------------------------------------------------------------
+// ---- deletion
+// ---------------------------------------------------------------------------------------------------------
 
 result<std::optional<core::location>> core::find_own(const state& in, const element& e, index_source& remote) {
     const whole_hash h = hash_in(in, where::primary, e);
@@ -114,8 +117,8 @@ result<std::optional<core::location>> core::find_own(const state& in, const elem
     return std::optional<location>{};
 }
 
-// The index says that the key is there. Its word is not enough to take a fingerprint away, which could be another's: the reverse
-// record has to name this hash, and nobody else's may.
+// The index says that the key is there. Its word is not enough to take a fingerprint away, which
+// could be another's: the reverse record has to name this hash, and nobody else's may.
 result<core::location> core::locate(const state& in, const element& e, index_source& remote) {
     const auto found = find_own(in, e, remote);
     if (!found) return found.error();

@@ -2,13 +2,15 @@
 //
 //     core.cpp       begin, insert, erase; where a resident lies
 //     index.cpp      the records of the index, and REVLOOKUP
-//     join.cpp       what it takes to let a key in: EXTEND, the level, the bits [broom18 §4.1, §4.3]
+//     join.cpp       what it takes to let a key in: EXTEND, the level, the bits [broom18 §4.1,
+//                    §4.3]
 //     adapt.cpp      false positives, and the frontier [§4.2]
 //     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree?
 //     snapshot.cpp   save and load
 //
-// A change reads R first, then writes the index, then its own memory under the lock of the look-ups.
+// A change reads R first, then writes the index, then its own memory under the lock of the
+// look-ups.
 #pragma once
 
 #include <cstdint>
@@ -63,9 +65,10 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    // ---- the index: index.cpp -----------------------------------------------------------------------------------------
-    // Two kinds of records. *Reverse*: the hash value of whoever is there. *Order*: who is there, and who left a ghost, in the order
-    // of the frontier.
+    // ---- the index: index.cpp
+    // ----------------------------------------------------------------------------------------- Two
+    // kinds of records. *Reverse*: the hash value of whoever is there. *Order*: who is there, and
+    // who left a ghost, in the order of the frontier.
     enum class where : unsigned char { primary, second, behind };
     struct ghost_mark {
         bool in_second = false;
@@ -75,13 +78,14 @@ class core {
     [[nodiscard]] static std::uint64_t order_position(const element& e) noexcept {
         return std::uint64_t{1} << 63 | e.rank >> 1;
     }
-    // The mark in the low byte, and bits that vouch for it: were a resident taken for a ghost, the frontier would leave it behind.
+    // The mark in the low byte, and bits that vouch for it: were a resident taken for a ghost, the
+    // frontier would leave it behind.
     [[nodiscard]] static digest order_place(const element& e, const ghost_mark& ghost) noexcept;
     // None: the place is not one of this element's.
     [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place, const element& e) noexcept;
 
-    // Keys with one digest and one hash function share a fingerprint; those of one element move together. What R says of it counts
-    // only if there are fewer fingerprints than keys.
+    // Keys with one digest and one hash function share a fingerprint; those of one element move
+    // together. What R says of it counts only if there are fewer fingerprints than keys.
     struct sharing {
         bool several_keys = false, several_elements = false;
     };
@@ -116,19 +120,22 @@ class core {
         return which == where::second ? *in.second : in.primary;
     }
 
-    // ---- letting a key in: join.cpp -----------------------------------------------------------------------------------
+    // ---- letting a key in: join.cpp
+    // -----------------------------------------------------------------------------------
     enum class verdict : unsigned char { ready, already_present, shares, no_room };
     struct joining {
         verdict says = verdict::no_room;
         where goes_to = where::primary;
         whole_hash h{};       // in the level it goes to
         unsigned length = 0;  // of its adaptivity bits
-        // Who has to be extended first: whoever is a prefix of `h`, to `extended_length` bits of `stream`.
+        // Who has to be extended first: whoever is a prefix of `h`, to `extended_length` bits of
+        // `stream`.
         bool extends = false;
         std::uint64_t stream = 0;
         unsigned extended_length = 0;
     };
-    // Under the hash functions `under`. `moving`: it comes from the older ones; `leaves`: and takes its fingerprint along.
+    // Under the hash functions `under`. `moving`: it comes from the older ones; `leaves`: and takes
+    // its fingerprint along.
     struct newcomer {
         element e{};
         key_view key{};
@@ -139,21 +146,24 @@ class core {
     [[nodiscard]] bool strings_fit(const state& in, const joining& plan) const noexcept;
     void join(state& in, const joining& plan);
 
-    // ---- leaving, and being there: core.cpp ---------------------------------------------------------------------------
+    // ---- leaving, and being there: core.cpp
+    // ---------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_into(state& in, const element& e, key_view key, index_source& remote);
     struct location {
         where lies = where::primary;
         sharing with{};
     };
-    // Where the fingerprint lies whose owner has this very hash: this key's, or one's that nobody can tell from it.
+    // Where the fingerprint lies whose owner has this very hash: this key's, or one's that nobody
+    // can tell from it.
     [[nodiscard]] result<std::optional<location>> find_own(const state& in, const element& e, index_source& remote);
     [[nodiscard]] result<location> locate(const state& in, const element& e, index_source& remote);
     [[nodiscard]] result<erase_outcome> leave(const element& e, key_view key, index_source& remote);
     [[nodiscard]] result<erase_outcome> let_go(const element& e, key_view key, index_source& remote);
     void take_away(state& in, where from, const element& e);
 
-    // ---- adapting: adapt.cpp ------------------------------------------------------------------------------------------
+    // ---- adapting: adapt.cpp
+    // ------------------------------------------------------------------------------------------
     struct extension {
         where which = where::primary;
         level::place at{};
@@ -165,20 +175,22 @@ class core {
                                                                      index_source& remote);
     [[nodiscard]] result<bool> extend_against(const element& e, index_source& remote);
     [[nodiscard]] result<adapt_outcome> adapt_to_own_digest(const element& e, key_view key, index_source& remote);
-    // The calls of ADAPT that have not moved the frontier yet do so. Trouble, want of memory included, leaves them for the next
-    // call: whoever called has had its effect already.
+    // The calls of ADAPT that have not moved the frontier yet do so. Trouble, want of memory
+    // included, leaves them for the next call: whoever called has had its effect already.
     void move_frontier(index_source& remote) noexcept;
     void move_frontier_or_throw(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
 
-    // ---- all at once: rebuild.cpp -------------------------------------------------------------------------------------
+    // ---- all at once: rebuild.cpp
+    // -------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
     [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }
 
-    // ---- audit.cpp --------------------------------------------------------------------------------------------------
+    // ---- audit.cpp
+    // --------------------------------------------------------------------------------------------------
     using ghost =
         std::tuple<bool, std::uint64_t, std::uint64_t, unsigned>;  // in the second level? quotient, bits, length
     [[nodiscard]] result<void> audit_index(const std::set<std::string>& members, const std::multiset<ghost>& ghosts,
@@ -197,9 +209,11 @@ class core {
 
     mutable std::mutex changing_;  // one change at a time, and all that follows
     index_book book_;
-    // Unknown: just made, R may hold the index of a former filter. Foreign: loaded. In pieces: cleared, and not filled again.
+    // Unknown: just made, R may hold the index of a former filter. Foreign: loaded. In pieces:
+    // cleared, and not filled again.
     enum class index_is : unsigned char { unknown, ours, foreign, in_pieces } index_ = index_is::unknown;
-    // A group of strings was full: what it should remember is lost with the next hash functions only.
+    // A group of strings was full: what it should remember is lost with the next hash functions
+    // only.
     bool afresh_due_ = false;
     std::uint64_t salts_;  // drawn so far, from the seed
     std::uint64_t frontier_due_ = 0, adapts_since_rebuild_ = 0;

@@ -1,13 +1,17 @@
-// design: how large the parts of a broom_paper filter are, from n and ε alone [broom18 §4.1, §5.3, §5.4].
+// design: how large the parts of a broom_paper filter are, from n and ε alone [broom18 §4.1, §5.3,
+// §5.4].
 //
 //     quotients    (1 + α) n slots of the primary level, one quotient each
 //     remainder    r = ⌈log(1/ε)⌉ bits
 //     window       6 log n slots: how far a remainder may slide, O(1) words of them
-//     α            sqrt(2 ln log n / window): the form of the text's sqrt(9 r log log n / log n), whose constant would make it 4
-//                  for a million keys. With ours the share of keys that overflow is about 1/log² n under endless replacement,
-//                  which is what Lemma 17 is for (measured by the experiment broom-overflow).
-//     small        r ≤ 2 log log n: a second level of n/log n slots, with a hash function of its own
-//     large        otherwise: signatures of 2 log log n bits apart from the rest, and a backyard of whole hashes
+//     α            sqrt(2 ln log n / window): the form of the text's sqrt(9 r log log n / log n),
+//                  whose constant would make it 4 for a million keys. With ours the share of keys
+//                  that overflow is about 1/log² n under endless replacement, which is what Lemma
+//                  17 is for (measured by the experiment broom-overflow).
+//     small        r ≤ 2 log log n: a second level of n/log n slots, with a hash function of its
+//                  own
+//     large        otherwise: signatures of 2 log log n bits apart from the rest, and a backyard of
+//                  whole hashes
 //
 // Logarithms are those of n, or of 16 for smaller n, where log log n says nothing.
 #pragma once
@@ -66,7 +70,8 @@ struct design {
                    .bits = made.remainder_bits,
                    .more_bits = 0,
                    .window = static_cast<unsigned>(window)};
-    // Twice what overflows and as much again for partial collisions, which are as rare; then twice that, to stay half empty.
+    // Twice what overflows and as much again for partial collisions, which are as rare; then twice
+    // that, to stay half empty.
     made.backyard = {.quotients = static_cast<std::uint64_t>(std::ceil(6 * keys / (log * log))) + 16,
                      .bits = 64,
                      .more_bits = 64,

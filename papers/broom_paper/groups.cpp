@@ -10,7 +10,8 @@ namespace genista::broom_paper {
 groups::groups(std::uint64_t quotients, unsigned remainder_bits)
     : in_group_{quotients_in_group(remainder_bits)}, handles_((quotients + in_group_ - 1) / in_group_, none) {}
 
-// ---- strings ----------------------------------------------------------------------------------------------------------
+// ---- strings
+// ----------------------------------------------------------------------------------------------------------
 
 groups::string groups::tagged(std::uint64_t tag, const adaptivity& bits) noexcept {
     return string::of(wide::of(tag) | (wide::of(bits.bits) << tag_bits), tag_bits + bits.length);
@@ -39,7 +40,8 @@ std::size_t groups::lower_bound(const strings& all, std::uint64_t tag) noexcept 
     return first;
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------------------
+// ---- memory
+// -----------------------------------------------------------------------------------------------------------
 
 groups::strings groups::load_group(std::uint64_t group) const noexcept {
     strings made;
@@ -114,7 +116,8 @@ bool groups::has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t
     return more_bits + more_strings * (tag_bits + 1) <= all.free_slots();
 }
 
-// ---- fingerprints -----------------------------------------------------------------------------------------------------
+// ---- fingerprints
+// -----------------------------------------------------------------------------------------------------
 
 adaptivity groups::bits_of(const owner& who) const noexcept {
     if (handles_[who.quotient / in_group_] == none) return {};
@@ -150,7 +153,8 @@ void groups::forget(const owner& who) {
     store_group(group, all);
 }
 
-// ---- ghosts -----------------------------------------------------------------------------------------------------------
+// ---- ghosts
+// -----------------------------------------------------------------------------------------------------------
 
 bool groups::add_ghost(std::uint64_t quotient, const adaptivity& bits) {
     assert(bits.length > 0);
@@ -210,7 +214,8 @@ groups::contents groups::in_group(std::uint64_t group) const noexcept {
     return found;
 }
 
-// ---- snapshots --------------------------------------------------------------------------------------------------------
+// ---- snapshots
+// --------------------------------------------------------------------------------------------------------
 
 void groups::save(std::vector<std::uint64_t>& out) const {
     for (std::uint64_t group = 0; group < handles_.size(); ++group) {

@@ -1,16 +1,18 @@
-// groups: the adaptivity bits, apart from the remainders, for every group of Θ(log n) quotients [broom18 §5.1]: 64, or 16 where
-// remainders are so short that every third key collides.
+// groups: the adaptivity bits, apart from the remainders, for every group of Θ(log n) quotients
+// [broom18 §5.1]: 64, or 16 where remainders are so short that every third key collides.
 //
-// A group is a bit_strings of App. A: strings in a constant number of words, matched against a query all at once. Only what has
-// adaptivity bits has a string there, most fingerprints have none:
+// A group is a bit_strings of App. A: strings in a constant number of words, matched against a
+// query all at once. Only what has adaptivity bits has a string there, most fingerprints have none:
 //
 //     string   index in its run, 4 bits | ghost? 1 | quotient in the group, 6 | adaptivity bits
 //
-// in the order of the first eleven bits, its *tag*. Ghosts keep quotient and bits [§4.3], their index is 0. All O(log n) bits of
-// a group fit into 640 slots with high probability [Lemma 16]; where they do not, `full` is said, and the filter starts afresh. (With
-// 512 that happened once in two million repairs with as many replacements, at 10^5 keys: not rare enough.)
+// in the order of the first eleven bits, its *tag*. Ghosts keep quotient and bits [§4.3], their
+// index is 0. All O(log n) bits of a group fit into 640 slots with high probability [Lemma 16];
+// where they do not, `full` is said, and the filter starts afresh. (With 512 that happened once in
+// two million repairs with as many replacements, at 10^5 keys: not rare enough.)
 //
-// Memory: a group takes 64, 128, 256, 512 or 640 slots from a pool of its size, or nothing while it is empty.
+// Memory: a group takes 64, 128, 256, 512 or 640 slots from a pool of its size, or nothing while it
+// is empty.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +30,8 @@ namespace genista::broom_paper {
 
 class groups {
   public:
-    // Measured with 20,000 keys and twice as many repairs: with 64 and remainders of two bits a group was full eleven times, and
-    // with one bit all the time; with four bits never.
+    // Measured with 20,000 keys and twice as many repairs: with 64 and remainders of two bits a
+    // group was full eleven times, and with one bit all the time; with four bits never.
     [[nodiscard]] static constexpr std::uint64_t quotients_in_group(unsigned remainder_bits) noexcept {
         return remainder_bits < 4 ? 16 : 64;
     }
@@ -38,7 +40,8 @@ class groups {
     // May throw std::bad_alloc, as everything may that adds bits.
     groups(std::uint64_t quotients, unsigned remainder_bits);
 
-    // ---- fingerprints in the table ------------------------------------------------------------------------------------
+    // ---- fingerprints in the table
+    // ------------------------------------------------------------------------------------
     struct owner {
         std::uint64_t quotient = 0;
         unsigned index = 0;  // in its run
@@ -49,19 +52,22 @@ class groups {
     // The owner leaves its run: its bits go, and those behind it move up one.
     void forget(const owner& who);
 
-    // ---- ghosts -------------------------------------------------------------------------------------------------------
+    // ---- ghosts
+    // -------------------------------------------------------------------------------------------------------
     [[nodiscard]] bool add_ghost(std::uint64_t quotient, const adaptivity& bits);
     // False if there is none such.
     bool remove_ghost(std::uint64_t quotient, const adaptivity& bits);
     // The length of the longest ghost whose bits this stream begins with; 0: none [§4.3].
     [[nodiscard]] unsigned longest_ghost(std::uint64_t quotient, std::uint64_t stream) const noexcept;
-    // So many bits that none of the quotient's strings goes on agreeing: the variation in the proof of Lemma 16.
+    // So many bits that none of the quotient's strings goes on agreeing: the variation in the proof
+    // of Lemma 16.
     [[nodiscard]] unsigned past_all_strings(std::uint64_t quotient, std::uint64_t stream) const noexcept;
 
     // Would this many more bits and strings fit?
     [[nodiscard]] bool has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t more_strings) const noexcept;
 
-    // ---- figures ------------------------------------------------------------------------------------------------------
+    // ---- figures
+    // ------------------------------------------------------------------------------------------------------
     [[nodiscard]] std::uint64_t count() const noexcept { return handles_.size(); }
     struct contents {
         std::uint64_t fingerprints = 0, bits = 0, ghosts = 0, ghost_bits = 0;
@@ -79,7 +85,8 @@ class groups {
     }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
-    // ---- snapshots: for every group its slots, then data and ends -----------------------------------------------------
+    // ---- snapshots: for every group its slots, then data and ends
+    // -----------------------------------------------------
     void save(std::vector<std::uint64_t>& out) const;
     [[nodiscard]] static result<groups> load(std::uint64_t quotients, unsigned remainder_bits,
                                              std::span<const std::uint64_t> words);
@@ -103,7 +110,8 @@ class groups {
     [[nodiscard]] strings load_group(std::uint64_t group) const noexcept;
     void store_group(std::uint64_t group, const strings& all);
 
-    // Blocks of twice as many words as a class has: data, then ends. A free block's first word is the number of the next one.
+    // Blocks of twice as many words as a class has: data, then ends. A free block's first word is
+    // the number of the next one.
     struct pool {
         std::vector<std::uint64_t> words{};
         std::uint32_t free = none;

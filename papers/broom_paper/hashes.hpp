@@ -2,9 +2,9 @@
 //
 //     whole hash   first: quotient, then remainder | second: adaptivity bits, the first one lowest
 //
-// One AES block under a key of this use alone: (digest, salt) → 128 bits, so that a new salt is a new hash function h whose values
-// have nothing to do with those of the old one. The text asks for values up to n^c, c ≥ 4 [broom18 §4.1]: 128 bits are that for
-// all n up to 2^32.
+// One AES block under a key of this use alone: (digest, salt) → 128 bits, so that a new salt is a
+// new hash function h whose values have nothing to do with those of the old one. The text asks for
+// values up to n^c, c ≥ 4 [broom18 §4.1]: 128 bits are that for all n up to 2^32.
 #pragma once
 
 #include <bit>
@@ -26,10 +26,11 @@ struct whole_hash {
     friend bool operator==(const whole_hash&, const whole_hash&) = default;
 };
 
-// A key as the filter knows it: its digest, and its rank in the order of keys, in which the frontier passes [broom18 §4.2].
+// A key as the filter knows it: its digest, and its rank in the order of keys, in which the
+// frontier passes [broom18 §4.2].
 //
-// Eight bytes are a number, and numbers are in their own order. Other keys come in the order of their digests, so that many with
-// one beginning do not share a rank.
+// Eight bytes are a number, and numbers are in their own order. Other keys come in the order of
+// their digests, so that many with one beginning do not share a rank.
 struct element {
     std::uint64_t rank = 0;
     digest d{};
@@ -82,7 +83,8 @@ class hash_functions {
     hasher cipher_;
 };
 
-// One of the two functions in use, h_a or h_b [broom18 §4.2], for either level [§5.3: "a different hash function h_2"].
+// One of the two functions in use, h_a or h_b [broom18 §4.2], for either level [§5.3: "a different
+// hash function h_2"].
 struct generation {
     std::uint64_t primary_salt = 0;
     std::uint64_t second_salt = 0;

@@ -1,7 +1,8 @@
 // The records of the index and REVLOOKUP [broom18 §4.1]. See core.hpp.
 //
-// What R says is checked against the hash of the key, computed anew. A reverse record that stands at another place than its key's
-// hash names nobody. An order record that does is an error: whoever it hides would be left behind by the frontier.
+// What R says is checked against the hash of the key, computed anew. A reverse record that stands
+// at another place than its key's hash names nobody. An order record that does is an error: whoever
+// it hides would be left behind by the frontier.
 #include <algorithm>
 #include <new>
 #include <string_view>
@@ -68,8 +69,8 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
     return *std::move(found);
 }
 
-// `enough` records behind `beyond`, and whatever stands at the position of the last one; in the order of digests. With `enough` 0
-// those of one position.
+// `enough` records behind `beyond`, and whatever stands at the position of the last one; in the
+// order of digests. With `enough` 0 those of one position.
 result<std::vector<core::order_record>> core::order_records(std::uint64_t first_position, std::size_t enough,
                                                             const element* beyond, index_source& remote) {
     const position_range asked{first_position, enough == 0 ? first_position : most_position};
@@ -86,7 +87,8 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
                         const auto mark = mark_in(place, e);
                         fits = mark && asked.contains(place.position) && place >= last;
                         if (!fits) return false;
-                        // A record that R gives twice is one: fewer than enough must mean that there are no more.
+                        // A record that R gives twice is one: fewer than enough must mean that
+                        // there are no more.
                         if (place == last && key.text() == last_key) return true;
                         last = place;
                         last_key = key.text();

@@ -1,10 +1,13 @@
-// level: fingerprints under one set of hash functions, in a quotient table with their adaptivity bits apart [broom18 §5.1-5.4].
+// level: fingerprints under one set of hash functions, in a quotient table with their adaptivity
+// bits apart [broom18 §5.1-5.4].
 //
-// The primary level of both designs and the second level of the small one. A fingerprint is a prefix of a whole hash: quotient
-// and remainder, which are stored, and adaptivity bits, which may be none. In the large design the remainder's first bits, its
-// signature, lie in a column of their own, and no two fingerprints of a run share one.
+// The primary level of both designs and the second level of the small one. A fingerprint is a
+// prefix of a whole hash: quotient and remainder, which are stored, and adaptivity bits, which may
+// be none. In the large design the remainder's first bits, its signature, lie in a column of their
+// own, and no two fingerprints of a run share one.
 //
-//   I1  No fingerprint of a level is a prefix of another [Inv. 7]: the caller extends whoever is in the way before it inserts.
+//   I1  No fingerprint of a level is a prefix of another [Inv. 7]: the caller extends whoever is in
+//       the way before it inserts.
 #pragma once
 
 #include <cstdint>
@@ -38,20 +41,24 @@ class level {
     // How many are: for audits, 1 if the hash is that of a member.
     [[nodiscard]] unsigned count_prefixes(const whole_hash& h) const noexcept;
 
-    // ---- insertion ----------------------------------------------------------------------------------------------------
+    // ---- insertion
+    // ----------------------------------------------------------------------------------------------------
     // A signature like this hash's in its run: a partial collision of the large design [§5.4].
     [[nodiscard]] bool has_partial_collision(const whole_hash& h) const noexcept;
     [[nodiscard]] bool has_room(const whole_hash& h) const noexcept;
-    // The adaptivity bits that this hash needs lest its fingerprint be a prefix of another [§4.1]; nobody's may be one of it.
+    // The adaptivity bits that this hash needs lest its fingerprint be a prefix of another [§4.1];
+    // nobody's may be one of it.
     [[nodiscard]] unsigned shortest(const whole_hash& h) const noexcept;
     // Only where has_room, and where the group has room for the bits.
     void insert(const whole_hash& h, unsigned length);
 
-    // Extends the fingerprint, which is a prefix of this stream's hash, to so many bits. False: its group is full.
+    // Extends the fingerprint, which is a prefix of this stream's hash, to so many bits. False: its
+    // group is full.
     [[nodiscard]] bool extend(const place& at, std::uint64_t stream, unsigned length);
     void erase(const place& at);
 
-    // The table is one, no run is longer than indices reach or has a signature twice, and every string that is no ghost has an owner.
+    // The table is one, no run is longer than indices reach or has a signature twice, and every
+    // string that is no ghost has an owner.
     [[nodiscard]] result<void> check() const;
 
     [[nodiscard]] groups& strings() noexcept { return strings_; }

@@ -1,7 +1,9 @@
-// All keys of R at once, under new hash functions: after loading, and where the text's "with high probability" runs out.
+// All keys of R at once, under new hash functions: after loading, and where the text's "with high
+// probability" runs out.
 //
-// The old state answers meanwhile. R is read twice: counted, then laid. Between the two the index is cleared: if R fails from there
-// on, the filter has no index until the next attempt, which every change begins with.
+// The old state answers meanwhile. R is read twice: counted, then laid. Between the two the index
+// is cleared: if R fails from there on, the filter has no index until the next attempt, which every
+// change begins with.
 #include <algorithm>
 #include <utility>
 

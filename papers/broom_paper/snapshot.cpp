@@ -1,5 +1,5 @@
-// Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded filter lays its keys anew before
-// it changes (broom_paper.hpp).
+// Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded
+// filter lays its keys anew before it changes (broom_paper.hpp).
 #include <array>
 #include <cstring>
 #include <utility>

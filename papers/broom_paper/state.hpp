@@ -1,7 +1,8 @@
-// state: everything that a look-up reads: both hash functions, the frontier between them, and the levels.
+// state: everything that a look-up reads: both hash functions, the frontier between them, and the
+// levels.
 //
-// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. Who has only a digest does not know on which side
-// it lies, and asks both.
+// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. Who has only a
+// digest does not know on which side it lies, and asks both.
 #pragma once
 
 #include <cstdint>

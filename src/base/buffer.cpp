@@ -1,4 +1,5 @@
-// Where the bytes of a buffer come from: the C++ allocator, or mmap, with huge pages advised from 2 MiB on.
+// Where the bytes of a buffer come from: the C++ allocator, or mmap, with huge pages advised from 2
+// MiB on.
 #include "genista/detail/base/buffer.hpp"
 
 #include <sys/mman.h>
@@ -15,8 +16,8 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
-// Whole pages, or nullptr. Only a whole 2 MiB at an address that is a multiple of 2 MiB can be a huge page: a few more
-// addresses are mapped, and the ends are given back.
+// Whole pages, or nullptr. Only a whole 2 MiB at an address that is a multiple of 2 MiB can be a
+// huge page: a few more addresses are mapped, and the ends are given back.
 std::byte* map_pages(std::size_t length) noexcept {
     const std::size_t more = length < buffer::huge_page ? 0 : buffer::huge_page - buffer::page;
     void* const address = ::mmap(nullptr, length + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -68,7 +69,8 @@ void buffer::take_pages(std::size_t end) noexcept {
     if (!is_mapped()) return;
     const std::size_t wanted = std::min(round_up(end, piece_for(size_)), round_up(size_, page));
     for (; taken_ < wanted; taken_ += page) {
-        // A page is there once it has been written to. Nobody has been here before, so it holds zeros.
+        // A page is there once it has been written to. Nobody has been here before, so it holds
+        // zeros.
         *reinterpret_cast<volatile std::byte*>(data_ + taken_) = std::byte{0};
     }
 }

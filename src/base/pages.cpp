@@ -23,7 +23,8 @@ constexpr int reserved_flags = MAP_PRIVATE | MAP_ANONYMOUS;
 }  // namespace
 
 std::byte* reserve(std::size_t size) noexcept {
-    // Only 2 MiB at a multiple of 2 MiB can be a huge page: a few more addresses are mapped, and the ends are given back.
+    // Only 2 MiB at a multiple of 2 MiB can be a huge page: a few more addresses are mapped, and
+    // the ends are given back.
     const std::size_t more = size < huge_page ? 0 : huge_page - page;
     void* const address = ::mmap(nullptr, size + more, PROT_READ | PROT_WRITE, reserved_flags, -1, 0);
     if (address == MAP_FAILED) return nullptr;

@@ -10,8 +10,8 @@
 
 namespace genista {
 
-// An error's text is on the heap. Without memory it is one of a few that are kept back, and when those are used up the text of its
-// code, which all such errors share.
+// An error's text is on the heap. Without memory it is one of a few that are kept back, and when
+// those are used up the text of its code, which all such errors share.
 struct error::shared_text {
     enum class home : unsigned char { heap, kept_back, shared_by_all };
 

@@ -1,15 +1,18 @@
-// segmented_array: an array that grows and shrinks at its end and is not copied, the "extendable array" of [ppr05 §4].
+// segmented_array: an array that grows and shrinks at its end and is not copied, the "extendable
+// array" of [ppr05 §4].
 //
-//     up to 32 KiB    one block of the heap, grown by a line or 1/32 at a time: the only thing that is ever copied
-//     from there on   pieces of 1, 1, 2, 4, 8, … MiB, each of them addresses that were reserved at once (pages.hpp), and
-//                     memory for the elements that there are, page by page
+//     up to 32 KiB    one block of the heap, grown by a line or 1/32 at a time: the only thing that
+//                     is ever copied
+//     from there on   pieces of 1, 1, 2, 4, 8, … MiB, each of them addresses that were reserved at
+//                     once (pages.hpp), and memory for the elements that there are, page by page
 //
-// So an array of n bytes has log2(n) - 18 pieces, and its table of pieces is a few lines that stay in the cache. What is taken beyond the
-// elements is a line or 1/32 of the small arrays, else less than a page, and up to a page and a quarter once it has shrunk. No call copies more than 32 KiB, and
-// none gives more than `pages_at_once` pages back: a large array shrinks over many calls.
+// So an array of n bytes has log2(n) - 18 pieces, and its table of pieces is a few lines that stay
+// in the cache. What is taken beyond the elements is a line or 1/32 of the small arrays, else less
+// than a page, and up to a page and a quarter once it has shrunk. No call copies more than 32 KiB,
+// and none gives more than `pages_at_once` pages back: a large array shrinks over many calls.
 //
-// Where no addresses can be had (a limit on them, too many mappings, a system without) the array goes on growing on the heap, by
-// copies of a piece. Then only is the cost of a call not bounded.
+// Where no addresses can be had (a limit on them, too many mappings, a system without) the array
+// goes on growing on the heap, by copies of a piece. Then only is the cost of a call not bounded.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +77,8 @@ class segmented_array {
         return first_of(i) + capacity_of(i) - index;
     }
 
-    // Elements below `size` exist from now on; those that never did are zero. False: no memory; what there was is still there.
+    // Elements below `size` exist from now on; those that never did are zero. False: no memory;
+    // what there was is still there.
     [[nodiscard]] bool make_room(std::uint64_t size) noexcept {
         while (room() < size) {
             if (pieces_.empty() || last_ == capacity_of(pieces_.size() - 1)) {
@@ -89,7 +93,8 @@ class segmented_array {
         }
         return true;
     }
-    // Nothing from `size` on is needed. Gives some of it back; a little is kept for callers that go to and fro.
+    // Nothing from `size` on is needed. Gives some of it back; a little is kept for callers that go
+    // to and fro.
     void give_back(std::uint64_t size) noexcept {
         if (size < size_) {
             for_bytes(size, size_, pages::poison);

@@ -7,8 +7,8 @@
 
 namespace genista {
 
-// work(0) … work(team - 1), each once; work does not throw. If the system has no more threads, the caller does the rest. May
-// throw std::bad_alloc before any work is done.
+// work(0) … work(team - 1), each once; work does not throw. If the system has no more threads, the
+// caller does the rest. May throw std::bad_alloc before any work is done.
 template <class Work>
 void in_team(unsigned team, const Work& work) {
     std::vector<std::jthread> others;

@@ -1,4 +1,5 @@
-// What stands between an inside that may throw for want of memory and callers who are never thrown at.
+// What stands between an inside that may throw for want of memory and callers who are never thrown
+// at.
 #pragma once
 
 #include <new>

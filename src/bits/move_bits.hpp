@@ -1,4 +1,5 @@
-// Bits of an array of words, moved up or down by a distance; the ranges may overlap. What they leave behind keeps what it was.
+// Bits of an array of words, moved up or down by a distance; the ranges may overlap. What they
+// leave behind keeps what it was.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,9 @@ inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, s
     if (begin < last) write_bits(words, begin, last - begin, read_bits(words, begin + by, last - begin));
 }
 
-// One pass for both steps of an insertion into packed fields: [at, end) moves up by `width` bits, and the low `width` bits of
-// `value` take [at, at + width). Only words with a bit of [at, end + width) are written. 1 ≤ width ≤ 63, value < 2^width, at ≤ end.
+// One pass for both steps of an insertion into packed fields: [at, end) moves up by `width` bits,
+// and the low `width` bits of `value` take [at, at + width). Only words with a bit of [at, end +
+// width) are written. 1 ≤ width ≤ 63, value < 2^width, at ≤ end.
 [[gnu::always_inline]] inline void insert_moving_up(std::uint64_t* words, std::uint64_t at, std::uint64_t end,
                                                     unsigned width, std::uint64_t value) noexcept {
     const std::uint64_t last_bit = end + width - 1;
@@ -67,8 +69,9 @@ inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, s
     *word = (made & own) | (*word & ~own);
 }
 
-// The same downwards: [begin, at) moves down by `width` bits, and `value` takes [at - width, at). Only words with a bit of
-// [begin - width, at) are written. begin ≤ at, width ≤ begin, and as above.
+// The same downwards: [begin, at) moves down by `width` bits, and `value` takes [at - width, at).
+// Only words with a bit of [begin - width, at) are written. begin ≤ at, width ≤ begin, and as
+// above.
 [[gnu::always_inline]] inline void insert_moving_down(std::uint64_t* words, std::uint64_t begin, std::uint64_t at,
                                                       unsigned width, std::uint64_t value) noexcept {
     const std::uint64_t first_bit = begin - width;
@@ -77,7 +80,8 @@ inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, s
     const unsigned top = (at - 1) % word_bits;  // the highest bit that changes
     const std::uint64_t above = ~std::uint64_t{0} << 1 << top;
     const std::uint64_t moving = *word & ~above;
-    // The value's highest bit goes to bit `top`: moved to the top of a word, then down by what is above it.
+    // The value's highest bit goes to bit `top`: moved to the top of a word, then down by what is
+    // above it.
     const std::uint64_t high = value << (word_bits - width);
     std::uint64_t made = (*word & above) | moving >> width | high >> (word_bits - 1 - top);
     std::uint64_t carry = moving << (word_bits - width) | high << 1 << top;

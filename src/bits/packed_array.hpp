@@ -1,10 +1,13 @@
-// packed_array: n numbers of w bits each (1 <= w <= 64), side by side, in exactly ceil(n w / 64) words.
+// packed_array: n numbers of w bits each (1 <= w <= 64), side by side, in exactly ceil(n w / 64)
+// words.
 //
-// For tables whose entries are no whole bytes: fingerprints, remainders, counters. One read touches one or two neighbouring
-// words. Filters that need more speed than that lay out their own slots; this is the sound and plain way.
+// For tables whose entries are no whole bytes: fingerprints, remainders, counters. One read touches
+// one or two neighbouring words. Filters that need more speed than that lay out their own slots;
+// this is the sound and plain way.
 //
 //     bit      0      w      2w      3w
-//              |  0   |  1   |  2   |  ...       entry i: bits i w .. i w + w - 1, the least significant first;
+//              |  0   |  1   |  2   |  ...       entry i: bits i w .. i w + w - 1, the least
+//                                                significant first;
 //              └ word 0 ───────┴ word 1 ...      entries may straddle two words; the rest of the last word is zero
 #pragma once
 
@@ -22,7 +25,8 @@ namespace genista::bits {
 
 class packed_array {
   public:
-    // All zero. Fails if the width is not allowed, if the bits cannot be counted in 64 bits, or for want of memory.
+    // All zero. Fails if the width is not allowed, if the bits cannot be counted in 64 bits, or for
+    // want of memory.
     [[nodiscard]] static result<packed_array> make(std::uint64_t size, std::uint64_t width_bits) noexcept;
 
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }

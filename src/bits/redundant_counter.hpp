@@ -1,30 +1,37 @@
-// redundant_counter: a counter that goes up and down by touching O(1) of its digits, amortised, wherever it stands.
+// redundant_counter: a counter that goes up and down by touching O(1) of its digits, amortised,
+// wherever it stands.
 //
-// A binary counter that goes to and fro between 2^k - 1 and 2^k changes k digits each time. [ppr05 §3] keeps two tracks, C+ and C-,
-// with C = C+ - C-: an increment adds one to C+, a decrement adds one to C-, and adding has carries only now and then. At a position
-// the two tracks together are one *digit*:
+// A binary counter that goes to and fro between 2^k - 1 and 2^k changes k digits each time. [ppr05
+// §3] keeps two tracks, C+ and C-, with C = C+ - C-: an increment adds one to C+, a decrement adds
+// one to C-, and adding has carries only now and then. At a position the two tracks together are
+// one *digit*:
 //
-//     none     C+_i = C-_i = ⊥     beyond the last 1 of either track: costs no space, and every digit above is none, too
+//     none     C+_i = C-_i = ⊥     beyond the last 1 of either track: costs no space, and every
+//                                  digit above is none, too
 //     zero     0 and 0 (or ⊥)
 //     plus     C+_i = 1
 //     minus    C-_i = 1            both 1 is rule (i): both become 0
 //
-// The text's drawing of its rules is lost. These are consistent with its proof, for digits (i+1, i):
+// The text's drawing of its rules is lost. These are consistent with its proof, for digits (i+1,
+// i):
 //
 //     (i)   plus and minus at one place   → zero
 //     (ii)  (plus, minus)                 → (zero, plus)       2 - 1 = 1
 //     (iii) (minus, plus)                 → (zero, minus)      mirrored
 //
 //   I1  No plus is next to a minus. So the highest digit is plus, C- ≤ C+/2, and C+ ≤ 2C.
-//   I2  Space: the digits of both tracks that are not ⊥ are at most min(2⌈log C⌉ + 2, C). Where the rules alone would need more,
-//       at C = 3 (as 4 - 1) and C = 5 (as 8 - 3), C is written in binary.
+//   I2  Space: the digits of both tracks that are not ⊥ are at most min(2⌈log C⌉ + 2, C). Where the
+//       rules alone would need more, at C = 3 (as 4 - 1) and C = 5 (as 8 - 3), C is written in
+//       binary.
 //
-// Cost, in digits read and written [Lemma 3.1]: r carries cost 2r and take r ones away; the rest is at most 1 digit read at the
-// place where the carry ends, 1 above it, at most 3 more where I2 has to be seen to, and at most 4 written. Each operation leaves at
-// most one 1 more. With a potential of 2 for every 1 an operation costs at most 11 digits, amortised (`amortised_digits`).
+// Cost, in digits read and written [Lemma 3.1]: r carries cost 2r and take r ones away; the rest is
+// at most 1 digit read at the place where the carry ends, 1 above it, at most 3 more where I2 has
+// to be seen to, and at most 4 written. Each operation leaves at most one 1 more. With a potential
+// of 2 for every 1 an operation costs at most 11 digits, amortised (`amortised_digits`).
 //
-// The digits lie wherever the caller keeps them: filters/multiset looks each of them up in a set of its own. An operation is
-// planned by reading, and done by writing what the plan says: nothing is half done if there is no room for a digit.
+// The digits lie wherever the caller keeps them: filters/multiset looks each of them up in a set of
+// its own. An operation is planned by reading, and done by writing what the plan says: nothing is
+// half done if there is no room for a digit.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +55,8 @@ concept digit_tape = requires(const Tape& tape, std::size_t position) {
     { tape.read(position) } -> std::same_as<digit>;
 };
 
-// What an operation writes. A digit that comes into being (none before) is the first of all, and there is at most one.
+// What an operation writes. A digit that comes into being (none before) is the first of all, and
+// there is at most one.
 class counter_plan {
   public:
     struct change {
@@ -110,8 +118,8 @@ struct tape_from {
     [[nodiscard]] digit read(std::size_t position) const { return tape.read(first + position); }
 };
 
-// A decrement has made the lowest digit minus, with `second` above it: is it one of the two ways to write a small number that need
-// more digits than the number is large? (I2)
+// A decrement has made the lowest digit minus, with `second` above it: is it one of the two ways to
+// write a small number that need more digits than the number is large? (I2)
 template <digit_tape Tape>
 void keep_small(const Tape& tape, digit second, counter_plan& plan) {
     const digit third = second == digit::plus ? digit::none : tape.read(2);
@@ -157,8 +165,8 @@ template <digit_tape Tape>
     return plan;
 }
 
-// What many increments at once write. Several digits may come into being, and there may be no room for one of them: callers begin with
-// those and take them back.
+// What many increments at once write. Several digits may come into being, and there may be no room
+// for one of them: callers begin with those and take them back.
 class addition_plan {
   public:
     void put(std::size_t position, digit before, digit becomes) noexcept {
@@ -178,9 +186,11 @@ class addition_plan {
     std::uint64_t creates_ = 0;
 };
 
-// None: more digits would be needed than there are. The digits below `window` (as many as `times` has, and some more) are read and
-// written anew, all plus or all minus; what is carried out of them is an increment of the digits above. So it takes O(log times) digits, and
-// amortised O(1) more. A counter that lies in the window as a whole is written in binary, so that I2 holds of small numbers.
+// None: more digits would be needed than there are. The digits below `window` (as many as `times`
+// has, and some more) are read and written anew, all plus or all minus; what is carried out of them
+// is an increment of the digits above. So it takes O(log times) digits, and amortised O(1) more. A
+// counter that lies in the window as a whole is written in binary, so that I2 holds of small
+// numbers.
 template <digit_tape Tape>
 [[nodiscard]] std::optional<addition_plan> plan_addition(const Tape& tape, std::uint64_t times) {
     constexpr std::size_t least_window = 6;
@@ -215,7 +225,8 @@ template <digit_tape Tape>
             }
         }
     }
-    // I1 where the two meet: a plus at the window's end below a minus is a minus below a zero, and the other way round.
+    // I1 where the two meet: a plus at the window's end below a minus is a minus below a zero, and
+    // the other way round.
     const std::int64_t half = whole / 2;
     if (above == digit::minus && sum >= half) {
         sum -= whole;
@@ -253,10 +264,12 @@ template <digit_tape Tape>
     return value;
 }
 
-// A counter by itself: its two tracks are two words. It counts the digits that were read and written.
+// A counter by itself: its two tracks are two words. It counts the digits that were read and
+// written.
 class redundant_counter {
   public:
-    // Where so many increments from zero leave it, below 2^62: in binary. No digit has been read or written.
+    // Where so many increments from zero leave it, below 2^62: in binary. No digit has been read or
+    // written.
     [[nodiscard]] static redundant_counter after_increments(std::uint64_t value) noexcept {
         redundant_counter made;
         made.plus_ = value;

@@ -1,11 +1,13 @@
-// words: what one 64-bit word can be asked in a constant number of instructions: rank, select, masks, bit ranges,
-// parallel extract and deposit, reversal.
+// words: what one 64-bit word can be asked in a constant number of instructions: rank, select,
+// masks, bit ranges, parallel extract and deposit, reversal.
 //
-// Every structure that packs small things into words is built from these. Bit 0 is the least significant and the first.
-// Two kernels answer alike: `portable_words` (plain C++, constexpr, any processor) and `bmi2_words` (PEXT, PDEP, POPCNT).
-// The baseline build needs neither instruction: the second kernel is chosen by the caller, a template parameter, or at
-// run time with with_word_kernel(active_isa(), ...). The dull loops they are tested against are in
-// tests/support/plain_words.hpp. Next: wide_word.hpp (several words as one), bit_strings.hpp, packed_array.hpp.
+// Every structure that packs small things into words is built from these. Bit 0 is the least
+// significant and the first. Two kernels answer alike: `portable_words` (plain C++, constexpr, any
+// processor) and `bmi2_words` (PEXT, PDEP, POPCNT). The baseline build needs neither instruction:
+// the second kernel is chosen by the caller, a template parameter, or at run time with
+// with_word_kernel(active_isa(), ...). The dull loops they are tested against are in
+// tests/support/plain_words.hpp. Next: wide_word.hpp (several words as one), bit_strings.hpp,
+// packed_array.hpp.
 #pragma once
 
 #include <bit>
@@ -45,7 +47,8 @@ inline constexpr std::size_t word_bits = 64;
     return word;
 }
 
-// ---- portable kernels ------------------------------------------------------------------------------------------
+// ---- portable kernels
+// ------------------------------------------------------------------------------------------
 
 namespace detail {
 
@@ -65,8 +68,9 @@ inline constexpr std::uint64_t byte_tops = 0x8080808080808080u;
     return word;
 }
 
-// The routes of extract: a chosen bit moves down by the number of unchosen bits below it. Round r moves by 2^r the bits
-// whose way has bit r set; low rounds first, so that no two bits ever meet. deposit walks the same rounds backwards.
+// The routes of extract: a chosen bit moves down by the number of unchosen bits below it. Round r
+// moves by 2^r the bits whose way has bit r set; low rounds first, so that no two bits ever meet.
+// deposit walks the same rounds backwards.
 struct extract_routes {
     std::uint64_t moves[6];
 
@@ -83,9 +87,9 @@ struct extract_routes {
 
 }  // namespace detail
 
-// The position of set bit number `k`, counted from 0. There must be one.
-// Broadword: byte counts by halving, their running sums by one multiplication, the byte and then the bit by comparing
-// eight sums at once.
+// The position of set bit number `k`, counted from 0. There must be one. Broadword: byte counts by
+// halving, their running sums by one multiplication, the byte and then the bit by comparing eight
+// sums at once.
 [[nodiscard]] constexpr std::size_t select_portable(std::uint64_t word, std::size_t k) noexcept {
     assert(k < static_cast<std::size_t>(std::popcount(word)));
     using detail::every_byte;
@@ -113,7 +117,8 @@ struct extract_routes {
     return word;
 }
 
-// The low bits of `word` spread, in order, over the positions of `mask` (PDEP): the inverse of extract.
+// The low bits of `word` spread, in order, over the positions of `mask` (PDEP): the inverse of
+// extract.
 [[nodiscard]] constexpr std::uint64_t deposit_portable(std::uint64_t word, std::uint64_t mask) noexcept {
     const detail::extract_routes routes{mask};
     for (std::size_t round = 6; round-- > 0;) {
@@ -123,9 +128,11 @@ struct extract_routes {
     return word & mask;
 }
 
-// ---- the two kernels as policies -------------------------------------------------------------------------------
+// ---- the two kernels as policies
+// -------------------------------------------------------------------------------
 
-// What wide_word and bit_strings ask of a kernel. step() is where `counted` below listens; elsewhere it is nothing.
+// What wide_word and bit_strings ask of a kernel. step() is where `counted` below listens;
+// elsewhere it is nothing.
 struct portable_words {
     static constexpr void step() noexcept {}
     [[nodiscard]] static constexpr std::size_t popcount(std::uint64_t word) noexcept {
@@ -143,9 +150,10 @@ struct portable_words {
 };
 
 #if defined(__x86_64__)
-// Only on processors of isa::avx2 and better. In assembly, because a function with a target attribute cannot be inlined
-// into baseline code and a call costs more than the instruction; the assembler takes these whatever -march says.
-// (AMD before Zen 3 executes PEXT and PDEP in microcode, slower than the portable rounds: correct all the same.)
+// Only on processors of isa::avx2 and better. In assembly, because a function with a target
+// attribute cannot be inlined into baseline code and a call costs more than the instruction; the
+// assembler takes these whatever -march says. (AMD before Zen 3 executes PEXT and PDEP in
+// microcode, slower than the portable rounds: correct all the same.)
 struct bmi2_words {
     static constexpr void step() noexcept {}
     [[nodiscard]] static std::size_t popcount(std::uint64_t word) noexcept {
@@ -180,13 +188,15 @@ struct counted : Kernel {
     static void step() noexcept { ++steps; }
 };
 
-// Calls `use` with the kernel that fits the level: with_word_kernel(active_isa(), [&](auto kernel) {...}).
+// Calls `use` with the kernel that fits the level: with_word_kernel(active_isa(), [&](auto kernel)
+// {...}).
 template <class Use>
 decltype(auto) with_word_kernel(isa level, Use&& use) {
     return level >= isa::avx2 ? use(bmi2_words{}) : use(portable_words{});
 }
 
-// ---- bit ranges and searches over several words ----------------------------------------------------------------
+// ---- bit ranges and searches over several words
+// ----------------------------------------------------------------
 
 // `width` bits (0..64) from bit `position` on, which may straddle two words.
 [[nodiscard]] constexpr std::uint64_t read_bits(std::span<const std::uint64_t> words, std::uint64_t position,

@@ -1,4 +1,5 @@
-// The public face of adaptive_bloom: parameters in, errors out. What it does is in adaptive_bloom/core.hpp.
+// The public face of adaptive_bloom: parameters in, errors out. What it does is in
+// adaptive_bloom/core.hpp.
 #include "genista/filters/adaptive_bloom.hpp"
 
 #include <utility>

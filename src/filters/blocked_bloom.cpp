@@ -27,7 +27,8 @@ struct layout_shape {
 constexpr std::array<layout_shape, 3> layout_shapes = {
     {{block_layout::quad, 4, 64}, {block_layout::octet, 8, 64}, {block_layout::sixteen, 16, 32}}};
 
-// The expectation of blocked_bloom.hpp's head comment. `load` is the mean number of keys in a block.
+// The expectation of blocked_bloom.hpp's head comment. `load` is the mean number of keys in a
+// block.
 double block_rate_at(const layout_shape& shape, double load) noexcept {
     if (load <= 0) return 0;
     const double spread = 14 * std::sqrt(load) + 40;  // the Poisson tails beyond weigh less than 1e-30

@@ -1,4 +1,5 @@
-// Blocked Bloom look-ups and inserts of one instruction set: build the key's mask, compare it with its block.
+// Blocked Bloom look-ups and inserts of one instruction set: build the key's mask, compare it with
+// its block.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -36,7 +37,8 @@ inline std::uint64_t lane_bit64(std::uint64_t seed, std::size_t lane) noexcept {
     return std::uint64_t{1} << (seed >> (6 * lane) & 63);
 }
 
-// Lanes 0..5 from the low half of the seed, 6..11 from the high half, 12..15 from the fraction's high half.
+// Lanes 0..5 from the low half of the seed, 6..11 from the high half, 12..15 from the fraction's
+// high half.
 inline std::uint32_t lane_bit32(const block_target& t, std::size_t lane) noexcept {
     const auto low = static_cast<std::uint32_t>(t.seed);
     const auto high = static_cast<std::uint32_t>(t.seed >> 32);

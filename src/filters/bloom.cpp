@@ -14,8 +14,9 @@
 namespace genista {
 namespace {
 
-// E[(share of ones)^k] to second order: the share is 1 - e^{-kn/m} on average, and its variance, which only small tables
-// feel, is that of the number of empty cells after kn balls: (e^{-c} - (1 + c) e^{-2c}) / m with c = kn/m.
+// E[(share of ones)^k] to second order: the share is 1 - e^{-kn/m} on average, and its variance,
+// which only small tables feel, is that of the number of empty cells after kn balls: (e^{-c} - (1 +
+// c) e^{-2c}) / m with c = kn/m.
 double bloom_rate_at(double keys, double bits, double probes) noexcept {
     if (keys <= 0) return 0;
     const double fill = probes * keys / bits;

@@ -1,4 +1,5 @@
-// The cold half of bloomier_filter: sizing, updating, saving and loading. Building is in bloomier_build.cpp.
+// The cold half of bloomier_filter: sizing, updating, saving and loading. Building is in
+// bloomier_build.cpp.
 #include "genista/filters/bloomier.hpp"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ namespace {
 
 constexpr std::uint16_t bloomier_version = 1;
 
-// The factor of h, from the hash key: one block that is no key's, as keys have at most 15 bytes where their block says how many.
+// The factor of h, from the hash key: one block that is no key's, as keys have at most 15 bytes
+// where their block says how many.
 two_universal_hash_64 draw_check(const hasher& hash, unsigned bits) noexcept {
     const std::uint64_t factor = hash.encrypt(0x7265696d6f6f6c62u, ~std::uint64_t{0}).position | 1;  // "bloomier"
     return *two_universal_hash_64::make(bits, factor);

@@ -1,9 +1,10 @@
-// Building bloomier_filter: sort the digests and drop repetitions, find a perfect hash function, then go through the keys once more and
-// write every one's entry.
+// Building bloomier_filter: sort the digests and drop repetitions, find a perfect hash function,
+// then go through the keys once more and write every one's entry.
 //
-// Entries are or-ed into words that are zero, so that threads may share a word, and a key that comes twice with one value may be
-// written twice. If a key came twice with *different* values, the or of them differs from one of them at least: where there are
-// repetitions, a last pass over the keys compares, and finds it.
+// Entries are or-ed into words that are zero, so that threads may share a word, and a key that
+// comes twice with one value may be written twice. If a key came twice with *different* values, the
+// or of them differs from one of them at least: where there are repetitions, a last pass over the
+// keys compares, and finds it.
 #include <algorithm>
 #include <atomic>
 #include <vector>

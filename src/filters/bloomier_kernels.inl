@@ -1,5 +1,6 @@
-// Look-ups of bloomier_filter for one instruction set. Two places of memory, the second known only when the first is read: a batch
-// therefore asks for records far ahead, for entries half as far, and only then looks.
+// Look-ups of bloomier_filter for one instruction set. Two places of memory, the second known only
+// when the first is read: a batch therefore asks for records far ahead, for entries half as far,
+// and only then looks.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {

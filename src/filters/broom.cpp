@@ -33,8 +33,9 @@ result<void> check(std::uint64_t capacity, double rate) noexcept {
     return {};
 }
 
-// What stays empty costs nothing; what a full table needs on average: lines, tails, and the side blocks of the keys that find
-// no room (about 3.3 % of them at capacity, 18 bits each with a block's own bits).
+// What stays empty costs nothing; what a full table needs on average: lines, tails, and the side
+// blocks of the keys that find no room (about 3.3 % of them at capacity, 18 bits each with a
+// block's own bits).
 std::uint64_t bits_of(std::uint64_t capacity, broom::shape s) noexcept {
     const std::uint64_t bins = broom::bins_for(capacity);
     return bins * (512 + 8 * s.tail_bytes_per_bin() + 32);

@@ -1,5 +1,5 @@
-// Look-ups of a filter of classes, from a Policy that knows how to aim and how to test; filter_kernels.inl with a class beside each key,
-// and included after it:
+// Look-ups of a filter of classes, from a Policy that knows how to aim and how to test;
+// filter_kernels.inl with a class beside each key, and included after it:
 //
 //     using state;                                                 the table
 //     struct target;                                               what a digest and a class become

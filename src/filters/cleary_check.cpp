@@ -1,4 +1,5 @@
-// See cleary_check.hpp. One round over all cells, home by home, that believes nothing but where it began.
+// See cleary_check.hpp. One round over all cells, home by home, that believes nothing but where it
+// began.
 #include "filters/cleary_check.hpp"
 
 #include "filters/cleary_table.hpp"
@@ -34,8 +35,9 @@ class walk {
         return true;
     }
 
-    // The runs end where the round began. And somewhere a run lies at its home: a table without a free cell could be turned by a few
-    // cells and still tell one story, but nobody would have slid so far.
+    // The runs end where the round began. And somewhere a run lies at its home: a table without a
+    // free cell could be turned by a few cells and still tell one story, but nobody would have slid
+    // so far.
     [[nodiscard]] bool close() noexcept {
         return free_until(end_ - offset_) && next_ == end_ && used_ == s_.used && (rests_ || used_ == 0);
     }

@@ -6,7 +6,8 @@
 
 namespace genista::cleary {
 
-// The error names the place where the table stops telling one story: I1 to I3 of genista/filters/cleary.hpp, and `used`.
+// The error names the place where the table stops telling one story: I1 to I3 of
+// genista/filters/cleary.hpp, and `used`.
 [[nodiscard]] result<void> check(const cleary_state& s) noexcept;
 
 }  // namespace genista::cleary

@@ -1,4 +1,5 @@
-// The table of cleary_filter, written: a value finds its place in the order, and all from there to the next free cell move up by one.
+// The table of cleary_filter, written: a value finds its place in the order, and all from there to
+// the next free cell move up by one.
 #pragma once
 
 #include <limits>
@@ -24,7 +25,8 @@ inline void set_remainder(const cleary_state& s, std::uint64_t number, std::uint
     std::memcpy(s.remainders + bit / 8, &word, sizeof word);
 }
 
-// The remainders of [first, last) move up by one cell, and the one that lay at `last` is gone; no round the end.
+// The remainders of [first, last) move up by one cell, and the one that lay at `last` is gone; no
+// round the end.
 inline void move_up(const cleary_state& s, std::uint64_t first, std::uint64_t last) noexcept {
     if (first == last) return;
     if (s.bits % 8 == 0) {
@@ -76,7 +78,8 @@ inline void set_end(const cleary_state& s, cell at, bool value) noexcept {
     ends = value ? ends | mask : ends & ~mask;
 }
 
-// One value more that lies before home's block ended and reaches up to `last`: all blocks that begin in between see one cell more.
+// One value more that lies before home's block ended and reaches up to `last`: all blocks that
+// begin in between see one cell more.
 inline void raise_offsets(const cleary_state& s, cell home, cell last) noexcept {
     for (std::uint64_t block = home.block + 1; block <= last.block; ++block) {
         cleary_block& here = block_at(s, block);

@@ -1,4 +1,5 @@
-// Instantiates the kernels of cleary_filter for every instruction set and hands out the right table.
+// Instantiates the kernels of cleary_filter for every instruction set and hands out the right
+// table.
 #include "filters/cleary_kernels.hpp"
 
 #include "filters/cleary_insert.hpp"

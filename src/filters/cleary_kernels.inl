@@ -1,4 +1,5 @@
-// Look-ups and inserts of cleary_filter for one instruction set. Where there is PDEP, select is one instruction.
+// Look-ups and inserts of cleary_filter for one instruction set. Where there is PDEP, select is one
+// instruction.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -9,7 +10,8 @@ using cleary_words = bits::portable_words;
 using cleary_words = bits::bmi2_words;
 #endif
 
-// Is the remainder among those from a cell on, up to and with the first that `ends` has a bit for? There is one within `cells`.
+// Is the remainder among those from a cell on, up to and with the first that `ends` has a bit for?
+// There is one within `cells`.
 template <unsigned Bits>
 struct cleary_compare {
     static std::uint64_t cells(const cleary_state& s) noexcept { return cleary::lanes_in<Bits>(s).count; }
@@ -71,11 +73,12 @@ struct cleary_policy {
 #endif
     }
 
-    // Nearly all runs lie within 63 cells from where the runs of earlier blocks are over, and can be compared at once: `ends` are those
-    // cells' ends, of this block and the next one (none behind the table's last). Behind end number k - 1 begins the run that has k
-    // others before it, or at its home.
-    // No branch on chance: whether a home is occupied is a coin, and a branch that was mispredicted costs the next look-ups their head
-    // start, which is more than a second line read for nothing.
+    // Nearly all runs lie within 63 cells from where the runs of earlier blocks are over, and can
+    // be compared at once: `ends` are those cells' ends, of this block and the next one (none
+    // behind the table's last). Behind end number k - 1 begins the run that has k others before it,
+    // or at its home. No branch on chance: whether a home is occupied is a coin, and a branch that
+    // was mispredicted costs the next look-ups their head start, which is more than a second line
+    // read for nothing.
     [[gnu::always_inline]] static bool test(const state& s, const target& t) noexcept {
         constexpr std::uint64_t width = 63,
                                 most_skipped = width - 6;  // beyond, the next block's offset would show in the window

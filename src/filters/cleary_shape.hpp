@@ -1,5 +1,6 @@
-// How large a table of cleary_filter is: cells, bits of a remainder, bytes. Shared with those that keep several such tables in one
-// buffer (daisy_fingerprint.hpp). The picture is in genista/filters/cleary.hpp.
+// How large a table of cleary_filter is: cells, bits of a remainder, bytes. Shared with those that
+// keep several such tables in one buffer (daisy_fingerprint.hpp). The picture is in
+// genista/filters/cleary.hpp.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +27,9 @@ namespace genista::cleary {
 [[nodiscard]] constexpr std::uint64_t remainder_bytes(std::uint64_t blocks, unsigned bits) noexcept {
     return 8 * bits::words_for(blocks * block_cells * bits);
 }
-// What a look-up may read and not mean: an empty block behind the last, and remainders from where the window of the last block ends
-// (src/filters/cleary_kernels.inl: at most 63 cells behind an offset of at most 63), sixteen bytes at once.
+// What a look-up may read and not mean: an empty block behind the last, and remainders from where
+// the window of the last block ends (src/filters/cleary_kernels.inl: at most 63 cells behind an
+// offset of at most 63), sixteen bytes at once.
 inline constexpr std::uint64_t cells_read_too_far = 63 + 63 - block_cells;
 [[nodiscard]] constexpr std::uint64_t spare_bytes(unsigned bits) noexcept {
     return 8 * bits::words_for(cells_read_too_far * bits) + 16;

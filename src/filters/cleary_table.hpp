@@ -1,7 +1,9 @@
-// The table of cleary_filter, read: blocks, runs and remainders. The picture and the invariants are in genista/filters/cleary.hpp.
+// The table of cleary_filter, read: blocks, runs and remainders. The picture and the invariants are
+// in genista/filters/cleary.hpp.
 //
-// Everything takes a kernel of bits/words.hpp, so that select is one instruction where there is one. Cells are counted on past the
-// last one (*unwrapped*): a walk that goes round the end keeps comparing plain numbers. No walk goes round twice.
+// Everything takes a kernel of bits/words.hpp, so that select is one instruction where there is
+// one. Cells are counted on past the last one (*unwrapped*): a walk that goes round the end keeps
+// comparing plain numbers. No walk goes round twice.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +30,9 @@ struct target {
     std::uint64_t remainder;
 };
 
-// The home is scale(position, cells), monotone in the position for any number of blocks: the product's high word is the block, its
-// low word, scaled again, the cell in it. Bits: of a remainder, known when compiled, or 0.
+// The home is scale(position, cells), monotone in the position for any number of blocks: the
+// product's high word is the block, its low word, scaled again, the cell in it. Bits: of a
+// remainder, known when compiled, or 0.
 template <unsigned Bits = 0>
 target aim(const cleary_state& s, const digest& d) noexcept {
     const uint128 product = static_cast<uint128>(d.position) * s.block_count;
@@ -70,9 +73,11 @@ inline std::uint64_t offset_of(const cleary_block& b) noexcept {
     return b.occupied >> block_cells | b.ends >> block_cells << 4;
 }
 
-// ---- remainders ----------------------------------------------------------------------------------------------------------------
+// ---- remainders
+// ----------------------------------------------------------------------------------------------------------------
 
-// Several remainders in a word, compared at once. A load begins with a whole byte, so up to 8 - gcd(8, bits) bits are lost.
+// Several remainders in a word, compared at once. A load begins with a whole byte, so up to 8 -
+// gcd(8, bits) bits are lost.
 struct lanes {
     unsigned bits;
     std::uint64_t count;
@@ -154,7 +159,8 @@ inline std::uint64_t count_smaller(const cleary_state& s, std::uint64_t number, 
     return smaller;
 }
 
-// ---- runs ----------------------------------------------------------------------------------------------------------------------
+// ---- runs
+// ----------------------------------------------------------------------------------------------------------------------
 
 template <class Words>
 struct runs {
@@ -200,8 +206,9 @@ struct runs {
         return {{begin <= block ? block : block + s.block_count, index}, before};
     }
 
-    // All cells from x to behind the runs of homes up to x are taken: hop from there to there. Counting goes on where it was, so the
-    // way costs a few steps for each block of it. Beyond `most` cells any cell is the answer.
+    // All cells from x to behind the runs of homes up to x are taken: hop from there to there.
+    // Counting goes on where it was, so the way costs a few steps for each block of it. Beyond
+    // `most` cells any cell is the answer.
     static cell first_free(const cleary_state& s, cell x, cell behind,
                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept {
         const std::uint64_t home = x.number();

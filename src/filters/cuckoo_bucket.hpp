@@ -1,4 +1,5 @@
-// A bucket of four tags as one word: compare, find, replace without loops. Plain C++; the instruction set does not matter.
+// A bucket of four tags as one word: compare, find, replace without loops. Plain C++; the
+// instruction set does not matter.
 #pragma once
 
 #include <bit>
@@ -32,7 +33,8 @@ struct cuckoo_bucket {
         std::memcpy(table + size_bytes * bucket, &word, sizeof word);
     }
 
-    // Top bit of lanes that are zero. The lowest one marked is exact; lanes above it may be marked by its borrow.
+    // Top bit of lanes that are zero. The lowest one marked is exact; lanes above it may be marked
+    // by its borrow.
     static std::uint64_t zero_lanes(std::uint64_t word) noexcept { return (word - ones) & ~word & tops; }
     static std::uint64_t matches(std::uint64_t word, std::uint64_t tag) noexcept {
         return zero_lanes(word ^ (tag * ones));

@@ -26,8 +26,9 @@ constexpr unsigned tag_bits_for(double rate) noexcept {
     return rate >= rate_with(12) ? 12 : 16;
 }
 
-// 95 % of the slots; in small tables the chains of moves run out of places to end earlier. Measured over up to 20,000 hash
-// keys a size, the first refusal left at most 25 slots + 1.5 sqrt(n) free below n = 2000, and at most 3 % above 10^4 keys.
+// 95 % of the slots; in small tables the chains of moves run out of places to end earlier. Measured
+// over up to 20,000 hash keys a size, the first refusal left at most 25 slots + 1.5 sqrt(n) free
+// below n = 2000, and at most 3 % above 10^4 keys.
 std::uint64_t buckets_for(std::uint64_t capacity) noexcept {
     const auto keys = static_cast<double>(capacity);
     const double slots = std::max(keys / 0.95, keys + 32 + 1.5 * std::sqrt(keys));

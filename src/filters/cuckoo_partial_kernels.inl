@@ -1,4 +1,5 @@
-// Cuckoo look-ups, inserts and erases of one instruction set (it matters for the hash; buckets are plain words).
+// Cuckoo look-ups, inserts and erases of one instruction set (it matters for the hash; buckets are
+// plain words).
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {

@@ -1,10 +1,11 @@
-// Making room in a cuckoo table: the shortest chain of moves to a free slot, found before anything moves (I2 of
-// cuckoo_partial.hpp).
+// Making room in a cuckoo table: the shortest chain of moves to a free slot, found before anything
+// moves (I2 of cuckoo_partial.hpp).
 //
-// Breadth-first from the key's two buckets; the children of a full bucket are the other buckets of its four tags. Only the
-// last bucket of a chain has a free slot, all before it are full, and a slot stands in a chain at most once (it determines
-// the next bucket), so moving from the end backwards always moves what was seen. We believe that a few dozen
-// buckets are enough on average at 95 % load; `most_nodes` is what an adversary can make one insert cost.
+// Breadth-first from the key's two buckets; the children of a full bucket are the other buckets of
+// its four tags. Only the last bucket of a chain has a free slot, all before it are full, and a
+// slot stands in a chain at most once (it determines the next bucket), so moving from the end
+// backwards always moves what was seen. We believe that a few dozen buckets are enough on average
+// at 95 % load; `most_nodes` is what an adversary can make one insert cost.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Instantiates the blocked daisy Bloom kernels for every instruction set and hands out the right table.
+// Instantiates the blocked daisy Bloom kernels for every instruction set and hands out the right
+// table.
 #include "filters/daisy_bloom_kernels.hpp"
 #include "filters/pick_kernels.hpp"
 #include "genista/filters/blocked_bloom.hpp"

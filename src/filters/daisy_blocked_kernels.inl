@@ -1,10 +1,11 @@
-// Blocked daisy Bloom look-ups and inserts of one instruction set: the lanes of blocked_bloom_filter, of which a key uses as many as its
-// class says, beginning at one of its own.
+// Blocked daisy Bloom look-ups and inserts of one instruction set: the lanes of
+// blocked_bloom_filter, of which a key uses as many as its class says, beginning at one of its own.
 //
 //     present   bit i: lane i holds the key's bit there           (the vector part; knows nothing of classes)
 //     lanes     bit i: lane i is one of the key's                 (a rotated run of ones)
 //
-// and the key may be there if no bit of `lanes` is missing in `present`. Class 0 has no lanes, and passes.
+// and the key may be there if no bit of `lanes` is missing in `present`. Class 0 has no lanes, and
+// passes.
 #include "filters/blocked_bloom_kernels.inl"
 #include "filters/class_kernels.inl"
 
@@ -100,8 +101,9 @@ struct daisy_block {
     }
 #endif
 
-    // The same code in every instruction set. All lanes, whose bit is none where the key has no business: a loop over its own lanes alone
-    // would be as long as its class and begin anywhere, and mispredict more than it saves.
+    // The same code in every instruction set. All lanes, whose bit is none where the key has no
+    // business: a loop over its own lanes alone would be as long as its class and begin anywhere,
+    // and mispredict more than it saves.
     static unsigned insert(state& s, const digest& d, unsigned its_class) noexcept {
         const target t = aim(s, d, its_class);
         unsigned fresh = 0;

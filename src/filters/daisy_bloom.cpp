@@ -1,4 +1,5 @@
-// The cold half of daisy_bloom_filter: making, merging, drift, saving and loading. Sizes are in daisy_bloom_sizing.cpp.
+// The cold half of daisy_bloom_filter: making, merging, drift, saving and loading. Sizes are in
+// daisy_bloom_sizing.cpp.
 #include "genista/filters/daisy_bloom.hpp"
 
 #include <algorithm>
@@ -134,7 +135,8 @@ result<double> daisy_bloom_filter::expected_rate() const noexcept {
 daisy_bloom_drift daisy_bloom_filter::drift() const noexcept {
     const auto all_bits = static_cast<double>(bits());
     const double tau = slack(plan_);
-    // Probes, all different, set a bit each with the chance that it is still zero; a line of a blocked filter does so by itself.
+    // Probes, all different, set a bit each with the chance that it is still zero; a line of a
+    // blocked filter does so by itself.
     const auto ones_after = [&](double probes) { return all_bits * -std::expm1(-probes / all_bits); };
 
     daisy_bloom_drift now;
@@ -152,7 +154,8 @@ daisy_bloom_drift daisy_bloom_filter::drift() const noexcept {
         }
         constexpr double false_alarm = 1e-6;
         now.class_distance = distance;
-        // A draw moves the distance by 1/draws at most: above its mean by s with probability at most exp(-2 s² draws).
+        // A draw moves the distance by 1/draws at most: above its mean by s with probability at
+        // most exp(-2 s² draws).
         now.allowed_distance = tau + chance + std::sqrt(-std::log(false_alarm) / (2 * draws));
     }
     if (static_cast<double>(bits_set_) > now.most_bits_set)

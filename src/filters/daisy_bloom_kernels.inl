@@ -1,5 +1,6 @@
-// Scattered daisy Bloom look-ups and inserts of one instruction set: those of bloom_filter, with as many probes as the key's class.
-// Most negatives are settled by three probes there; here too, where the class has as many, so the batch has the same two stages.
+// Scattered daisy Bloom look-ups and inserts of one instruction set: those of bloom_filter, with as
+// many probes as the key's class. Most negatives are settled by three probes there; here too, where
+// the class has as many, so the batch has the same two stages.
 #include "filters/bloom_kernels.inl"
 #include "filters/class_kernels.inl"
 
@@ -34,7 +35,8 @@ struct daisy_scattered {
     }
 };
 
-// As bloom_batch: `pending` are keys whose first probes held ones and whose other lines are on their way.
+// As bloom_batch: `pending` are keys whose first probes held ones and whose other lines are on
+// their way.
 struct daisy_scattered_batch {
     using state = daisy_bloom_state;
     using target = daisy_scattered::target;

@@ -68,7 +68,8 @@ std::vector<double> avoidances(const daisy_plan& plan, daisy_layout layout, unsi
     return avoid;
 }
 
-// A set's number is below 2^j if and only if it lies within the first j lanes: one pass gives all classes.
+// A set's number is below 2^j if and only if it lies within the first j lanes: one pass gives all
+// classes.
 class_rates blocked_rates(const std::vector<double>& avoid, double load) noexcept {
     class_rates passes{};
     passes.fill(1);
@@ -83,7 +84,8 @@ class_rates blocked_rates(const std::vector<double>& avoid, double load) noexcep
     return passes;
 }
 
-// The mean draws in a line. Rates grow with it. No queries to go by: half of the bits, as if scattered.
+// The mean draws in a line. Rates grow with it. No queries to go by: half of the bits, as if
+// scattered.
 double line_load_for(const daisy_plan& plan, const std::vector<double>& avoid) noexcept {
     const double half = plan.terms.draws * daisy_line_bits * std::numbers::ln2 / std::max(plan.whole_bits(), 1e-9);
     const double wanted = plan.expected_rate();
@@ -117,7 +119,8 @@ daisy_bloom_size scattered_size(const daisy_plan& plan, double wanted) noexcept 
     if (is_enough(lines)) {
         if (!is_shorter) return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
     } else {
-        // What the luck of tables asks for beyond that: the fewest lines that are enough, between too few and twice as many.
+        // What the luck of tables asks for beyond that: the fewest lines that are enough, between
+        // too few and twice as many.
         too_few = lines;
         constexpr double most_lines = 0x1p54;  // as many bits as a size can say
         for (lines *= 2; !is_enough(lines) && lines < most_lines; lines *= 2) too_few = lines;

@@ -1,5 +1,6 @@
-// daisy_fingerprint_filter: tables by plan and by need, inserts, batches, and what it tells of itself. Saving and loading are in
-// daisy_fingerprint_snapshot.cpp, the sizes in daisy_fingerprint_layout.hpp.
+// daisy_fingerprint_filter: tables by plan and by need, inserts, batches, and what it tells of
+// itself. Saving and loading are in daisy_fingerprint_snapshot.cpp, the sizes in
+// daisy_fingerprint_layout.hpp.
 #include "genista/filters/daisy_fingerprint.hpp"
 
 #include <algorithm>
@@ -67,8 +68,9 @@ result<daisy_fingerprint_filter> daisy_fingerprint_filter::make(const daisy_fing
     return made;
 }
 
-// All in one buffer: a page's rounding is paid once, and so is what a look-up may read behind its table. It may as well read the next one;
-// an insert writes up to seven bytes of that back as they were, and excludes everything else meanwhile.
+// All in one buffer: a page's rounding is paid once, and so is what a look-up may read behind its
+// table. It may as well read the next one; an insert writes up to seven bytes of that back as they
+// were, and excludes everything else meanwhile.
 result<void> daisy_fingerprint_filter::lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept {
     return without_throwing(name, [&]() -> result<void> {
         classes_ = std::make_unique<class_record[]>(largest_ + 1u);
@@ -220,7 +222,8 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
     seen.extra_tables = growing_.size();
     if (unknown_size_) return seen;
     const double log_draws = std::max(1.0, std::log2(terms_.draws));
-    // More than `share` of so many: 1/log n of it is the margin of the plan, and what a small sample was wrong by shows nowhere else.
+    // More than `share` of so many: 1/log n of it is the margin of the plan, and what a small
+    // sample was wrong by shows nowhere else.
     const auto is_more = [&](double came, double expected) {
         return came > expected + expected / log_draws + much * std::sqrt(expected) + much;
     };
@@ -240,7 +243,8 @@ result<std::uint64_t> daisy_fingerprint_filter::bits_for(const daisy_plan& plan)
     return 8 * fingerprint_layout::of(plan, false).planned_bytes();
 }
 
-// ---- batches -------------------------------------------------------------------------------------------------------------------
+// ---- batches
+// -------------------------------------------------------------------------------------------------------------------
 
 namespace {
 

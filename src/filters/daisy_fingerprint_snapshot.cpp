@@ -1,6 +1,7 @@
-// Snapshots of daisy_fingerprint_filter. Shapes of planned tables are not written: they follow from the plan
-// (daisy_fingerprint_layout.hpp), so that a loader allocates nothing that it has not computed and compared; growing tables
-// are read page by page, each no larger than what is left of the file. docs/format.md draws it.
+// Snapshots of daisy_fingerprint_filter. Shapes of planned tables are not written: they follow from
+// the plan (daisy_fingerprint_layout.hpp), so that a loader allocates nothing that it has not
+// computed and compared; growing tables are read page by page, each no larger than what is left of
+// the file. docs/format.md draws it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -55,7 +56,8 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     const daisy_plan& plan = read.options.plan;
     const auto fine = check_plan(daisy_fingerprint_filter::name, plan);
     if (!fine) return error::make(error_code::corrupt, "snapshot: %s", fine.error().message().data());
-    // Nothing is kept of classes that there are not: what such fields say would be lost, be it a zero's sign.
+    // Nothing is kept of classes that there are not: what such fields say would be lost, be it a
+    // zero's sign.
     for (unsigned j = plan.largest_class() + 1; j <= max_daisy_class; ++j) {
         if ((std::bit_cast<std::uint64_t>(plan.stored_share[j]) | std::bit_cast<std::uint64_t>(plan.asked_share[j]) |
              read.inserts[j]) != 0)

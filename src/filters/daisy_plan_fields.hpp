@@ -1,8 +1,10 @@
-// A daisy_plan in the parameter block of a snapshot, and the check that every filter makes of a plan it is given or finds there:
+// A daisy_plan in the parameter block of a snapshot, and the check that every filter makes of a
+// plan it is given or finds there:
 //
 //     draws f64 | mean bits f64 | overlap f64 | stored share 65 x f64 | asked share 65 x f64
 //
-// The rate is the false-positive rate of the common fields (snapshot_fields.hpp), and the capacity there the draws as a whole number.
+// The rate is the false-positive rate of the common fields (snapshot_fields.hpp), and the capacity
+// there the draws as a whole number.
 #pragma once
 
 #include <cmath>

@@ -48,7 +48,8 @@ result<std::unique_ptr<daisy_sampler>> daisy_sampler::make(std::uint64_t samples
     });
 }
 
-// Where a member with this digest, of which is() holds, is in the index, or would be. Digests are as good as random: no mixing.
+// Where a member with this digest, of which is() holds, is in the index, or would be. Digests are
+// as good as random: no mixing.
 template <class Is>
 std::size_t daisy_sampler::place_of(const digest& d, Is is) const noexcept {
     const std::size_t mask = index_.size() - 1;

@@ -11,10 +11,11 @@ namespace genista {
 namespace {
 
 constexpr std::uint64_t first_quotients = 64;
-// Entries slide further than this once in 10^7 tables at full load, by the tail of linear probing, (7/8) e^(1/8) to the power of the
-// window; a table that refuses one grows a little earlier.
+// Entries slide further than this once in 10^7 tables at full load, by the tail of linear probing,
+// (7/8) e^(1/8) to the power of the window; a table that refuses one grows a little earlier.
 constexpr unsigned window = 2048;
-// A table that is this empty and has no place for an entry will have none if it grows: the positions are not those of a hash.
+// A table that is this empty and has no place for an entry will have none if it grows: the
+// positions are not those of a hash.
 constexpr std::uint64_t sparse = 16;
 
 std::uint64_t next_larger(std::uint64_t quotients) noexcept {
@@ -70,7 +71,8 @@ result<digest_list::room> digest_list::room_for(const digest& d) const noexcept 
     const std::uint64_t entries = size() + 1;
     if (table_ && !is_crowded(entries, quotients()) && table_->has_room(place_in(quotients(), d).quotient))
         return room{.found = true};
-    // Crowded: an eighth more. No place though there are free slots: twice as many, which is soon sparse.
+    // Crowded: an eighth more. No place though there are free slots: twice as many, which is soon
+    // sparse.
     const std::uint64_t most = std::max(first_quotients, sparse * entries);
     for (std::uint64_t wanted = next_larger(quotients()); wanted <= most; wanted *= 2) {
         auto made = quotient_table::make(shape_for(wanted));

@@ -1,4 +1,5 @@
-// Pages of growing_fingerprints: found, written, split, saved and loaded. The picture is in growing_fingerprints.hpp.
+// Pages of growing_fingerprints: found, written, split, saved and loaded. The picture is in
+// growing_fingerprints.hpp.
 #include "filters/growing_fingerprints.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ using bits::words_for;
 using grown_page = std::uint64_t*;
 using grown = growing_fingerprints;
 
-// ---- a page ----------------------------------------------------------------------------------------------------
+// ---- a page
+// ----------------------------------------------------------------------------------------------------
 
 std::uint64_t count_of(const std::uint64_t* p) noexcept {
     return p[0] & low_mask(32);
@@ -42,8 +44,9 @@ constexpr std::uint64_t end_words(std::uint64_t count) noexcept {
 constexpr std::uint64_t needed_words(std::uint64_t count, unsigned width) noexcept {
     return 1 + slot_words(count, width) + end_words(count);
 }
-// What is allocated, and nothing has to remember it: with the allocator's own word a multiple of 64 bytes. (Smaller steps
-// count less, and leave more holes between the pages: 29 % of what is counted at 10^6 values, where these leave 20 %.)
+// What is allocated, and nothing has to remember it: with the allocator's own word a multiple of 64
+// bytes. (Smaller steps count less, and leave more holes between the pages: 29 % of what is counted
+// at 10^6 values, where these leave 20 %.)
 constexpr std::uint64_t capacity_of(std::uint64_t count, unsigned width) noexcept {
     return needed_words(count, width) | 7;
 }
@@ -102,7 +105,8 @@ grown_run run_of(const std::uint64_t* p, std::uint64_t home) noexcept {
     return {first, k * word_bits + static_cast<std::uint64_t>(std::countr_zero(word)) - home};
 }
 
-// Bits [from, to) of an array move up by 1 to 63, and zeros come in. `word(k)` is its word number k.
+// Bits [from, to) of an array move up by 1 to 63, and zeros come in. `word(k)` is its word number
+// k.
 template <class Words>
 void open_gap(std::uint64_t from, std::uint64_t to, unsigned by, Words&& word) noexcept {
     const std::uint64_t first = from / word_bits, last = (to + by - 1) / word_bits;
@@ -130,7 +134,8 @@ void for_each_slot(const std::uint64_t* p, Visit&& visit) noexcept {
 
 }  // namespace
 
-// ---- where a digest goes ------------------------------------------------------------------------------------------
+// ---- where a digest goes
+// ------------------------------------------------------------------------------------------
 
 unsigned growing_fingerprints::length_of(unsigned rate_bits, std::uint64_t value) noexcept {
     // Generation g is number i = g + 2 of those whose rates 1/(i (i + 1)) add up to 1.
@@ -181,7 +186,8 @@ void growing_fingerprints::prefetch(const digest& d) const noexcept {
     __builtin_prefetch(page_at(aim_at(d).page));
 }
 
-// ---- memory -----------------------------------------------------------------------------------------------------------
+// ---- memory
+// -----------------------------------------------------------------------------------------------------------
 
 growing_fingerprints::page growing_fingerprints::new_page(std::uint64_t count, unsigned width) noexcept {
     const std::uint64_t capacity = capacity_of(count, width);
@@ -242,7 +248,8 @@ growing_fingerprints::~growing_fingerprints() {
     for (page* const piece : pieces_) ::operator delete(piece, std::nothrow);
 }
 
-// ---- inserts -------------------------------------------------------------------------------------------------------------
+// ---- inserts
+// -------------------------------------------------------------------------------------------------------------
 
 insert_outcome growing_fingerprints::insert(const digest& d) noexcept {
     if (may_contain(d)) return insert_outcome::already_present;
@@ -285,7 +292,8 @@ bool growing_fingerprints::put(page& p, std::uint64_t home, std::uint64_t slot) 
     return true;
 }
 
-// The next page in turn becomes two. A remainder's first bit is the last of its new home, the home's first the page's.
+// The next page in turn becomes two. A remainder's first bit is the last of its new home, the
+// home's first the page's.
 bool growing_fingerprints::split() noexcept {
     const std::uint64_t high = pages_, low = high - (std::uint64_t{1} << (std::bit_width(high) - 1));
     if (!make_place(high)) return false;
@@ -335,7 +343,8 @@ bool growing_fingerprints::split() noexcept {
     return true;
 }
 
-// ---- what it tells -----------------------------------------------------------------------------------------------------------
+// ---- what it tells
+// -----------------------------------------------------------------------------------------------------------
 
 double growing_fingerprints::let_through() const noexcept {
     double sum = 0;
@@ -353,7 +362,8 @@ unsigned growing_fingerprints::remainder_bits() const noexcept {
     return length_of(rate_bits_, values_) - (static_cast<unsigned>(std::bit_width(pages_)) - 1) - home_bits;
 }
 
-// ---- snapshots -----------------------------------------------------------------------------------------------------------------
+// ---- snapshots
+// -----------------------------------------------------------------------------------------------------------------
 
 std::uint64_t growing_fingerprints::saved_bytes() const noexcept {
     std::uint64_t words = 0;
@@ -394,7 +404,8 @@ result<void> growing_fingerprints::load_page(std::uint64_t index, std::span<cons
     for (std::uint64_t k = 0; k < end_words(count); ++k)
         std::memcpy(&ends_word(p, capacity, k), bytes.data() + 8 * (1 + slots + k), 8);
     bytes = bytes.subspan(8 * words);
-    // The homes end 256 times, the last time behind the last remainder, and everything behind that is zero.
+    // The homes end 256 times, the last time behind the last remainder, and everything behind that
+    // is zero.
     std::uint64_t ends = 0;
     for (std::uint64_t k = 0; k < end_words(count); ++k)
         ends += static_cast<std::uint64_t>(std::popcount(ends_word(p, capacity, k)));

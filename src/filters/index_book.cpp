@@ -60,7 +60,8 @@ result<void> index_book::clear(index_source& remote) {
     constexpr int most_vain = 16;
     std::vector<index_change> found;
     found.reserve(at_once);
-    // Until a read finds nothing: a record that R gave in another's place is still there after the first round.
+    // Until a read finds nothing: a record that R gave in another's place is still there after the
+    // first round.
     std::optional<digest> first;
     int vain = 0;
     do {

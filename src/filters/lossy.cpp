@@ -28,9 +28,10 @@ result<void> check_lossy(const filter_options& common, double share) noexcept {
     return {};
 }
 
-// The most keys that are stored. Of `capacity` keys a share 1 - γ is, on average; more than six standard deviations above that
-// come once in 10^9 filters. The rate holds for this many: without a bound, whoever inserts, erases those that were omitted and
-// inserts again would fill the filter with stored keys alone.
+// The most keys that are stored. Of `capacity` keys a share 1 - γ is, on average; more than six
+// standard deviations above that come once in 10^9 filters. The rate holds for this many: without a
+// bound, whoever inserts, erases those that were omitted and inserts again would fill the filter
+// with stored keys alone.
 std::uint64_t most_stored(const filter_options& common, double share) noexcept {
     const auto all = static_cast<double>(common.capacity);
     return static_cast<std::uint64_t>(

@@ -106,8 +106,8 @@ std::uint64_t quotient_table::next_occupied(std::uint64_t quotient) const noexce
     return shape_.quotients;
 }
 
-// All slots between a taken slot and the end of the runs up to its own number are taken: hop from end to end. Beyond the window
-// nobody asks where the cluster ends.
+// All slots between a taken slot and the end of the runs up to its own number are taken: hop from
+// end to end. Beyond the window nobody asks where the cluster ends.
 std::uint64_t quotient_table::first_gap(std::uint64_t quotient) const noexcept {
     std::uint64_t slot = quotient;
     for (std::uint64_t end; slot < layout_.slots && slot - quotient <= shape_.window && (end = free_from(slot)) > slot;)
@@ -188,7 +188,8 @@ result<void> quotient_table::check() const noexcept {
         return error::make(error_code::corrupt, "quotient table: %s at %llu", what,
                            static_cast<unsigned long long>(where));
     };
-    // Told once more from the two bits alone: the offsets must agree, and what no run covers must be zero.
+    // Told once more from the two bits alone: the offsets must agree, and what no run covers must
+    // be zero.
     std::uint64_t free = 0, covered = 0;
     for (std::uint64_t quotient = 0; quotient < layout_.slots; ++quotient) {
         if (quotient % bits::word_bits == 0) {

@@ -1,8 +1,10 @@
-// quotient_table: a multiset of (quotient, entry), where the quotient costs no bits: it is where the entry lies.
+// quotient_table: a multiset of (quotient, entry), where the quotient costs no bits: it is where
+// the entry lies.
 //
-// Quotienting as in quotient filters [broom18 §5.2]: an array of slots, as many as quotients and a few more at the end. The
-// entries of one quotient, its *run*, lie side by side; runs lie in the order of their quotients, none before its own slot; an
-// entry that finds its slot taken slides on. Two bits a slot and two bytes for 64 of them tell who belongs to whom:
+// Quotienting as in quotient filters [broom18 §5.2]: an array of slots, as many as quotients and a
+// few more at the end. The entries of one quotient, its *run*, lie side by side; runs lie in the
+// order of their quotients, none before its own slot; an entry that finds its slot taken slides on.
+// Two bits a slot and two bytes for 64 of them tell who belongs to whom:
 //
 //     quotient       0 1 2 3 4 5 6 7            runs: 1 → a b c, 2 → d, 5 → e
 //     occupied       0 1 1 0 0 1 0 0            the quotient has a run
@@ -10,17 +12,19 @@
 //     run ends       0 0 0 1 1 1 0 0            the slot is the last one of a run
 //     offset[b]      slots from 64 b on that belong to quotients before 64 b
 //
-// From an offset on, the i-th run end belongs to the i-th occupied quotient: so a run is found by counting in two words and
-// selecting in the next few, wherever clusters begin [the text's "between 2 and 3 metadata bits per slot", after the rank and
-// select variant of quotient filters].
+// From an offset on, the i-th run end belongs to the i-th occupied quotient: so a run is found by
+// counting in two words and selecting in the next few, wherever clusters begin [the text's "between
+// 2 and 3 metadata bits per slot", after the rank and select variant of quotient filters].
 //
-//   I1  No entry lies more than `window` slots behind its quotient: an insertion that would need more is refused, and nothing
-//       moves. So a look-up reads O(window) bits at most: the bounded probing of [broom18 §5.3].
+//   I1  No entry lies more than `window` slots behind its quotient: an insertion that would need
+//       more is refused, and nothing moves. So a look-up reads O(window) bits at most: the bounded
+//       probing of [broom18 §5.3].
 //   I2  Empty slots are zero.
 //
-// An entry has one or two columns: the large-remainder design keeps signatures apart from the rest [broom18 §5.4]. Insertions
-// and erasures shift entries up to the next gap; that is O(window) for an insertion, and as far as the cluster goes for an
-// erasure: constant with high probability while slots stay free.
+// An entry has one or two columns: the large-remainder design keeps signatures apart from the rest
+// [broom18 §5.4]. Insertions and erasures shift entries up to the next gap; that is O(window) for
+// an insertion, and as far as the cluster goes for an erasure: constant with high probability while
+// slots stay free.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +49,8 @@ struct quotient_shape {
 class quotient_table {
   public:
     [[nodiscard]] static result<quotient_table> make(const quotient_shape& shape) noexcept;
-    // Takes over the bytes of another table of this shape. They may be anything: an error unless they are such a table.
+    // Takes over the bytes of another table of this shape. They may be anything: an error unless
+    // they are such a table.
     [[nodiscard]] static result<quotient_table> from_bytes(const quotient_shape& shape,
                                                            std::span<const std::byte> bytes) noexcept;
 
@@ -67,7 +72,8 @@ class quotient_table {
         bits::write_bits(words(), layout_.entries + slot * shape_.bits, shape_.bits, entry);
     }
 
-    // Becomes the last of its run. The slot where it lies; none: no gap within the window, and nothing has changed.
+    // Becomes the last of its run. The slot where it lies; none: no gap within the window, and
+    // nothing has changed.
     [[nodiscard]] std::optional<std::uint64_t> insert(std::uint64_t quotient, std::uint64_t entry,
                                                       std::uint64_t more = 0) noexcept;
     [[nodiscard]] bool has_room(std::uint64_t quotient) const noexcept;
@@ -122,7 +128,8 @@ class quotient_table {
     }
     void add_to_offsets(std::uint64_t after, std::uint64_t last, int by) noexcept;
 
-    // The first slot behind all runs of quotients up to this one, and not before the block of 64 it lies in.
+    // The first slot behind all runs of quotients up to this one, and not before the block of 64 it
+    // lies in.
     [[nodiscard]] std::uint64_t free_from(std::uint64_t quotient) const noexcept;
     [[nodiscard]] std::uint64_t first_gap(std::uint64_t quotient) const noexcept;
     // The slots [first, last) move up (down) by one; what lay behind them is overwritten.

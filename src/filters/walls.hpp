@@ -1,4 +1,5 @@
-// What stands between a filter's inside, which may throw for want of memory, and its callers, who are never thrown at.
+// What stands between a filter's inside, which may throw for want of memory, and its callers, who
+// are never thrown at.
 #pragma once
 
 #include <cstdint>

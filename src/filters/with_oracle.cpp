@@ -1,4 +1,5 @@
-// The envelope that ties a saved filter of classes to its oracle. See with_oracle.hpp; docs/format.md draws it.
+// The envelope that ties a saved filter of classes to its oracle. See with_oracle.hpp;
+// docs/format.md draws it.
 #include "genista/filters/with_oracle.hpp"
 
 #include "format/hash_fields.hpp"

@@ -1,8 +1,9 @@
-// The two checksums of a snapshot (snapshot.hpp, I2), and the only place where this room meets xxHash.
+// The two checksums of a snapshot (snapshot.hpp, I2), and the only place where this room meets
+// xxHash.
 //
-// XXH_INLINE_ALL compiles the functions in, so that users of the library need no libxxhash at run time. XXH3
-// because it runs at memory speed on plain SSE2 and its bytes are frozen since 0.8.0. It is no defence
-// against a forger.
+// XXH_INLINE_ALL compiles the functions in, so that users of the library need no libxxhash at run
+// time. XXH3 because it runs at memory speed on plain SSE2 and its bytes are frozen since 0.8.0. It
+// is no defence against a forger.
 #pragma once
 
 #define XXH_INLINE_ALL

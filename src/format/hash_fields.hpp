@@ -1,4 +1,5 @@
-// A hash function in a snapshot: its id and the name of its key stand in the header, the key itself among the parameters.
+// A hash function in a snapshot: its id and the name of its key stand in the header, the key itself
+// among the parameters.
 //
 // Whatever is saved and hashes keys, filter or oracle, writes and reads them through here.
 #pragma once
@@ -12,7 +13,8 @@
 
 namespace genista {
 
-// The header of something that belongs to no store; an error for a custom hash, which cannot be written down.
+// The header of something that belongs to no store; an error for a custom hash, which cannot be
+// written down.
 [[nodiscard]] inline result<snapshot_info> describe(snapshot_kind kind, std::uint16_t version,
                                                     const hasher& hash) noexcept {
     if (hash.kind() == hash_kind::custom) {

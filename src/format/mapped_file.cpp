@@ -38,8 +38,8 @@ struct open_file {
     std::size_t size_bytes;  // at least 1
 };
 
-// O_NONBLOCK: opening a FIFO must not wait for a writer. It means nothing for regular files, the only ones
-// let through.
+// O_NONBLOCK: opening a FIFO must not wait for a writer. It means nothing for regular files, the
+// only ones let through.
 result<open_file> open_regular(std::string_view path) noexcept {
     const result<std::string> name = detail::path_string(path);
     if (!name) return name.error();

@@ -1,4 +1,5 @@
-// Errors of the operating system as `error`s: what was tried, on which path, and errno in words and figures.
+// Errors of the operating system as `error`s: what was tried, on which path, and errno in words and
+// figures.
 #pragma once
 
 #include <cerrno>
@@ -10,14 +11,15 @@
 
 namespace genista::detail {
 
-// The last 120 bytes of a path, which tell files apart and leave room for the rest of an error's text.
+// The last 120 bytes of a path, which tell files apart and leave room for the rest of an error's
+// text.
 [[nodiscard]] std::string_view end_of_path(std::string_view path) noexcept;
 
 // "cannot open /a/b: No such file or directory (errno 2)".
 [[nodiscard]] error os_error(const char* what, std::string_view path, int number = errno) noexcept;
 
-// The path as a C string. The C library would stop at a zero byte and open some other file, so that is an
-// error, as are an empty path and no memory.
+// The path as a C string. The C library would stop at a zero byte and open some other file, so that
+// is an error, as are an empty path and no memory.
 [[nodiscard]] result<std::string> path_string(std::string_view path) noexcept;
 
 }  // namespace genista::detail

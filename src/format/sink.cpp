@@ -27,8 +27,8 @@ struct destination {
     mode_t mode = S_IRUSR | S_IWUSR;
 };
 
-// A link is followed to the file it names, which must exist: else the rename would replace the link. May
-// throw bad_alloc.
+// A link is followed to the file it names, which must exist: else the rename would replace the
+// link. May throw bad_alloc.
 result<destination> resolve(std::string path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
@@ -53,8 +53,8 @@ std::string directory_of(const std::string& path) {
     return path.substr(0, slash + 1);
 }
 
-// fsync may be interrupted; any other failure is final, since the kernel may already have dropped the dirty
-// pages.
+// fsync may be interrupted; any other failure is final, since the kernel may already have dropped
+// the dirty pages.
 int sync(int file) noexcept {
     int status = 0;
     do status = ::fsync(file);
@@ -83,8 +83,8 @@ result<atomic_file_sink> atomic_file_sink::create(std::string_view path) noexcep
 
         atomic_file_sink made;
         made.path_ = std::move(target->path);
-        // Opened now, so that a directory which cannot be synced is found out while the old file is still
-        // there.
+        // Opened now, so that a directory which cannot be synced is found out while the old file is
+        // still there.
         made.directory_ = ::open(directory_of(made.path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (made.directory_ < 0) return detail::os_error("cannot open the directory of", made.path_);
         std::string temporary = made.path_ + ".tmp-XXXXXX";
@@ -122,8 +122,8 @@ void atomic_file_sink::discard() noexcept {
 result<void> atomic_file_sink::write(std::span<const std::byte> bytes) noexcept {
     if (failed_) return error::make(error_code::io, "write to a file that has failed or was committed before");
     while (!bytes.empty()) {
-        // Linux moves at most 2^31 - 4096 bytes a call, and less when the disk fills up: go on until an error
-        // says why.
+        // Linux moves at most 2^31 - 4096 bytes a call, and less when the disk fills up: go on
+        // until an error says why.
         const ssize_t moved = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
         if (moved < 0 && errno == EINTR) continue;
         if (moved <= 0) {

@@ -1,5 +1,5 @@
-// Where each field of the snapshot header lies (drawn in genista/format/snapshot.hpp and docs/format.md),
-// once, for the writer and the reader.
+// Where each field of the snapshot header lies (drawn in genista/format/snapshot.hpp and
+// docs/format.md), once, for the writer and the reader.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace genista::detail {
 
-// A byte above 0x7f shows a 7-bit channel, the line ends show a transfer in text mode in either direction,
-// and the letters tell a person what it is.
+// A byte above 0x7f shows a 7-bit channel, the line ends show a transfer in text mode in either
+// direction, and the letters tell a person what it is.
 inline constexpr std::array<std::byte, 8> snapshot_magic = {std::byte{0x8f}, std::byte{'G'}, std::byte{'N'},
                                                             std::byte{'S'},  std::byte{'T'}, std::byte{'\r'},
                                                             std::byte{'\n'}, std::byte{'\n'}};

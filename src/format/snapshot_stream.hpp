@@ -1,7 +1,9 @@
-// snapshot_stream: a snapshot written piece by piece (format version 2), for filters that change while they are saved and
-// are too large to be copied first. Lengths and checksum of the payload come last, in a second header.
+// snapshot_stream: a snapshot written piece by piece (format version 2), for filters that change
+// while they are saved and are too large to be copied first. Lengths and checksum of the payload
+// come last, in a second header.
 //
-//     begin(parameters), then for each section: add(bytes) as often as it takes, end_section(); then finish()
+//     begin(parameters), then for each section: add(bytes) as often as it takes, end_section();
+//     then finish()
 //
 // After the first error nothing more may be called.
 #pragma once

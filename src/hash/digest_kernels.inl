@@ -1,5 +1,6 @@
-// Hashing kernels of one instruction set; included by other kernel files inside base/foreach_isa.hpp's passes.
-// Everything here inlines into the look-up that needs it: a call per hash would cost as much as the hash.
+// Hashing kernels of one instruction set; included by other kernel files inside
+// base/foreach_isa.hpp's passes. Everything here inlines into the look-up that needs it: a call per
+// hash would cost as much as the hash.
 
 namespace genista::GENISTA_ISA {
 

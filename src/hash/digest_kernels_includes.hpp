@@ -1,4 +1,5 @@
-// What hash/digest_kernels.inl needs, to be included before base/foreach_isa.hpp switches the compiler's target.
+// What hash/digest_kernels.inl needs, to be included before base/foreach_isa.hpp switches the
+// compiler's target.
 #pragma once
 
 #include <array>

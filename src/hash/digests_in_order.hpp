@@ -1,9 +1,9 @@
-// Keys in any order → their digests in the order of positions, which is the order R has, in which bins are laid and perfect hash
-// functions are built.
+// Keys in any order → their digests in the order of positions, which is the order R has, in which
+// bins are laid and perfect hash functions are built.
 //
-// A radix pass by the highest bits of the position spreads the digests over so many buckets that each fits into the
-// first-level cache, where it is sorted; both on several threads. Twice hashed, once moved: hashing is cheaper than memory.
-// The outcome is the same for any number of threads.
+// A radix pass by the highest bits of the position spreads the digests over so many buckets that
+// each fits into the first-level cache, where it is sorted; both on several threads. Twice hashed,
+// once moved: hashing is cheaper than memory. The outcome is the same for any number of threads.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,8 @@
-// key_stream: random words out of a hash key, the same ones wherever the key goes: what explicit hash functions are drawn with.
+// key_stream: random words out of a hash key, the same ones wherever the key goes: what explicit
+// hash functions are drawn with.
 //
-// One AES block after another, of a counter beside a *purpose*: functions for different purposes are drawn independently.
+// One AES block after another, of a counter beside a *purpose*: functions for different purposes
+// are drawn independently.
 #pragma once
 
 #include <cstdint>

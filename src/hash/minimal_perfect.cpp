@@ -1,4 +1,5 @@
-// Building minimal_perfect: cut into partitions, search each by itself, then give every column the width of its largest seed.
+// Building minimal_perfect: cut into partitions, search each by itself, then give every column the
+// width of its largest seed.
 #include "genista/detail/hash/minimal_perfect.hpp"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ constexpr std::uint64_t few_keys = 256;
 constexpr unsigned max_width = 20;  // of a seed below perfect_search::most_seeds
 constexpr std::uint32_t most_salts = 4;
 constexpr unsigned max_threads = 1024;
-// A seed of no bits may begin where the last record ends, and number() reads two words from there on.
+// A seed of no bits may begin where the last record ends, and number() reads two words from there
+// on.
 constexpr std::uint64_t words_behind = 2;
 static_assert(std::bit_width(perfect_search::most_seeds - 1) == max_width);
 
@@ -100,7 +102,8 @@ std::uint64_t seed_bits(const perfect_shape& form, std::span<const std::byte> wi
 minimal_perfect::shape minimal_perfect::shape_for(std::uint64_t keys) noexcept {
     if (keys == 0) return {};
     const std::uint64_t partitions = std::max<std::uint64_t>(1, (keys + partition_keys / 2) / partition_keys);
-    // 4.5 keys a bucket. Of few keys nearly all may happen to fall into one bucket, for which there is no seed then: a bucket a key.
+    // 4.5 keys a bucket. Of few keys nearly all may happen to fall into one bucket, for which there
+    // is no seed then: a bucket a key.
     if (keys < few_keys) return {keys, partitions, keys, 0};
     return {keys, partitions, (2 * keys + 9 * partitions - 1) / (9 * partitions), 0};
 }

@@ -1,4 +1,5 @@
-// Hash and displace within one partition. See perfect_search.hpp and, for why it works, minimal_perfect.hpp.
+// Hash and displace within one partition. See perfect_search.hpp and, for why it works,
+// minimal_perfect.hpp.
 #include "hash/perfect_search.hpp"
 
 #include <algorithm>
@@ -17,7 +18,8 @@ perfect_search::perfect_search(const minimal_perfect::shape& form, std::uint64_t
       is_taken_(most_keys),
       tried_(most_keys) {}
 
-// Buckets are ranges of position, so that sorted keys are sorted by bucket. The order of equal sizes is that of their numbers.
+// Buckets are ranges of position, so that sorted keys are sorted by bucket. The order of equal
+// sizes is that of their numbers.
 void perfect_search::sort_buckets(std::span<const digest> keys) noexcept {
     std::fill(starts_.begin(), starts_.end(), 0u);
     for (std::size_t i = 0; i < keys.size(); ++i) {

@@ -12,13 +12,15 @@ namespace genista {
 // Room for one thread's work, taken once. May throw std::bad_alloc when made, and never later.
 class perfect_search {
   public:
-    // No seed beyond. The hardest is the last key of all, with one free slot among some 3,000: so many seeds fail it with probability
-    // below e^-300. Whoever needs more has keys that no seed keeps apart.
+    // No seed beyond. The hardest is the last key of all, with one free slot among some 3,000: so
+    // many seeds fail it with probability below e^-300. Whoever needs more has keys that no seed
+    // keeps apart.
     static constexpr std::uint32_t most_seeds = std::uint32_t{1} << 20;
 
     perfect_search(const minimal_perfect::shape& form, std::uint64_t factor, std::uint64_t most_keys);
 
-    // `keys`: those of one partition, ascending. False: some bucket has no seed, and `seeds` hold nothing of use.
+    // `keys`: those of one partition, ascending. False: some bucket has no seed, and `seeds` hold
+    // nothing of use.
     [[nodiscard]] bool place(std::span<const digest> keys, std::span<std::uint32_t> seeds) noexcept;
 
   private:

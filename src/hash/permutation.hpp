@@ -1,7 +1,9 @@
-// permutation: a bijection of [u] under a secret key, for dictionaries whose bins should be even whatever they are given.
+// permutation: a bijection of [u] under a secret key, for dictionaries whose bins should be even
+// whatever they are given.
 //
-// A Feistel network over pairs (left, right), left < A, right < B, A · B ≥ u: four rounds add to one half an AES block of the other,
-// modulo A or B. A pair beyond u is permuted again: such pairs are one in √u.
+// A Feistel network over pairs (left, right), left < A, right < B, A · B ≥ u: four rounds add to
+// one half an AES block of the other, modulo A or B. A pair beyond u is permuted again: such pairs
+// are one in √u.
 #pragma once
 
 #include <cassert>

@@ -1,6 +1,8 @@
-// From approximate to exact membership: how large a range h needs so that storing h(S) errs with probability ≤ ε.
+// From approximate to exact membership: how large a range h needs so that storing h(S) errs with
+// probability ≤ ε.
 //
-// [ppr05 §2]: keep the exact set h(S) and answer "maybe" iff h(x) ∈ h(S). For every x ∉ S, over the draw of h,
+// [ppr05 §2]: keep the exact set h(S) and answer "maybe" iff h(x) ∈ h(S). For every x ∉ S, over the
+// draw of h,
 //
 //     h universal            Pr[h(x) ∈ h(S)] ≤ Σ_{y∈S} Pr[h(x) = h(y)] ≤ n/m          ≤ ε if m ≥ n/ε
 //     h 2-universal          the same with 2/m per pair                                 ≤ ε if m ≥ 2n/ε
@@ -8,11 +10,12 @@
 //
 //         Pr[h(x) ∈ h(S)] ≤ n q - C(n,2) q² + C(n,3) q³,     q = the largest probability of one value
 //
-// The paper states the last possibility without a formula; this one is ours. It is the Bonferroni inequality of order three
-// on the events "h(y) = h(x)", y ∈ S, given h(x) = v: an event of three keys of S and x involves four values, hence 4-wise
-// independence makes the three sums exact with q_v = Pr[h = v]. The polynomial grows with q (its derivative has no sign
-// change for n ≥ 3, and for n ≤ 2 it grows on [0, 1]), so the largest q_v bounds them all.
-// What it buys: m = 1.475 n instead of 2 n at ε = 1/2, 3.48 n instead of 4 n at 1/4, about n/ε - n/2 for small ε.
+// The paper states the last possibility without a formula; this one is ours. It is the Bonferroni
+// inequality of order three on the events "h(y) = h(x)", y ∈ S, given h(x) = v: an event of three
+// keys of S and x involves four values, hence 4-wise independence makes the three sums exact with
+// q_v = Pr[h = v]. The polynomial grows with q (its derivative has no sign change for n ≥ 3, and
+// for n ≤ 2 it grows on [0, 1]), so the largest q_v bounds them all. What it buys: m = 1.475 n
+// instead of 2 n at ε = 1/2, 3.48 n instead of 4 n at 1/4, about n/ε - n/2 for small ε.
 //
 // Exact by experiment: `genista lab run ppr-reduction` tries every function over small universes.
 #pragma once
@@ -80,8 +83,9 @@ namespace reduction_detail {
     return std::min(1.0, u - pairs * u * u / 2 + triples * u * u * u / 6);
 }
 
-// The least m for which polynomial_hash<Field, 4> into [m] keeps the rate, unequal cells (⌈p/m⌉ values of p) included;
-// "least" up to the rounding of doubles, which is met with a margin of 2^-40 on the safe side.
+// The least m for which polynomial_hash<Field, 4> into [m] keeps the rate, unequal cells (⌈p/m⌉
+// values of p) included; "least" up to the rounding of doubles, which is met with a margin of 2^-40
+// on the safe side.
 template <prime_field_type Field>
 [[nodiscard]] result<std::uint64_t> range_for_4wise(std::uint64_t keys, double rate) noexcept {
     if (auto checked = reduction_detail::check(keys, rate); !checked) return checked.error();

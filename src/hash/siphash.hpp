@@ -1,12 +1,15 @@
-// SipHash-C-D: a keyed hash of byte strings whose output nobody without the 128-bit key can predict.
+// SipHash-C-D: a keyed hash of byte strings whose output nobody without the 128-bit key can
+// predict.
 //
-// Why it is here: the digest of a long key must not let an adversary who picks keys arrange collisions. Fast hashes with a
-// seed do (tests/hash/collisions_test.cpp shows keys that collide under every seed of one of them). SipHash is a
-// pseudo-random function by design: no better attack on it is known than guessing the key (believed, not proved).
-// Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012. C rounds follow each word, D rounds finish: 2-4 is
-// their cautious choice, 1-3 the one hash tables use.
+// Why it is here: the digest of a long key must not let an adversary who picks keys arrange
+// collisions. Fast hashes with a seed do (tests/hash/collisions_test.cpp shows keys that collide
+// under every seed of one of them). SipHash is a pseudo-random function by design: no better attack
+// on it is known than guessing the key (believed, not proved). Aumasson and Bernstein, "SipHash: a
+// fast short-input PRF", 2012. C rounds follow each word, D rounds finish: 2-4 is their cautious
+// choice, 1-3 the one hash tables use.
 //
-// The state is four words; a message word m enters on both sides of the C rounds, so it cannot be cancelled afterwards:
+// The state is four words; a message word m enters on both sides of the C rounds, so it cannot be
+// cancelled afterwards:
 //
 //     k0 k1        m0            m1                    last word             finish
 //      |  |         |             |        bits  0..55: the 0-7 bytes left     |
@@ -17,7 +20,8 @@
 // I2  No table and no branch depends on the key or on the bytes, only on the size.
 // I3  Only data[0, size) is read; data may be null if size is 0.
 //
-// Next: hasher.hpp, which chooses between this and AES; tests/hash/siphash_test.cpp, checked against libsodium.
+// Next: hasher.hpp, which chooses between this and AES; tests/hash/siphash_test.cpp, checked
+// against libsodium.
 #pragma once
 
 #include <array>
@@ -47,7 +51,8 @@ static_assert(std::endian::native == std::endian::little || std::endian::native 
     return word;
 }
 
-// The size % 8 bytes after the last whole word, in the low bytes, the rest zero. Loads overlap instead of looping.
+// The size % 8 bytes after the last whole word, in the low bytes, the rest zero. Loads overlap
+// instead of looping.
 [[nodiscard]] inline std::uint64_t load_tail(const std::byte* data, std::size_t size) noexcept {
     const std::size_t left = size & 7;
     if (left == 0) return 0;
@@ -62,7 +67,8 @@ static_assert(std::endian::native == std::endian::little || std::endian::native 
 struct state {
     std::uint64_t v0, v1, v2, v3;
 
-    // The constants are the paper's: the text "somepseudorandomlygeneratedbytes", so that the halves are never alike.
+    // The constants are the paper's: the text "somepseudorandomlygeneratedbytes", so that the
+    // halves are never alike.
     state(std::uint64_t k0, std::uint64_t k1) noexcept
         : v0{k0 ^ 0x736f6d6570736575u},
           v1{k1 ^ 0x646f72616e646f6du},
@@ -116,8 +122,8 @@ template <int C, int D>
     return state.folded();
 }
 
-// 128 bits, first word first. The authors' reference code defines it: other constants, then D more rounds for the second
-// word. Neither word equals siphash_64 of the same bytes.
+// 128 bits, first word first. The authors' reference code defines it: other constants, then D more
+// rounds for the second word. Neither word equals siphash_64 of the same bytes.
 template <int C, int D>
 [[nodiscard]] inline std::array<std::uint64_t, 2> siphash_128(std::uint64_t k0, std::uint64_t k1, const std::byte* data,
                                                               std::size_t size) noexcept {

@@ -7,9 +7,10 @@
 namespace genista {
 namespace {
 
-// ⌈log2(ratio)⌉, at least 0, without a logarithm: a filter that is loaded elsewhere looks for its members in the classes they were put
-// in, and libraries differ in a logarithm's last bit, while IEEE's products and quotients are the same everywhere. Just above a power of
-// two it is that power's: rounding must not cost a probe.
+// ⌈log2(ratio)⌉, at least 0, without a logarithm: a filter that is loaded elsewhere looks for its
+// members in the classes they were put in, and libraries differ in a logarithm's last bit, while
+// IEEE's products and quotients are the same everywhere. Just above a power of two it is that
+// power's: rounding must not cost a probe.
 unsigned whole_log(double ratio) noexcept {
     if (!std::isfinite(ratio)) return max_daisy_class;  // odds so small that a product of them is 0
     constexpr double rounding = 1 - 0x1p-30;

@@ -1,4 +1,5 @@
-// The table itself: looking up, laying out, saving and loading. How odds come into it is in exact_oracle_build.cpp.
+// The table itself: looking up, laying out, saving and loading. How odds come into it is in
+// exact_oracle_build.cpp.
 #include "genista/oracles/exact_oracle.hpp"
 
 #include <algorithm>
@@ -37,7 +38,8 @@ exact_oracle::exact_oracle(const hasher& hash, const key_odds& unknown, std::uin
                            buffer memory) noexcept
     : hash_{hash}, unknown_{unknown}, keys_{keys}, homes_{homes}, memory_{std::move(memory)} {}
 
-// Cells lie in the order of their positions, each at its home or behind its predecessor: a larger one, or none, ends a search.
+// Cells lie in the order of their positions, each at its home or behind its predecessor: a larger
+// one, or none, ends a search.
 key_odds exact_oracle::odds(const digest& d) const noexcept {
     const std::span<const cell> table = cells();
     for (std::uint64_t i = scale(d.position, homes_); i < table.size() && !is_empty(table[i].odds); ++i) {

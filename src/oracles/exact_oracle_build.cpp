@@ -1,4 +1,5 @@
-// How odds come into an exact_oracle: from one list, from two columns, from counts. See exact_oracle.hpp.
+// How odds come into an exact_oracle: from one list, from two columns, from counts. See
+// exact_oracle.hpp.
 #include <algorithm>
 #include <limits>
 #include <optional>

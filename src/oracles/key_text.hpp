@@ -1,4 +1,5 @@
-// A key inside an error message: its text, or its bytes in hexadecimal where it is none, cut where it gets long.
+// A key inside an error message: its text, or its bytes in hexadecimal where it is none, cut where
+// it gets long.
 #pragma once
 
 #include <algorithm>

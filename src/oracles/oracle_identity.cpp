@@ -1,4 +1,5 @@
-// The fixed keys and odds that an oracle is probed with, and their checksum. See oracle_identity.hpp.
+// The fixed keys and odds that an oracle is probed with, and their checksum. See
+// oracle_identity.hpp.
 #include "genista/detail/oracles/oracle_identity.hpp"
 
 #include <bit>

@@ -128,7 +128,8 @@ error no_memory_to_train(std::size_t draws) noexcept {
     return error::make(error_code::out_of_memory, "oracle model: no memory to train on %zu draws", draws);
 }
 
-// As many draws as a profile has, at evenly spread points of the sums (systematic sampling): every share is met within one draw.
+// As many draws as a profile has, at evenly spread points of the sums (systematic sampling): every
+// share is met within one draw.
 std::vector<key_odds> drawn(const exact_oracle& oracle, std::span<const weighted_key> list, std::uint64_t seed) {
     double sum = 0, until = 0;
     for (const weighted_key& each : list) sum += each.weight;

@@ -11,7 +11,8 @@
 namespace genista {
 namespace {
 
-// Draws of each kind that every pool has beside those that came, so that neither share is ever zero.
+// Draws of each kind that every pool has beside those that came, so that neither share is ever
+// zero.
 constexpr double smoothing = 0.5;
 
 // The shares of both kinds are compared as ratios of counts: the totals are the same for all pools.

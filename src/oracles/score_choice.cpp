@@ -50,7 +50,8 @@ class settings_search {
         }
     }
 
-    // One fit, looked at as often as its epochs double; more of them are not tried once they make it worse.
+    // One fit, looked at as often as its epochs double; more of them are not tried once they make
+    // it worse.
     void consider(score_settings tried) {
         score_fit model{tried, best_.weights, terms_.seed, fitted_};
         double before = std::numeric_limits<double>::infinity();

@@ -1,11 +1,15 @@
-// The beginning of training a score model: its settings and its size, chosen by keys that are neither fitted nor calibrated on.
+// The beginning of training a score model: its settings and its size, chosen by keys that are
+// neither fitted nor calibrated on.
 //
-//     settings   one after the other, n-grams, step, shrinkage, the best of each kept: 12 fits. Each is judged after 2, 4, 8 and 16 epochs,
-//                as long as more of them help, and with and without clipping
+//     settings   one after the other, n-grams, step, shrinkage, the best of each kept: 12 fits.
+//                Each is judged after 2, 4, 8 and 16 epochs, as long as more of them help, and with
+//                and without clipping
 //     judged by  bits_a_key() (score_bins.hpp), its mean over the rates 2^-6, 2^-8, 2^-10
-//     size       1 KB to 1 MB of weights by fours: the one whose bytes and the bytes of a filter over it are fewest together
+//     size       1 KB to 1 MB of weights by fours: the one whose bytes and the bytes of a filter
+//                over it are fewest together
 //
-// One at a time and not all combinations: 12 fits instead of 100. Believed: that the settings hardly depend on each other.
+// One at a time and not all combinations: 12 fits instead of 100. Believed: that the settings
+// hardly depend on each other.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +33,8 @@ struct score_choice_terms {
 [[nodiscard]] score_choice choose_score(const score_choice_terms& terms, std::span<const score_draw> fitted,
                                         std::span<const score_draw> judged);
 
-// What a filter over such a model takes, the model included: daisy_bloom_filter's LB log e [daisy Thm 12] and the weights.
+// What a filter over such a model takes, the model included: daisy_bloom_filter's LB log e [daisy
+// Thm 12] and the weights.
 [[nodiscard]] double bytes_in_all(double keys, const score_choice& of) noexcept;
 
 }  // namespace genista

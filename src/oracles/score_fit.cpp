@@ -12,7 +12,8 @@
 namespace genista {
 namespace {
 
-// How much more one draw of the shorter log may count. AdaGrad would follow a heavier one, but shaking.
+// How much more one draw of the shorter log may count. AdaGrad would follow a heavier one, but
+// shaking.
 constexpr double heaviest_draw = 32;
 
 }  // namespace

@@ -1,7 +1,8 @@
-// The middle of training a score model: the weights, by logistic regression. score_training.hpp has the whole of it.
+// The middle of training a score model: the weights, by logistic regression. score_training.hpp has
+// the whole of it.
 //
-// AdaGrad: each weight's steps shrink with what it has moved so far, so that common and rare n-grams both get somewhere. Both logs weigh
-// the same, however long they are.
+// AdaGrad: each weight's steps shrink with what it has moved so far, so that common and rare
+// n-grams both get somewhere. Both logs weigh the same, however long they are.
 #pragma once
 
 #include <array>
@@ -30,7 +31,8 @@ class score_fit {
     // Once through all draws, each time in another order.
     void epoch() noexcept;
 
-    // 8 bits a weight: the largest becomes 127, or the largest but `clipped` of 1024, and what is beyond it is 127 too.
+    // 8 bits a weight: the largest becomes 127, or the largest but `clipped` of 1024, and what is
+    // beyond it is 127 too.
     [[nodiscard]] std::vector<std::int8_t> quantised(unsigned clipped) const;
 
   private:

@@ -1,8 +1,9 @@
-// exp and log2 for training score models, from sums, products and quotients alone: the same to the last bit wherever these are IEEE's. Libraries
-// differ in the last bit of theirs, and a bit is enough to turn a model into another one.
+// exp and log2 for training score models, from sums, products and quotients alone: the same to the
+// last bit wherever these are IEEE's. Libraries differ in the last bit of theirs, and a bit is
+// enough to turn a model into another one.
 //
-// Both err by less than 10^-14 of the value (score_math_test.cpp). CMakeLists.txt keeps the compiler from contracting a product and
-// a sum into one rounding in the files that include this.
+// Both err by less than 10^-14 of the value (score_math_test.cpp). CMakeLists.txt keeps the
+// compiler from contracting a product and a sum into one rounding in the files that include this.
 #pragma once
 
 #include <algorithm>

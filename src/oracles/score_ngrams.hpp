@@ -1,8 +1,10 @@
-// The n-grams of a key as numbers, for training and for scoring alike. The format of a saved model depends on every line of this.
+// The n-grams of a key as numbers, for training and for scoring alike. The format of a saved model
+// depends on every line of this.
 //
-// A key is a begin mark, its first 256 bytes and an end mark; its n-grams are all runs of 1 .. longest of these symbols. Each becomes 64 bits by
-// multiplications, the same on every machine; which of the weights it means is their upper part (scale() of digest.hpp), so that any number
-// of weights will do, not only powers of two.
+// A key is a begin mark, its first 256 bytes and an end mark; its n-grams are all runs of 1 ..
+// longest of these symbols. Each becomes 64 bits by multiplications, the same on every machine;
+// which of the weights it means is their upper part (scale() of digest.hpp), so that any number of
+// weights will do, not only powers of two.
 #pragma once
 
 #include <array>

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t least_held_out = 32;
 // Fewer judges of either kind than that choose by luck.
 constexpr std::size_t least_judges = 256;
-// Settings are chosen by at most so many draws of each log. Believed: what differs too little to show there matters little; but a large model
-// that would need longer logs looks worse than it is.
+// Settings are chosen by at most so many draws of each log. Believed: what differs too little to
+// show there matters little; but a large model that would need longer logs looks worse than it is.
 constexpr std::size_t most_choosing = std::size_t{1} << 16;
 
 [[nodiscard]] result<void> check_settings(const score_settings& with) noexcept {

@@ -23,7 +23,8 @@ typename Sketch::options options_of(const sketch_shape& shape, bool conservative
     }
 }
 
-// The share of the log whose keys do not stand out of the noise, at least half an observation, spread over the universe.
+// The share of the log whose keys do not stand out of the noise, at least half an observation,
+// spread over the universe.
 template <class Sketch>
 double unseen_of(const Sketch& sketch, std::span<const counted_key> log, double universe) noexcept {
     const double noise = sketch.noise();

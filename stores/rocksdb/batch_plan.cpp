@@ -38,7 +38,8 @@ rocksdb::Status batch_plan::on_blob(std::uint32_t family, const rocksdb::Slice&)
     return rocksdb::Status::NotSupported("a guarded database takes no batches with blob references");
 }
 
-// Keys in their order, with the ranges that begin at or before each in a heap, the one written last on top.
+// Keys in their order, with the ranges that begin at or before each in a heap, the one written last
+// on top.
 rocksdb::Status batch_plan::apply_ranges(const rocksdb::Comparator& order) {
     for (const range& each : ranges_) {
         if (order.Compare(each.begin, each.end) > 0)

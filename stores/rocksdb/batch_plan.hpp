@@ -1,9 +1,10 @@
-// batch_plan: what a WriteBatch does to the keys of the family `default`, in its order, and with what result for each
-// key.
+// batch_plan: what a WriteBatch does to the keys of the family `default`, in its order, and with
+// what result for each key.
 //
-// Reading a batch (WriteBatch::Iterate) gives the operations; ranges are then applied to the keys put before them in the
-// batch (those of the database are guarded_db's: range_deletes.hpp); and finish() says for each key how it ends, which is
-// all that a filter needs to know of an atomic batch.
+// Reading a batch (WriteBatch::Iterate) gives the operations; ranges are then applied to the keys
+// put before them in the batch (those of the database are guarded_db's: range_deletes.hpp); and
+// finish() says for each key how it ends, which is all that a filter needs to know of an atomic
+// batch.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -51,15 +52,16 @@ class batch_plan final : public batch_reader {
         std::size_t after;  // that many changes come before it
     };
     [[nodiscard]] std::span<const range> ranges() const noexcept { return ranges_; }
-    // Puts that a later range of the batch meets become deletions; empty ranges go. In O(n log n), whatever the number of
-    // ranges. InvalidArgument: a range that ends before it begins (RocksDB notices when half of the batch is done).
+    // Puts that a later range of the batch meets become deletions; empty ranges go. In O(n log n),
+    // whatever the number of ranges. InvalidArgument: a range that ends before it begins (RocksDB
+    // notices when half of the batch is done).
     rocksdb::Status apply_ranges(const rocksdb::Comparator& order);
 
     // The records of R for all changes, in order, behind what is there.
     rocksdb::Status append_records(rocksdb::WriteBatch& to, rocksdb::ColumnFamilyHandle& index) const;
 
-    // Keeps the last change of each key. Afterwards the plan is for the filter only: keys put and keys deleted, each sorted
-    // by digest.
+    // Keeps the last change of each key. Afterwards the plan is for the filter only: keys put and
+    // keys deleted, each sorted by digest.
     void finish();
     [[nodiscard]] std::span<const change> puts() const noexcept { return {changes_.data(), puts_}; }
     [[nodiscard]] std::span<const change> deletions() const noexcept {

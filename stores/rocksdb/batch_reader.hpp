@@ -1,5 +1,6 @@
-// batch_reader: what a WriteBatch does, in a few calls. RocksDB's Handler has a call for each kind of entry, and asks for
-// all of them: one that is not overridden is an error in the middle of the batch.
+// batch_reader: what a WriteBatch does, in a few calls. RocksDB's Handler has a call for each kind
+// of entry, and asks for all of them: one that is not overridden is an error in the middle of the
+// batch.
 #pragma once
 
 #include <rocksdb/write_batch.h>

@@ -1,5 +1,6 @@
-// closed_db: what stands in the place of a database that has been closed. Every call is an error that says so, and no
-// handle, slice or pointer that comes with it is looked at: column family handles went with the database.
+// closed_db: what stands in the place of a database that has been closed. Every call is an error
+// that says so, and no handle, slice or pointer that comes with it is looked at: column family
+// handles went with the database.
 #pragma once
 
 #include <rocksdb/db.h>

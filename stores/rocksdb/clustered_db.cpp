@@ -65,8 +65,8 @@ clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter 
       guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)} {
     rocks_guard_core& guard = guarded_.core();
     if (origin_ == filter_origin::partial) guard.need_repair_everywhere();
-    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe". After so many ranges that
-    // do not fit the snapshotter's thread goes on.
+    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
+    // After so many ranges that do not fit the snapshotter's thread goes on.
     if (origin_ == filter_origin::partial && !options.build_behind)
         (void)guard.repair({.most_failures = most_failures_at_opening});
     snapshotter_work work;
@@ -128,7 +128,8 @@ result<void> clustered_db::erase(key_view key) {
 
 result<void> clustered_db::audit() {
     if (is_closed()) return closed();
-    // What reads have taught in the background changes bins and counts: an audit wants a filter that holds still.
+    // What reads have taught in the background changes bins and counts: an audit wants a filter
+    // that holds still.
     guarded_.core().drain();
     const writers_lock::exclusive nobody_writes{writers_};
     return guarded_.filter().audit(store_->remote());

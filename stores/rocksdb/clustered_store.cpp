@@ -122,7 +122,8 @@ result<bool> clustered_store::read(const digest& where, key_view key, std::strin
     const record_key name{where, key};
     rocksdb::Status got = db().Get({}, &family(), name.slice(), &value);
     if (got.ok() && value.empty() && has_values_apart_.load(std::memory_order_acquire)) {
-        // Both at one moment: between two reads of their own a writer could exchange a long value for a short one.
+        // Both at one moment: between two reads of their own a writer could exchange a long value
+        // for a short one.
         std::vector<std::string> both;
         const auto asked = db().MultiGet({}, {&family(), values_}, {name.slice(), name.slice()}, &both);
         got = asked[0];

@@ -64,7 +64,8 @@ struct missing_operator {
     std::string family, name;
 };
 
-// The first family of the user's that has a merge operator, by the OPTIONS file that RocksDB keeps, and is given none here.
+// The first family of the user's that has a merge operator, by the OPTIONS file that RocksDB keeps,
+// and is given none here.
 //     [CFOptions "cities"] ... merge_operator=name
 result<std::optional<missing_operator>> find_missing_operator(
     rocksdb::Env& env, const std::string& path, const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
@@ -96,8 +97,9 @@ result<std::optional<missing_operator>> find_missing_operator(
     return std::optional<missing_operator>{};
 }
 
-// RocksDB 7.8 opens a database without the merge operator that it had, and loses what is in its log with the operands. A
-// clustered store has none in `default`, whatever operator a program had with which it was opened by mistake.
+// RocksDB 7.8 opens a database without the merge operator that it had, and loses what is in its log
+// with the operands. A clustered store has none in `default`, whatever operator a program had with
+// which it was opened by mistake.
 result<void> check_merge_operators(const std::string& path, const database::opening& how,
                                    const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
     rocksdb::Env& env = how.options.env != nullptr ? *how.options.env : *rocksdb::Env::Default();
@@ -160,13 +162,15 @@ result<database> database::open(const std::string& path, opening how) try {
         if (const auto fits = check_merge_operators(path, how, families); !fits) return fits.error();
     }
 
-    // The hash key lies in the family genista.meta. A directory that was there before keeps the mode its owner chose.
+    // The hash key lies in the family genista.meta. A directory that was there before keeps the
+    // mode its owner chose.
     const bool makes_directory = what == found::nothing;
     if (makes_directory && &env == rocksdb::Env::Default()) (void)::mkdir(path.c_str(), S_IRWXU);
     database made;
     made.is_new_ = what != found::database;
     how.options.create_if_missing = how.create_if_missing;
-    // RocksDB 7.8 ends the process if a reader does not track logs and the writer did. Where none are tracked it checks none.
+    // RocksDB 7.8 ends the process if a reader does not track logs and the writer did. Where none
+    // are tracked it checks none.
     if (how.read_only) how.options.track_and_verify_wals_in_manifest = true;
     rocksdb::DB* db = nullptr;
     const auto opened = how.read_only ? rocksdb::DB::OpenForReadOnly(how.options, path, families, &made.handles_, &db)

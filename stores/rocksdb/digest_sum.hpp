@@ -1,5 +1,6 @@
-// digest_sum: a sum over a set of keys, the same for the same keys in any order and, the digests being pseudo-random, for no
-// others. Audits compare the keys of the data with those of the index by it, without memory for either.
+// digest_sum: a sum over a set of keys, the same for the same keys in any order and, the digests
+// being pseudo-random, for no others. Audits compare the keys of the data with those of the index
+// by it, without memory for either.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,8 @@ result<void> filter_snapshotter::save() {
     const auto begin = std::chrono::steady_clock::now();
     const auto done = save_if_needed();
     if (!done) {
-        // Keys that wait for the filter have been reported: a repair brings them in, and then a snapshot is taken.
+        // Keys that wait for the filter have been reported: a repair brings them in, and then a
+        // snapshot is taken.
         const bool waits = core_.any_range_needs_repair();
         if (!place_.read_only)
             place_.watch->snapshot_failed(done.error(), waits ? event_level::warning : event_level::error);
@@ -71,12 +72,14 @@ result<bool> filter_snapshotter::save_if_needed() try {
         return error::make(error_code::io, "no snapshot: it is unknown what became of an ingest; open the store again");
     store_mark mark;
     {
-        // With no write half done: whatever the store has committed, the filter has too, or its range is jammed.
+        // With no write half done: whatever the store has committed, the filter has too, or its
+        // range is jammed.
         const writers_lock::exclusive nobody_writes{writers_};
         if (const auto ours = reconcile_accounts(); !ours) return ours.error();
         place_.generation = generation_.load(std::memory_order_relaxed);
         mark = {.identity = place_.identity_now(), .sequence = place_.db->GetLatestSequenceNumber()};
-        // An open range is not in a snapshot: a filter loaded from it would deny the keys behind it.
+        // An open range is not in a snapshot: a filter loaded from it would deny the keys behind
+        // it.
         if (core_.lacks_keys()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
     }
     fail_point("snapshotter.marked");
@@ -94,8 +97,9 @@ result<bool> filter_snapshotter::save_if_needed() try {
     return error::make(error_code::out_of_memory, "no memory for a snapshot of the filter");
 }
 
-// By a write. Without a record it writes nothing, and has no sequence number. RocksDB refuses a write while its log is broken;
-// of FlushWAL(true) it thinks, in 7.8, that nobody would ask then, and asserts it.
+// By a write. Without a record it writes nothing, and has no sequence number. RocksDB refuses a
+// write while its log is broken; of FlushWAL(true) it thinks, in 7.8, that nobody would ask then,
+// and asserts it.
 rocksdb::Status filter_snapshotter::sync_log(const snapshot_record& taken) {
     if (place_.notes == nullptr) {
         rocksdb::WriteBatch nothing;
@@ -128,8 +132,8 @@ result<void> filter_snapshotter::write(store_mark mark) {
     if (!file) return file.error();
     if (const auto saved = core_.filter().save(**file, mark); !saved) return saved;
     fail_point("snapshotter.saved");
-    // What was saved shows writes up to here, at most: it is of no use to a store that has not come so far (a copy of an
-    // older day, a log that was damaged).
+    // What was saved shows writes up to here, at most: it is of no use to a store that has not come
+    // so far (a copy of an older day, a log that was damaged).
     const std::uint64_t shown = place_.db->GetLatestSequenceNumber();
     // After the save: it may show deletes that the log has only in memory.
     if (const auto synced = sync_log({id, shown}); !synced.ok()) return to_error(synced, "sync the store's log");

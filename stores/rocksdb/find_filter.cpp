@@ -1,4 +1,5 @@
-// The way back: the newest snapshot that serves, with the log repeated, or a new filter from R. See filter_snapshotter.hpp.
+// The way back: the newest snapshot that serves, with the log repeated, or a new filter from R. See
+// filter_snapshotter.hpp.
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>

@@ -19,8 +19,9 @@ namespace {
 
 using evidence = std::optional<std::string>;
 
-// One batch of the log: how it leaves each key of `default`, and each record of R. A batch of the guard says the same
-// about both. Records alone may be put (a re-index) and, where the data are gone, deleted.
+// One batch of the log: how it leaves each key of `default`, and each record of R. A batch of the
+// guard says the same about both. Records alone may be put (a re-index) and, where the data are
+// gone, deleted.
 class guard_check final : public batch_reader {
   public:
     guard_check(const hasher& hash, std::uint32_t index_id) : hash_{hash}, index_id_{index_id} {}
@@ -133,7 +134,8 @@ result<std::optional<std::string>> find_foreign_writes(const database& db, const
     if (newest < behind_mark) return evidence{"the store has lost writes that its mark knows"};
     auto found = look_at_tables(db, *meta.mark);
     if (!found || found->has_value()) return found;
-    // From before the mark: a foreign write may have come between the look and the mark's own write.
+    // From before the mark: a foreign write may have come between the look and the mark's own
+    // write.
     return newest == behind_mark ? result<evidence>{evidence{}} : look_at_log(db, meta, newest);
 }
 

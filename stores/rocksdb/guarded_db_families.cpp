@@ -1,5 +1,5 @@
-// Column families: which is guarded, which are genista's own, and what may be done to them. Closing. See
-// guarded_db.hpp.
+// Column families: which is guarded, which are genista's own, and what may be done to them.
+// Closing. See guarded_db.hpp.
 #include <algorithm>
 
 #include "genista/stores/rocksdb/guarded_db.hpp"
@@ -120,7 +120,8 @@ rocksdb::Status guarded_db::Close() {
 rocksdb::Status guarded_db::close_now() {
     if (closed_.load(std::memory_order_relaxed)) return {};
     snapshotter_->stop();
-    // A few ranges only: what an opening left to a thread, or a foreign write, is not done while the caller waits.
+    // A few ranges only: what an opening left to a thread, or a foreign write, is not done while
+    // the caller waits.
     const bool is_behind = core_->pending_ranges() > most_repaired_at_close;
     if (snapshot_on_close_ && !is_behind && core_->any_range_needs_repair()) (void)snapshotter_->repair();
     (void)snapshotter_->look();  // a last mark, whether there is a snapshot or not

@@ -1,4 +1,5 @@
-// Opening: what is there, an index for what has none, a filter, and the guard around it. The audit. See guarded_db.hpp.
+// Opening: what is there, an index for what has none, a filter, and the guard around it. The audit.
+// See guarded_db.hpp.
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -17,7 +18,8 @@
 namespace genista::rocks {
 namespace {
 
-// The index is read in ranges only: no filters, no hashes, no prefixes. Memory and levels as the user has them.
+// The index is read in ranges only: no filters, no hashes, no prefixes. Memory and levels as the
+// user has them.
 rocksdb::ColumnFamilyOptions index_options(const guarded_db_options& options) {
     if (options.index) return *options.index;
     const rocksdb::Options& user = options.rocksdb;
@@ -284,8 +286,8 @@ guarded_db::guarded_db(parts made)
         core_->need_repair_everywhere(false);
     else if (origin_ == filter_origin::partial)
         core_->need_repair_everywhere();
-    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe". After so many ranges that
-    // do not fit the snapshotter's thread goes on.
+    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
+    // After so many ranges that do not fit the snapshotter's thread goes on.
     if (origin_ == filter_origin::partial && !made.options.build_behind)
         (void)core_->repair({.most_failures = most_failures_at_opening});
     snapshotter_work work{.make_whole = [this](const std::atomic<bool>& stop) { return make_whole(stop); }};
@@ -336,7 +338,8 @@ result<digest_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
 
 result<void> guarded_db::audit() {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no audit: the database is closed");
-    // What reads have taught in the background changes bins and counts: an audit wants a filter that holds still.
+    // What reads have taught in the background changes bins and counts: an audit wants a filter
+    // that holds still.
     core_->drain();
     const std::unique_lock no_range_delete{clearing_};
     const writers_lock::exclusive nobody_writes{writers_};

@@ -155,9 +155,9 @@ struct guarded_db::sieve {
     }
 };
 
-// `read(families, keys, values, timestamps, statuses)` reads a subset, given as vectors, or everything, given as the
-// caller's arrays. MultiGet shows one moment of the database; answers of the filter join it if they hold throughout the
-// reading.
+// `read(families, keys, values, timestamps, statuses)` reads a subset, given as vectors, or
+// everything, given as the caller's arrays. MultiGet shows one moment of the database; answers of
+// the filter join it if they hold throughout the reading.
 template <class Value, class Read>
 void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families,
                           Family* family, const Slice* keys, Value* values, std::string* timestamps, Status* statuses,
@@ -200,7 +200,8 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
             statuses[i] = std::move(some_statuses[next++]);
         }
     }
-    // A neighbour's put began meanwhile, perhaps one of these: then one moment is only to be had from the store.
+    // A neighbour's put began meanwhile, perhaps one of these: then one moment is only to be had
+    // from the store.
     if (!read_all && !by_filter.holds(clock_)) read_all = true;
     if (read_all && count > 0) {
         std::vector<Family*> all_families(count, family);

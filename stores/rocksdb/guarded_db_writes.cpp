@@ -1,4 +1,5 @@
-// Data and records of R in one batch; registered as in flight before it, told to the filter behind it (guard/guard_core.hpp). See guarded_db.hpp.
+// Data and records of R in one batch; registered as in flight before it, told to the filter behind
+// it (guard/guard_core.hpp). See guarded_db.hpp.
 #include <rocksdb/write_batch.h>
 
 #include <utility>

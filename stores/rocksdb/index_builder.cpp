@@ -64,8 +64,8 @@ result<std::uint64_t> build_index(database& db, store_meta& meta, const rocksdb:
     }
     meta.state = store_state::indexing;
     ++meta.generation;
-    // No snapshot of before serves. The generation alone does not tell: a copy of the store may have counted as far, and
-    // foreign writes make a life seem longer than it was.
+    // No snapshot of before serves. The generation alone does not tell: a copy of the store may
+    // have counted as far, and foreign writes make a life seem longer than it was.
     meta.lives.clear();
     if (const auto written = write_meta(db.base(), *notes, meta); !written) return written.error();
     fail_point("index.started");

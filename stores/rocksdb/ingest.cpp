@@ -1,5 +1,5 @@
-// Taking in tables. Not in the log, so that the generation moves on first: filters saved before are then known to be
-// stale.
+// Taking in tables. Not in the log, so that the generation moves on first: filters saved before are
+// then known to be stale.
 #include "stores/rocksdb/ingest.hpp"
 
 #include <rocksdb/env.h>
@@ -46,8 +46,8 @@ rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string&
     return {};
 }
 
-// A bin is laid from R, which will soon hold all of the new keys: a filter that grows while it takes them in would lay
-// bins for keys it has no room for yet.
+// A bin is laid from R, which will soon hold all of the new keys: a filter that grows while it
+// takes them in would lay bins for keys it has no room for yet.
 void make_room(broom_filter& filter, ordered_records& records, std::uint64_t more) {
     for (filter_stats now = filter.stats(); now.capacity < now.keys + more;) {
         const std::uint64_t before = now.capacity;
@@ -177,17 +177,18 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
             }
             in.on_committed(key);
         }
-        // Keys that a growing filter had no room for. Where more than a few ranges wait, the snapshotter's thread is at it, and
-        // writers do not wait for that.
+        // Keys that a growing filter had no room for. Where more than a few ranges wait, the
+        // snapshotter's thread is at it, and writers do not wait for that.
         if (const unsigned pending = core_->pending_ranges();
             pending > 0 && pending <= range_states::number_of_ranges / 64)
             (void)core_->repair();
-        // Done, or refused and nothing has changed: snapshots are of use again. After an error in its own files RocksDB takes no
-        // more writes; then nobody knows what it will find when it is opened again.
+        // Done, or refused and nothing has changed: snapshots are of use again. After an error in
+        // its own files RocksDB takes no more writes; then nobody knows what it will find when it
+        // is opened again.
         if (done.ok() || next_generation()) {
             snapshotter_->set_generation(meta_.generation);
-            // The new tables are accounted for, unless a foreign one is among them. A crash before the next mark costs a
-            // re-index.
+            // The new tables are accounted for, unless a foreign one is among them. A crash before
+            // the next mark costs a re-index.
             if (reconcile_accounts() && !core_->remote_lacks_keys() && accounts_.note_tables())
                 (void)accounts_.note(true);
         } else {

@@ -10,7 +10,8 @@
 
 namespace genista::rocks {
 
-// The keys of the files, in R's order, each once. NotSupported: a file holds something else than puts.
+// The keys of the files, in R's order, each once. NotSupported: a file holds something else than
+// puts.
 rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
                               const hasher& hash, std::vector<std::pair<digest, std::string>>& keys);
 

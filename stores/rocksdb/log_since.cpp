@@ -15,9 +15,10 @@ namespace {
 
 using log_list = rocksdb::VectorLogPtr;
 
-// Whether a log holds notes only (PutLogData), which have no sequence numbers. Notes are short, so that the first block of
-// the file is looked at, and all that is not surely a note is taken for more: RocksDB's log is blocks of 32 KB with records
-// of [checksum u32, length u16, type u8, bytes], and the bytes of a whole batch (type 1) begin with [sequence u64, count u32].
+// Whether a log holds notes only (PutLogData), which have no sequence numbers. Notes are short, so
+// that the first block of the file is looked at, and all that is not surely a note is taken for
+// more: RocksDB's log is blocks of 32 KB with records of [checksum u32, length u16, type u8,
+// bytes], and the bytes of a whole batch (type 1) begin with [sequence u64, count u32].
 bool holds_only_notes(rocksdb::DB& db, const rocksdb::LogFile& log) {
     constexpr std::size_t block_bytes = 32768, header_bytes = 7, counted_bytes = 12;
     constexpr unsigned char whole_record = 1;
@@ -45,15 +46,17 @@ error not_in_one_line(std::uint64_t first) noexcept {
                        static_cast<unsigned long long>(first));
 }
 
-// The logs that tell the store's own story from `first` on; each of them does so up to where the next one begins. A number
-// may be used a second time, by a log with a higher number:
-//   - After a loss of power RocksDB may discard a whole log, because the one before it ends in a torn record. The file
-//     stays in the archive.
-//   - A batch that was appended to a log and could not be synced failed. If RocksDB goes on (Resume, also by itself), it
-//     begins a new log with the number of that batch, which stays at the end of the old one.
-// So the log that holds `first` is the last one that begins at or before it; RocksDB, which searches by sequence numbers,
-// finds the same one if none before it begins later. Two that begin alike are one story only if the first has nothing but
-// notes. Logs that begin beyond `newest` were discarded and are not read.
+// The logs that tell the store's own story from `first` on; each of them does so up to where the
+// next one begins. A number may be used a second time, by a log with a higher number:
+//   - After a loss of power RocksDB may discard a whole log, because the one before it ends in a
+//     torn record. The file stays in the archive.
+//   - A batch that was appended to a log and could not be synced failed. If RocksDB goes on
+//     (Resume, also by itself), it begins a new log with the number of that batch, which stays at
+//     the end of the old one.
+// So the log that holds `first` is the last one that begins at or before it; RocksDB, which
+// searches by sequence numbers, finds the same one if none before it begins later. Two that begin
+// alike are one story only if the first has nothing but notes. Logs that begin beyond `newest` were
+// discarded and are not read.
 result<log_list> logs_since(rocksdb::DB& db, std::uint64_t first, std::uint64_t newest) {
     log_list logs;
     if (const auto listed = db.GetSortedWalFiles(logs); !listed.ok()) return to_error(listed, "list the store's logs");
@@ -89,8 +92,9 @@ result<void> read_log_since(rocksdb::DB& db, std::uint64_t after, std::uint64_t 
     if (!logs) return logs.error();
     std::uint64_t next = after + 1;
     for (std::size_t i = 0; i < logs->size(); ++i) {
-        // The numbers from `end` on are the next log's to tell. Not one record more is read than needed: RocksDB 7.8 asserts
-        // that a batch in a log is not newer than the store, which one that could not be synced may be.
+        // The numbers from `end` on are the next log's to tell. Not one record more is read than
+        // needed: RocksDB 7.8 asserts that a batch in a log is not newer than the store, which one
+        // that could not be synced may be.
         const std::uint64_t end = i + 1 < logs->size() ? (*logs)[i + 1]->StartSequence() : newest + 1;
         std::unique_ptr<rocksdb::TransactionLogIterator> log;
         rocksdb::Status status = db.GetUpdatesSince(next, &log);

@@ -233,13 +233,14 @@ result<store_settings> settings_of(const std::string& path, rocksdb::Env* env, c
     rocksdb::ConfigOptions how;
     how.env = env != nullptr ? env : rocksdb::Env::Default();
     how.ignore_unknown_options = true;
-    // What the file can only name ends it here: a database that is opened without its merge operator loses the operands
-    // that are still in its log (RocksDB 7.8).
+    // What the file can only name ends it here: a database that is opened without its merge
+    // operator loses the operands that are still in its log (RocksDB 7.8).
     how.ignore_unsupported_options = false;
     rocksdb::DBOptions all;
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     const auto loaded = rocksdb::LoadLatestOptions(how, path, &all, &families);
-    // Without them the log could lie elsewhere, unseen: a database that is opened without its log has lost writes.
+    // Without them the log could lie elsewhere, unseen: a database that is opened without its log
+    // has lost writes.
     if (!loaded.ok())
         return error::make(to_error(loaded, "").code(),
                            "cannot use the settings (OPTIONS file) of %s: %s; a program that has them can "

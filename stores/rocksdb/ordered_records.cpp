@@ -75,7 +75,8 @@ record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
 }
 
 result<found_record> record_range::next() {
-    // RocksDB looks at the clock before it reads from a file; blocks that are in memory take time, too.
+    // RocksDB looks at the clock before it reads from a file; blocks that are in memory take time,
+    // too.
     if (clock_ != nullptr && clock_->NowMicros() >= deadline_)
         return error::make(error_code::timeout, "the caller's deadline passed while a range of records was read");
     if (begun_)

@@ -157,7 +157,8 @@ rocksdb::Status guarded_db::write_ranges(const rocksdb::WriteOptions& options, r
         if (Status done = commit(options, all, plan); !done.ok()) return done;
     }
     fail_point("range.committed");
-    // What is left concerns the filter: trouble there costs reads, and the next opening finishes it.
+    // What is left concerns the filter: trouble there costs reads, and the next opening finishes
+    // it.
     std::vector<std::string> piece;
     const auto add = [&](std::string key) {
         piece.push_back(std::move(key));
@@ -195,8 +196,9 @@ rocksdb::Status guarded_db::keys_of_ranges(const Ranges& ranges, const rocksdb::
     return {};
 }
 
-// A put of one of these keys that is inside when the clocks are read has committed by the second look, and one that comes
-// later moves the clock (put_clock.hpp). So a key that was absent in between, and whose clock stands, is absent still.
+// A put of one of these keys that is inside when the clocks are read has committed by the second
+// look, and one that comes later moves the clock (put_clock.hpp). So a key that was absent in
+// between, and whose clock stands, is absent still.
 rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     struct question {
         digest where;

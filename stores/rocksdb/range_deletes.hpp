@@ -1,13 +1,17 @@
-// Range deletes of a guarded database. The user's batch commits first, atomically, with a note in genista.meta; the records of
-// the keys that it took away go afterwards, piece by piece, while others read and write; then the note goes.
+// Range deletes of a guarded database. The user's batch commits first, atomically, with a note in
+// genista.meta; the records of the keys that it took away go afterwards, piece by piece, while
+// others read and write; then the note goes.
 //
-//     commit   alone, one write: the ranges and the rest of the batch, and the note. A snapshot of RocksDB from just before
-//     pieces   keys of the snapshot in the ranges, some hundred at a time: the records of those that `default` lacks go
+//     commit   alone, one write: the ranges and the rest of the batch, and the note. A snapshot of
+//              RocksDB from just before
+//     pieces   keys of the snapshot in the ranges, some hundred at a time: the records of those
+//              that `default` lacks go
 //     done     the note goes
 //
-// In between R holds records of keys that `default` lacks: their queries read the store and find nothing. No record of a key
-// that `default` has is ever deleted: a put that comes back into the range is seen, because all puts tick the put_clock.
-// After a crash the note says that pieces are missing, and opening looks through R for them.
+// In between R holds records of keys that `default` lacks: their queries read the store and find
+// nothing. No record of a key that `default` has is ever deleted: a put that comes back into the
+// range is seen, because all puts tick the put_clock. After a crash the note says that pieces are
+// missing, and opening looks through R for them.
 #pragma once
 
 #include <rocksdb/db.h>

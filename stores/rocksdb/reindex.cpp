@@ -1,4 +1,5 @@
-// An index that is completed while others work, and records whose keys are gone. See guarded_db.hpp and decision 0022.
+// An index that is completed while others work, and records whose keys are gone. See guarded_db.hpp
+// and decision 0022.
 #include <rocksdb/write_batch.h>
 
 #include <memory>
@@ -31,8 +32,8 @@ result<void> guarded_db::reindex() {
     return repair();
 }
 
-// The records of up to keys_per_piece keys from `from` on; false: there are no more. Nobody writes meanwhile, so that a key
-// that is there now is there when its record is written.
+// The records of up to keys_per_piece keys from `from` on; false: there are no more. Nobody writes
+// meanwhile, so that a key that is there now is there when its record is written.
 result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
     rocksdb::ReadOptions how;
     how.total_order_seek = true;
@@ -90,8 +91,9 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     }
     fail_point("index.filled");
     const writers_lock::exclusive nobody_writes{writers_};
-    // A foreign write beside the scan may have come behind it: again, from the beginning. Accounts say it once, perhaps to
-    // another thread (a look, a snapshot, an ingest), which has then told the guard. So may what reindex() was called for.
+    // A foreign write beside the scan may have come behind it: again, from the beginning. Accounts
+    // say it once, perhaps to another thread (a look, a snapshot, an ingest), which has then told
+    // the guard. So may what reindex() was called for.
     if (!reconcile_accounts() || core_->remote_lacks() != lacks) {
         return error::make(error_code::mismatch,
                            "writes went past the guard, or reindex() was called, while the index was completed");
@@ -117,8 +119,9 @@ bool guarded_db::reconcile_accounts() {
     return false;
 }
 
-// Deleted behind the guard: `default` does not have the key, and the index has its record. Nobody writes meanwhile, so that
-// it is not a put on its way. The records' own deletion is what the log's check expects: the key is gone.
+// Deleted behind the guard: `default` does not have the key, and the index has its record. Nobody
+// writes meanwhile, so that it is not a put on its way. The records' own deletion is what the log's
+// check expects: the key is gone.
 void guarded_db::remove_orphan(const digest& where, key_view key) {
     std::string value;
     const auto is_orphan = [&] {

@@ -103,7 +103,8 @@ result<std::unique_ptr<slot_records>> slot_records::open(const std::string& path
     if (how.env == nullptr) how.env = rocksdb::Env::Default();
     // The same settings would make slots appear in part, in another order, or vanish.
     if (const auto fits = check_guardable(how, layout::clustered); !fits) return fits.error();
-    // Options of another database may name folders of its own, and room is made wherever they point to.
+    // Options of another database may name folders of its own, and room is made wherever they point
+    // to.
     how.wal_dir.clear();
     how.db_log_dir.clear();
     how.db_paths.clear();
@@ -145,7 +146,8 @@ result<void> slot_records::write_slots(std::span<const slot_change> changes) try
 result<void> slot_records::clear_slots(std::uint64_t first, std::uint64_t last) try {
     if (first > last) return {};
     const slot_bytes begin = bytes_of(first);
-    // RocksDB leaves out the end: it is the last slot and one byte more, which no slot lies between.
+    // RocksDB leaves out the end: it is the last slot and one byte more, which no slot lies
+    // between.
     std::array<char, 9> end{};
     store_big_endian(last, end.data());
     const auto gone = db().DeleteRange(without_log(), db().DefaultColumnFamily(), slice_of(begin),

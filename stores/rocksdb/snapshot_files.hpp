@@ -1,4 +1,5 @@
-// Snapshot files through the database's FileSystem: a sink that publishes all at once, the list of what is there, reading.
+// Snapshot files through the database's FileSystem: a sink that publishes all at once, the list of
+// what is there, reading.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -23,7 +24,8 @@ struct snapshot_file {
 // Nobody but the owner may read the file, or look into the directory: it holds the hash key.
 void keep_to_owner(const std::string& path) noexcept;
 
-// Whether a name in the folder is genista's: of a snapshot, a temporary file, or a table that was being taken in.
+// Whether a name in the folder is genista's: of a snapshot, a temporary file, or a table that was
+// being taken in.
 [[nodiscard]] bool is_own_file(std::string_view name) noexcept;
 
 // Newest first. A folder that is not there has none.

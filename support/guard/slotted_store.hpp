@@ -6,11 +6,12 @@
 //     auto filter = genista::cuckooing_filter::build({.hash = both.hash()}, both.remote());
 //     genista::guarded users{*std::move(filter), both};
 //
-// Values and records are the store's business, as before. The slots are the filter's: one filter for one map of slots, and
-// whoever opens the store again lays a new filter from its records (filters/cuckoo/family.hpp, build). They need not survive.
+// Values and records are the store's business, as before. The slots are the filter's: one filter
+// for one map of slots, and whoever opens the store again lays a new filter from its records
+// (filters/cuckoo/family.hpp, build). They need not survive.
 //
-// What an error in the slots costs: the filter cannot take or repair a key; its range jams, reads are wasted, and nothing is
-// denied (guard_core.hpp). Models guarded_store; any number of threads.
+// What an error in the slots costs: the filter cannot take or repair a key; its range jams, reads
+// are wasted, and nothing is denied (guard_core.hpp). Models guarded_store; any number of threads.
 #pragma once
 
 #include <memory>

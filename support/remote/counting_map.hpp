@@ -1,12 +1,14 @@
-// counting_map: wraps any R and counts what crosses the network; the measure by which filters are compared here.
+// counting_map: wraps any R and counts what crosses the network; the measure by which filters are
+// compared here.
 //
-// "Count remote reads first, then bits, then time": a filter that asks once too often has lost before its speed matters.
-// The wrapper changes no answer. It refers to the wrapped map, which must outlive it: several filters may share one R
-// and each be counted by its own wrapper. A call that fails costs its round trip too, so it is counted among the calls
-// of its kind and, once more, among `failures`.
+// "Count remote reads first, then bits, then time": a filter that asks once too often has lost
+// before its speed matters. The wrapper changes no answer. It refers to the wrapped map, which must
+// outlive it: several filters may share one R and each be counted by its own wrapper. A call that
+// fails costs its round trip too, so it is counted among the calls of its kind and, once more,
+// among `failures`.
 //
-// Threads: as the wrapped map; counters are atomic, each one exact. counts() reads them one by one, so a snapshot taken
-// while calls run may catch one of them half counted.
+// Threads: as the wrapped map; counters are atomic, each one exact. counts() reads them one by one,
+// so a snapshot taken while calls run may catch one of them half counted.
 #pragma once
 
 #include <atomic>
@@ -85,7 +87,8 @@ class counting_map {
   private:
     using counter = std::atomic<std::uint64_t>;
 
-    // Adds up one visit locally, so that a range of many keys costs two atomic additions, also if a visitor throws.
+    // Adds up one visit locally, so that a range of many keys costs two atomic additions, also if a
+    // visitor throws.
     struct visit_counts {
         counting_map& owner;
         std::uint64_t keys = 0;

@@ -1,7 +1,9 @@
-// counting_slots: wraps any slot map and counts what crosses the network; counting_map.hpp for the other half of R.
+// counting_slots: wraps any slot map and counts what crosses the network; counting_map.hpp for the
+// other half of R.
 //
-// The wrapper changes no answer and refers to the wrapped map, which must outlive it. A call that fails costs its round trip too:
-// it is counted among the calls of its kind and, once more, among `failures`.
+// The wrapper changes no answer and refers to the wrapped map, which must outlive it. A call that
+// fails costs its round trip too: it is counted among the calls of its kind and, once more, among
+// `failures`.
 //
 // Threads: as the wrapped map; counters are atomic, each one exact.
 #pragma once

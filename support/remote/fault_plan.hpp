@@ -1,8 +1,9 @@
 // fault_plan: what goes wrong in R, in which call, told beforehand; the script of faulty_map.hpp.
 //
-// Stores fail in more ways than "error": a write happens and its reply is lost, a range breaks off in the middle, a
-// replica lags behind, an index points at the wrong key, nobody answers. Each is a kind of its own here, because each
-// breaks a different piece of careless code. Which kinds fit which call:
+// Stores fail in more ways than "error": a write happens and its reply is lost, a range breaks off
+// in the middle, a replica lags behind, an index points at the wrong key, nobody answers. Each is a
+// kind of its own here, because each breaks a different piece of careless code. Which kinds fit
+// which call:
 //
 //                    put, erase                contains                 for_each
 //   error_before     nothing done, io          nothing asked, io        nobody visited, io
@@ -16,8 +17,9 @@
 //   hang_before      nothing done, timeout     timeout                  nobody visited, timeout
 //   hang_after       done, then timeout        asked, then timeout      all visited, then timeout
 //
-// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule that names it,
-// else chance. Chance is a function of (seed, number of the call) and nothing else, so that a run can be repeated.
+// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule
+// that names it, else chance. Chance is a function of (seed, number of the call) and nothing else,
+// so that a run can be repeated.
 #pragma once
 
 #include <array>
@@ -65,7 +67,8 @@ enum class fault_scope : unsigned char { every_call, reads, writes, ranges };
 
 [[nodiscard]] bool in_scope(fault_scope scope, remote_call call) noexcept;
 
-// One fault for the calls first_call..last_call (inclusive) of its scope. A list of calls is a list of rules.
+// One fault for the calls first_call..last_call (inclusive) of its scope. A list of calls is a list
+// of rules.
 struct fault_rule {
     fault_kind kind = fault_kind::error_before;
     std::uint64_t first_call = 0;
@@ -124,8 +127,9 @@ struct chosen_fault {
 [[nodiscard]] std::optional<chosen_fault> choose_fault(const fault_plan& plan, remote_call call,
                                                        const call_numbers& numbers) noexcept;
 
-// What really happened. `chosen` counts the calls a kind was meant for, `effective` those where it made a difference: a
-// stale answer that equals the true one, or a duplicate of nothing, is chosen and not effective.
+// What really happened. `chosen` counts the calls a kind was meant for, `effective` those where it
+// made a difference: a stale answer that equals the true one, or a duplicate of nothing, is chosen
+// and not effective.
 struct fault_counts {
     std::uint64_t calls = 0;
     std::array<std::uint64_t, all_fault_kinds.size()> chosen{};

@@ -1,21 +1,23 @@
-// faulty_map: wraps any R and makes it fail, lag, lie and hang by a plan; how we know that filters survive their store.
+// faulty_map: wraps any R and makes it fail, lag, lie and hang by a plan; how we know that filters
+// survive their store.
 //
-// The kinds of faults, which call each one fits and how to script them are in fault_plan.hpp. The wrapper begins as a
-// true mirror; set_plan() starts the trouble and counts calls from 0. What it did is in counts() and log(), so that a
-// test can assert that the fault really happened and was not merely planned.
+// The kinds of faults, which call each one fits and how to script them are in fault_plan.hpp. The
+// wrapper begins as a true mirror; set_plan() starts the trouble and counts calls from 0. What it
+// did is in counts() and log(), so that a test can assert that the fault really happened and was
+// not merely planned.
 //
-// Stale answers need to know the past: the wrapper keeps a journal of the last writes that changed R *through it*, and
-// undoes the youngest `stale_writes` of them in a copy of the answer. A write whose reply this wrapper lost is in the
-// journal; one that the wrapped map itself failed is not.
+// Stale answers need to know the past: the wrapper keeps a journal of the last writes that changed
+// R *through it*, and undoes the youngest `stale_writes` of them in a copy of the answer. A write
+// whose reply this wrapper lost is in the journal; one that the wrapped map itself failed is not.
 //
 //     journal:  [oldest ... | put a | erase b | put c ]     stale_writes = 3: the answer has b, but neither a nor c
 //
-// A hang blocks for plan.hang and then returns error timeout. By default it really sleeps, until cancel_hangs(); tests
-// give their own `sleep` and take no time.
+// A hang blocks for plan.hang and then returns error timeout. By default it really sleeps, until
+// cancel_hangs(); tests give their own `sleep` and take no time.
 //
-// Threads: as the wrapped map, except that writes queue behind each other (the journal must agree with R). With one
-// thread a run is a function of plan and calls; with several, the order of their calls decides who gets which number.
-// The wrapped map must outlive the wrapper.
+// Threads: as the wrapped map, except that writes queue behind each other (the journal must agree
+// with R). With one thread a run is a function of plan and calls; with several, the order of their
+// calls decides who gets which number. The wrapped map must outlive the wrapper.
 #pragma once
 
 #include <algorithm>
@@ -54,9 +56,9 @@ class faulty_map {
     faulty_map& operator=(const faulty_map&) = delete;
     ~faulty_map() = default;
 
-    // Takes effect for calls that begin afterwards; call numbers, counts and log start anew, hangs hang again. The
-    // journal stays. An invalid plan is an error and changes nothing. (A call under way keeps its old fault, and may
-    // still report it into the new counts.)
+    // Takes effect for calls that begin afterwards; call numbers, counts and log start anew, hangs
+    // hang again. The journal stays. An invalid plan is an error and changes nothing. (A call under
+    // way keeps its old fault, and may still report it into the new counts.)
     result<void> set_plan(fault_plan plan) {
         if (const auto valid = validate(plan); !valid) return valid.error();
         const std::lock_guard held{state_mutex_};
@@ -100,7 +102,8 @@ class faulty_map {
         return {};
     }
 
-    // Every call that hangs now returns at once (with error timeout), and so do later hangs until the next set_plan().
+    // Every call that hangs now returns at once (with error timeout), and so do later hangs until
+    // the next set_plan().
     void cancel_hangs() noexcept {
         const std::lock_guard held{state_mutex_};
         cancelled_ = true;
@@ -194,7 +197,8 @@ class faulty_map {
         return error::make(error_code::out_of_memory, "faulty_map: no memory for %s", what);
     }
 
-    // ---- writes: done under the journal's lock, so that journal and R agree -----------------------------------------
+    // ---- writes: done under the journal's lock, so that journal and R agree
+    // -----------------------------------------
 
     result<bool> write(remote_call call, const digest& where, key_view key) {
         const auto fault = begin(call);
@@ -225,7 +229,8 @@ class faulty_map {
         return call == remote_call::put ? inner_.put(where, key) : inner_.erase(where, key);
     }
 
-    // ---- reads ------------------------------------------------------------------------------------------------------
+    // ---- reads
+    // ------------------------------------------------------------------------------------------------------
 
     // How many of the youngest journal entries a stale answer does not know.
     [[nodiscard]] std::size_t forgotten(const struck_fault& struck) const noexcept {
@@ -248,8 +253,8 @@ class faulty_map {
         return answer;
     }
 
-    // A visitor that stops before the break never learns of it. A range that ends before it still fails: a range read
-    // that broke off must not look complete.
+    // A visitor that stops before the break never learns of it. A range that ends before it still
+    // fails: a range read that broke off must not look complete.
     template <class Visit>
     result<void> break_off(const struck_fault& struck, std::uint64_t first, std::uint64_t last, Visit& visit) {
         std::uint64_t visited = 0;
@@ -338,7 +343,8 @@ class faulty_map {
         }
     }
 
-    // One position beyond the range, at the end where it would be next; the whole range has no outside.
+    // One position beyond the range, at the end where it would be next; the whole range has no
+    // outside.
     [[nodiscard]] static bool add_stray(records& told, position_range range) {
         const key_view key{"stray"};
         if (range.first > range.last) return false;

@@ -1,4 +1,5 @@
-// faulty_slots: wraps any slot map and makes it fail and lie by a plan; faulty_map.hpp for the other half of R.
+// faulty_slots: wraps any slot map and makes it fail and lie by a plan; faulty_map.hpp for the
+// other half of R.
 //
 //                    read_slot           write_slots        for_each_slot              clear_slots
 //   error_before     nothing asked       nothing done       nobody visited             nothing done
@@ -8,11 +9,13 @@
 //   missing          "empty"             -                  one slot is left out       -
 //   throws           as error_after, but an exception of the map's comes out instead of an error
 //
-// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule that names it, else chance,
-// which is a function of seed and call alone. The wrapper begins as a true mirror; set_plan() starts the trouble and counts calls
-// anew. struck() tells what really happened: a fault that found nothing to falsify has not.
+// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule
+// that names it, else chance, which is a function of seed and call alone. The wrapper begins as a
+// true mirror; set_plan() starts the trouble and counts calls anew. struck() tells what really
+// happened: a fault that found nothing to falsify has not.
 //
-// Threads: as the wrapped map; the order of calls decides who gets which number. The wrapped map must outlive the wrapper.
+// Threads: as the wrapped map; the order of calls decides who gets which number. The wrapped map
+// must outlive the wrapper.
 #pragma once
 
 #include <array>
@@ -129,7 +132,8 @@ class faulty_slots {
         const auto done = inner_.for_each_slot(first, last, tell);
         if (falsified) note(*fault);
         const bool lies = fault->kind == slot_fault::missing || fault->kind == slot_fault::wrong_key;
-        // A visitor that stops before the break never learns of it; a range that ends before it still fails.
+        // A visitor that stops before the break never learns of it; a range that ends before it
+        // still fails.
         const bool unnoticed = stopped && fault->kind == slot_fault::error_midway;
         if (!done || lies || unnoticed) return done;
         return fail(*fault);

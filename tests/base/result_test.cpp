@@ -1,4 +1,5 @@
-// result and error: what they hold, what they weigh, and that an error can be reported when there is no memory left.
+// result and error: what they hold, what they weigh, and that an error can be reported when there
+// is no memory left.
 #include "genista/base/result.hpp"
 
 #include <gtest/gtest.h>
@@ -94,7 +95,8 @@ TEST(result, gives_a_value_or_what_the_caller_has_instead) {
     EXPECT_EQ(*result<std::unique_ptr<int>>{std::make_unique<int>(7)}.value_or(nullptr), 7);
 }
 
-// Every allocation fails here. Sixteen texts are kept back; beyond them an error still has its code.
+// Every allocation fails here. Sixteen texts are kept back; beyond them an error still has its
+// code.
 TEST(error, can_be_made_without_memory) {
     std::vector<error> made;
     made.reserve(100);

@@ -1,5 +1,5 @@
-// segmented_array: elements stay what they are while it grows and shrinks, a small one is small, none is copied beyond 32 KiB; and
-// without addresses to reserve it does the same on the heap.
+// segmented_array: elements stay what they are while it grows and shrinks, a small one is small,
+// none is copied beyond 32 KiB; and without addresses to reserve it does the same on the heap.
 #include "base/segmented_array.hpp"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,8 @@ TEST(segmented_array, tells_what_is_left_of_a_piece) {
         EXPECT_EQ(words::piece_of(index), static_cast<std::size_t>(std::bit_width(index / first)));
 }
 
-// Elements that move are copied: from 32 KiB on none does, in either direction, until it is small again.
+// Elements that move are copied: from 32 KiB on none does, in either direction, until it is small
+// again.
 TEST(segmented_array, beyond_the_heap_no_element_moves) {
     words all;
     constexpr std::uint64_t on_heap = words::most_on_heap / sizeof(std::uint64_t);
@@ -107,7 +108,8 @@ TEST(segmented_array, thousands_of_them_leave_mappings_for_others) {
     ::munmap(other, 4096);
 }
 
-// Without addresses it grows on the heap, and shrinks, and what does not fit is refused with everything still there.
+// Without addresses it grows on the heap, and shrinks, and what does not fit is refused with
+// everything still there.
 TEST(segmented_array, without_addresses_it_lies_on_the_heap) {
 #if defined(GENISTA_ASAN) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers need addresses of their own";
@@ -138,7 +140,8 @@ TEST(segmented_array, without_addresses_it_lies_on_the_heap) {
 #endif
 }
 
-// What lies in a mapping is hidden from the sanitizer unless it is told: every element that was not asked for is poisoned.
+// What lies in a mapping is hidden from the sanitizer unless it is told: every element that was not
+// asked for is poisoned.
 TEST(segmented_array, the_address_sanitizer_sees_an_element_that_was_not_asked_for) {
 #if defined(GENISTA_ASAN)
     for (const std::uint64_t size : {std::uint64_t{10}, std::uint64_t{600}, std::uint64_t{200'001}}) {

@@ -1,4 +1,5 @@
-// packed_array.hpp: entries of every width against a vector of numbers, exact sizes, and sizes that must be refused.
+// packed_array.hpp: entries of every width against a vector of numbers, exact sizes, and sizes that
+// must be refused.
 #include "bits/packed_array.hpp"
 
 #include <gtest/gtest.h>

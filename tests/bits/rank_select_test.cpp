@@ -1,4 +1,5 @@
-// rank_select.hpp: every position and every one, of arrays of many sizes and densities, against a running count.
+// rank_select.hpp: every position and every one, of arrays of many sizes and densities, against a
+// running count.
 #include "bits/rank_select.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// redundant_counter: value, invariant and space in every state that can be reached, and what operations cost.
+// redundant_counter: value, invariant and space in every state that can be reached, and what
+// operations cost.
 #include "bits/redundant_counter.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,8 @@ TEST(redundant_counter, every_reachable_state_keeps_the_invariants) {
     EXPECT_GT(seen.size(), std::size_t{1} << 12);  // several ways to write most numbers
 }
 
-// The same states, reached by additions, too; from each of them every small addition, and some larger ones.
+// The same states, reached by additions, too; from each of them every small addition, and some
+// larger ones.
 TEST(redundant_counter, an_addition_is_as_many_increments_from_every_state) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, redundant_counter> seen;
     std::vector<redundant_counter> open{redundant_counter{}};
@@ -75,7 +77,8 @@ TEST(redundant_counter, an_addition_is_as_many_increments_from_every_state) {
     EXPECT_GT(seen.size(), std::size_t{1} << 9);
 }
 
-// Large numbers, to and fro: the digits that an addition touches are those of `times`, not those of the counter.
+// Large numbers, to and fro: the digits that an addition touches are those of `times`, not those of
+// the counter.
 TEST(redundant_counter, an_addition_costs_the_logarithm_of_what_is_added) {
     std::mt19937_64 chance{8};
     for (const unsigned log : {20u, 40u, 59u}) {

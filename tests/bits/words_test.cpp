@@ -1,4 +1,5 @@
-// words.hpp: both kernels against loops over single bits, on every 16-bit pattern at word edges and on random words.
+// words.hpp: both kernels against loops over single bits, on every 16-bit pattern at word edges and
+// on random words.
 #include "bits/words.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 
 using namespace genista::test;
 
-// Patterns that meet every edge: all 16-bit values, low, high and across the middle, and words of many densities.
+// Patterns that meet every edge: all 16-bit values, low, high and across the middle, and words of
+// many densities.
 const std::vector<std::uint64_t>& interesting_words() {
     static const std::vector<std::uint64_t> words = [] {
         std::vector<std::uint64_t> out{0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63, 0x5555555555555555u};

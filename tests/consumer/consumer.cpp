@@ -1,5 +1,6 @@
-// The smallest honest user of an installed genista: build a filter, fill it, ask it. Compiled against the package, never
-// against the source tree (tests/consumer.cmake), and with no option beyond what the package itself hands out.
+// The smallest honest user of an installed genista: build a filter, fill it, ask it. Compiled
+// against the package, never against the source tree (tests/consumer.cmake), and with no option
+// beyond what the package itself hands out.
 #include <cstdint>
 #include <iostream>
 
@@ -28,6 +29,7 @@ int main() {
     std::cout << "missed " << missed << " of " << keys << '\n';
     std::cout << "false positives " << wrong << " of " << keys << '\n';
 
-    // 39 expected, under a key drawn anew in every run: 200 are never reached by chance, and passed by a broken build.
+    // 39 expected, under a key drawn anew in every run: 200 are never reached by chance, and passed
+    // by a broken build.
     return missed == 0 && wrong < 200 ? 0 : 1;
 }

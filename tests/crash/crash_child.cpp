@@ -1,5 +1,5 @@
-// The child of the kill harness: one life (life.hpp) in a process of its own. Arguments are name=value; kill_sweep_test.cpp
-// makes them.
+// The child of the kill harness: one life (life.hpp) in a process of its own. Arguments are
+// name=value; kill_sweep_test.cpp makes them.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,6 @@
-// A disk that fills up: writes come back as errors, what was acknowledged stays, a snapshot that finds no room leaves the one
-// before it; when there is room again and the store has been opened again, writes work.
+// A disk that fills up: writes come back as errors, what was acknowledged stays, a snapshot that
+// finds no room leaves the one before it; when there is room again and the store has been opened
+// again, writes work.
 #include <gtest/gtest.h>
 
 #include <filesystem>

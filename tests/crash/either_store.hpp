@@ -1,5 +1,5 @@
-// either_store: both layouts behind one face, with small memtables and tables, so that a short script sees flushes, archived
-// logs and compactions. For tests that do the same to each.
+// either_store: both layouts behind one face, with small memtables and tables, so that a short
+// script sees flushes, archived logs and compactions. For tests that do the same to each.
 #pragma once
 
 #include <rocksdb/sst_file_writer.h>
@@ -64,7 +64,8 @@ inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = fal
     return options;
 }
 
-// Thrown out of a put of the same thread when it has been committed, and before the filter has heard of it.
+// Thrown out of a put of the same thread when it has been committed, and before the filter has
+// heard of it.
 struct thrown_after_commit {};
 inline thread_local bool throws_after_commit = false;
 // What the hook of the fail points calls, for put_unsettled().
@@ -142,7 +143,8 @@ class either_store {
     result<void> erase_range(const std::string& begin, const std::string& end) {
         return to_result(indexed_->DeleteRange(writes_, indexed_->DefaultColumnFamily(), begin, end), "delete a range");
     }
-    // The indexed layout only. `file` is a path for the table, outside the database; it is left there.
+    // The indexed layout only. `file` is a path for the table, outside the database; it is left
+    // there.
     result<void> ingest(const std::string& file, const std::map<std::string, std::string>& entries) {
         rocksdb::SstFileWriter writer{rocksdb::EnvOptions{}, rocksdb::Options{}};
         rocksdb::Status done = writer.Open(file);
@@ -156,8 +158,9 @@ class either_store {
         return to_result(done, "ingest a table");
     }
 
-    // A put that the filter does not hear of, because something throws behind the commit: the filter lacks the key, and its
-    // range needs repair. REQUIRES at_fail_point to call throw_after_commit. An error: the store does not have the value.
+    // A put that the filter does not hear of, because something throws behind the commit: the
+    // filter lacks the key, and its range needs repair. REQUIRES at_fail_point to call
+    // throw_after_commit. An error: the store does not have the value.
     result<void> put_unsettled(const std::string& key, const std::string& value) {
         throws_after_commit = true;
         try {
@@ -171,8 +174,9 @@ class either_store {
             return error::make(error_code::io, "a put that threw was not committed");
         }
     }
-    // The indexed layout only: as a program that knows of no guard, or a handle of the base. The key may be denied until
-    // look(), save() or the snapshotter's thread has found the write (docs/operations.md).
+    // The indexed layout only: as a program that knows of no guard, or a handle of the base. The
+    // key may be denied until look(), save() or the snapshotter's thread has found the write
+    // (docs/operations.md).
     result<void> put_past_the_guard(const std::string& key, const std::string& value) {
         return to_result(base().Put(writes_, key, value), "put past the guard");
     }
@@ -226,7 +230,8 @@ class either_store {
     // For writes past the guard.
     result<void> look() { return snapshotter().look(); }
     result<void> save() { return snapshotter().save(); }
-    // By a write that writes nothing: FlushWAL(true) of RocksDB 7.8 asserts that its log is not broken.
+    // By a write that writes nothing: FlushWAL(true) of RocksDB 7.8 asserts that its log is not
+    // broken.
     result<void> sync() {
         rocksdb::WriteBatch nothing;
         rocksdb::WriteOptions durably;

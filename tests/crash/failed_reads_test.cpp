@@ -1,6 +1,7 @@
-// A disk that writes but does not read. Puts reach the store, and the filter cannot always be told, because it has to look at
-// the key's neighbours: their ranges jam (guard/range_states.hpp). Nothing is denied, no snapshot is taken that would, and when reads
-// work again a repair brings everything in.
+// A disk that writes but does not read. Puts reach the store, and the filter cannot always be told,
+// because it has to look at the key's neighbours: their ranges jam (guard/range_states.hpp).
+// Nothing is denied, no snapshot is taken that would, and when reads work again a repair brings
+// everything in.
 #include <gtest/gtest.h>
 
 #include <filesystem>

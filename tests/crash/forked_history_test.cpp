@@ -1,5 +1,6 @@
-// Two histories with one identity: a copy of the files goes on beside the original, and both use the same sequence numbers for
-// different writes. A filter saved by one must not be taken by the other: it would deny the other's keys.
+// Two histories with one identity: a copy of the files goes on beside the original, and both use
+// the same sequence numbers for different writes. A filter saved by one must not be taken by the
+// other: it would deny the other's keys.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -109,9 +110,9 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
     for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
 }
 
-// A program that knows of no lives makes the copy longer, so that the life of the snapshot seems to go on there. Original and
-// copy have counted one generation more each, for different reasons, and the snapshot names the moment in which the copy has
-// been re-indexed.
+// A program that knows of no lives makes the copy longer, so that the life of the snapshot seems to
+// go on there. Original and copy have counted one generation more each, for different reasons, and
+// the snapshot names the moment in which the copy has been re-indexed.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_a_re_index) {
     if (GetParam() != rocks::layout::indexed) return;
     {
@@ -132,8 +133,9 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_a_r
     for (const char* prefix : {"common-", "foreign-"}) expect_all(*store, prefix);
 }
 
-// As many writes as the original's, so that its snapshot is not newer than the copy. In the clustered layout a plain program's
-// records look like all others: the copy knows by its own notes that the snapshot is none of its own.
+// As many writes as the original's, so that its snapshot is not newer than the copy. In the
+// clustered layout a plain program's records look like all others: the copy knows by its own notes
+// that the snapshot is none of its own.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_foreign_writes) {
     for (const bool saved_before : {false, true}) {
         {
@@ -155,7 +157,8 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_for
     }
 }
 
-// The store's own record of a snapshot is one more write: neither the next snapshot nor the next opening takes it for news.
+// The store's own record of a snapshot is one more write: neither the next snapshot nor the next
+// opening takes it for news.
 TEST_P(forked_history, a_snapshot_is_no_reason_for_another_one) {
     std::uint64_t sequence = 0;
     {

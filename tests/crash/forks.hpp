@@ -1,5 +1,6 @@
-// forks: a copy of a store lives on apart, and parts of it come back. Both have one identity and use the same sequence
-// numbers for different writes; docs/operations.md promises that a snapshot of one that is put beside the other is refused.
+// forks: a copy of a store lives on apart, and parts of it come back. Both have one identity and
+// use the same sequence numbers for different writes; docs/operations.md promises that a snapshot
+// of one that is put beside the other is refused.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +32,8 @@ inline void bring_snapshots(const std::string& kept, const std::string& database
                           std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
 }
 
-// The control: a snapshot of this store that says it was taken in the life `owner`, as if there were no lives.
+// The control: a snapshot of this store that says it was taken in the life `owner`, as if there
+// were no lives.
 inline result<void> save_as(either_store& store, const rocks::store_id& owner, const std::string& database) {
     const rocks::snapshotter_place place = store.place();
     const store_mark mark{.identity = owner, .sequence = place.db->GetLatestSequenceNumber()};

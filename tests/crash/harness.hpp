@@ -1,6 +1,7 @@
-// harness: the parent's half of the kill harness. It starts one life after the other over the same folder, in a process of its
-// own each, and sees to it that they do not end well. Between lives it can copy store and ledger, let the copy live on apart
-// (a fork of history), and bring parts of it back.
+// harness: the parent's half of the kill harness. It starts one life after the other over the same
+// folder, in a process of its own each, and sees to it that they do not end well. Between lives it
+// can copy store and ledger, let the copy live on apart (a fork of history), and bring parts of it
+// back.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,10 +1,12 @@
-// Histories: a store is opened again and again with settings drawn at random, and between the openings happens to it what
-// happens to stores: kills, older copies that are put back, snapshots of another copy, programs that know of no guard.
-// Every key that the store holds must be found through the guard, at each opening and before each closing.
+// Histories: a store is opened again and again with settings drawn at random, and between the
+// openings happens to it what happens to stores: kills, older copies that are put back, snapshots
+// of another copy, programs that know of no guard. Every key that the store holds must be found
+// through the guard, at each opening and before each closing.
 //
-// A kill is a copy of the folder in the middle of the operations, which is what the next opening finds. The settings are
-// RocksDB's (write queues, logs that are recycled, compressed or thrown away, blobs, flushes) and the guard's (a memory
-// limit, building behind the opening, the snapshotter's thread). GENISTA_HISTORIES sets how many, for both layouts together, and
+// A kill is a copy of the folder in the middle of the operations, which is what the next opening
+// finds. The settings are RocksDB's (write queues, logs that are recycled, compressed or thrown
+// away, blobs, flushes) and the guard's (a memory limit, building behind the opening, the
+// snapshotter's thread). GENISTA_HISTORIES sets how many, for both layouts together, and
 // GENISTA_HISTORY the first seed.
 #include <gtest/gtest.h>
 
@@ -38,7 +40,8 @@ struct counts {
     std::uint64_t operations = 0, kills = 0, put_back = 0, foreign = 0, asked = 0;
 };
 
-// What both layouts go through. One thread draws the numbers, so that a seed tells the same story but for RocksDB's threads.
+// What both layouts go through. One thread draws the numbers, so that a seed tells the same story
+// but for RocksDB's threads.
 class history {
   public:
     history(std::uint64_t seed, counts& seen) : seed_{seed}, seen_{seen}, chance_{seed} {}
@@ -188,7 +191,8 @@ class history {
         if (one_in(3)) run_plain_program();
     }
 
-    // A folder of an earlier moment comes back, with the snapshots of now beside its own or without; or its snapshots come.
+    // A folder of an earlier moment comes back, with the snapshots of now beside its own or
+    // without; or its snapshots come.
     void put_back(const std::string& older) {
         ++seen_.put_back;
         if (one_in(2)) return bring_snapshots(snapshots_of(older), database(), mixing::beside);
@@ -324,7 +328,8 @@ class indexed_history final : public history {
         }
         expect_ok(db_->Write(how, &batch), "writing a batch");
     }
-    // Through the guard or, if `db` is the base, past it. RocksDB may refuse: a snapshot is open, or numbers are not allowed.
+    // Through the guard or, if `db` is the base, past it. RocksDB may refuse: a snapshot is open,
+    // or numbers are not allowed.
     void take_table_in(rocksdb::DB& db) {
         std::map<std::string, std::string> entries;
         for (std::uint64_t left = 1 + below(5); left > 0; --left) entries[some_key()] = "table";

@@ -1,8 +1,10 @@
-// SIGKILL at every named point and at any moment, over both layouts, life after life in the same folder. Whoever comes next
-// finds what was acknowledged, and no key of the store denied (docs/crash-tests.md). In the mix: writes past the guard, a thread
-// that repairs beside the writers, and forks of history: a copy of the store lives on apart, and parts of it come back.
+// SIGKILL at every named point and at any moment, over both layouts, life after life in the same
+// folder. Whoever comes next finds what was acknowledged, and no key of the store denied
+// (docs/crash-tests.md). In the mix: writes past the guard, a thread that repairs beside the
+// writers, and forks of history: a copy of the store lives on apart, and parts of it come back.
 //
-// The claim is "never": the test counts kills, not rates. GENISTA_KILLS sets how many, in all chains together.
+// The claim is "never": the test counts kills, not rates. GENISTA_KILLS sets how many, in all
+// chains together.
 #include <gmock/gmock.h>
 #include <rocksdb/db.h>
 
@@ -42,7 +44,8 @@ class kill_sweep : public testing::TestWithParam<chain> {
         const auto number = [](std::uint64_t n) { return std::to_string(n); };
         const std::uint64_t foreign = GetParam().foreign ? chance_.below(4) : 0;
         const std::uint64_t background = chance_.below(2);
-        // A record without a key goes with the first query, if that query may wait for it and the index is whole.
+        // A record without a key goes with the first query, if that query may wait for it and the
+        // index is whole.
         const bool audits = !GetParam().foreign || (foreign != 3 && background == 0);
         return {"indexed=" + number(GetParam().indexed ? 1 : 0),
                 "foreign=" + number(foreign > 0 ? 1 : 0),
@@ -61,7 +64,8 @@ class kill_sweep : public testing::TestWithParam<chain> {
         const std::string name{fail_point_names[point]};
         auto life = any_life();
         const bool in_the_snapshotter = name.starts_with("snapshotter.");
-        // Beside foreign writes few snapshots are taken; files and ranges are a small share of all operations.
+        // Beside foreign writes few snapshots are taken; files and ranges are a small share of all
+        // operations.
         const std::uint64_t in_snapshotter = GetParam().foreign ? 2 : 6;
         const bool is_rare = name.starts_with("ingest.") || name.starts_with("range.");
         const std::uint64_t passes = in_the_snapshotter ? in_snapshotter : is_rare ? 4 : 400;
@@ -96,8 +100,9 @@ class kill_sweep : public testing::TestWithParam<chain> {
         return harness_.live(life);
     }
 
-    // A copy of the store goes its own way, until it has taken a snapshot; later parts of the two are mixed. Before that the
-    // one that goes on lives once more: then it has likely come past the sequence numbers that the other's snapshots show.
+    // A copy of the store goes its own way, until it has taken a snapshot; later parts of the two
+    // are mixed. Before that the one that goes on lives once more: then it has likely come past the
+    // sequence numbers that the other's snapshots show.
     end_of_life fork_or_mix() {
         auto life = any_life();
         if (!harness_.is_forked()) {
@@ -185,8 +190,8 @@ TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
 INSTANTIATE_TEST_SUITE_P(of, kill_sweep, testing::ValuesIn(chains),
                          [](const auto& each) { return std::string{each.param.name}; });
 
-// The control: an erase that tells the filter before the store. A snapshot in between, a kill, and the key is in the store and
-// denied: the harness must see it.
+// The control: an erase that tells the filter before the store. A snapshot in between, a kill, and
+// the key is in the store and denied: the harness must see it.
 class kill_control : public testing::TestWithParam<bool> {};
 
 TEST_P(kill_control, telling_the_filter_before_the_store_loses_keys) {
@@ -205,13 +210,15 @@ void put(kill_harness& harness, either_store& store, std::uint32_t key) {
     harness.book().acknowledge(key);
 }
 
-// As a snapshot of this store would carry it; in the clustered layout one that the store has written down.
+// As a snapshot of this store would carry it; in the clustered layout one that the store has
+// written down.
 rocks::store_id identity_of(either_store& store) {
     const rocks::snapshotter_place place = store.place();
     return place.identity_now(place.recorded && !place.recorded->empty() ? place.recorded->back().id : 0);
 }
 
-// The control of forks: the snapshot of the copy says that it is of a life of the store. With its own life it is refused.
+// The control of forks: the snapshot of the copy says that it is of a life of the store. With its
+// own life it is refused.
 TEST_P(kill_control, a_fork_whose_lives_are_not_told_apart_is_denied) {
     const rocks::layout arrangement = GetParam() ? rocks::layout::indexed : rocks::layout::clustered;
     const std::string layout = GetParam() ? "indexed=1" : "indexed=0";
@@ -246,8 +253,8 @@ TEST_P(kill_control, a_fork_whose_lives_are_not_told_apart_is_denied) {
     }
 }
 
-// A program that knows nothing of guards puts keys into a database that has one. If `covers`, it also writes the mark that
-// a guard without accounts would write: nothing came past me up to here.
+// A program that knows nothing of guards puts keys into a database that has one. If `covers`, it
+// also writes the mark that a guard without accounts would write: nothing came past me up to here.
 void put_as_another_program(kill_harness& harness, bool covers) {
     const rocksdb::Options options = small_rocksdb_options(nullptr);
     std::vector<std::string> names;

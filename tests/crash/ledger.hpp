@@ -1,11 +1,12 @@
-// ledger: what a process promised before it was killed. A file mapped into memory, so that every store into it survives the
-// SIGKILL of whoever made it, without a system call for each operation.
+// ledger: what a process promised before it was killed. A file mapped into memory, so that every
+// store into it survives the SIGKILL of whoever made it, without a system call for each operation.
 //
 //     header    how often each fail point was passed; the first complaint
 //     keys      for each key two versions:  acknowledged | begun
 //
-// A version names a value; 0 is "absent". Before an operation its outcome goes to `begun`, after it to `acknowledged`. A key
-// then must have its acknowledged version, or, if an operation was under way, the begun one. Each key has one writer at a time.
+// A version names a value; 0 is "absent". Before an operation its outcome goes to `begun`, after it
+// to `acknowledged`. A key then must have its acknowledged version, or, if an operation was under
+// way, the begun one. Each key has one writer at a time.
 #pragma once
 
 #include <fcntl.h>
@@ -23,7 +24,8 @@
 
 namespace genista::test {
 
-// The names of base/fail_point.hpp that a write, a snapshot or an opening passes, and those of the controls.
+// The names of base/fail_point.hpp that a write, a snapshot or an opening passes, and those of the
+// controls.
 inline constexpr std::array fail_point_names = std::to_array<std::string_view>(
     {"guard.entered",       "store.committed",     "guard.inserted",     "store.removed",
      "guard.forgotten",     "snapshotter.marked",  "snapshotter.saved",  "snapshotter.log_synced",

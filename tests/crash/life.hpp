@@ -1,7 +1,8 @@
-// life: what a child of the kill harness does between its birth and its SIGKILL. It opens the store, checks it against the
-// ledger that its predecessors left, and goes on writing: puts, erases and reads, in the indexed layout also batches, deleted
-// ranges and ingested tables, by several threads, each with keys of its own; some lives write past the guard too, and some have
-// a thread that repairs, completes R, looks and saves beside the writers.
+// life: what a child of the kill harness does between its birth and its SIGKILL. It opens the
+// store, checks it against the ledger that its predecessors left, and goes on writing: puts, erases
+// and reads, in the indexed layout also batches, deleted ranges and ingested tables, by several
+// threads, each with keys of its own; some lives write past the guard too, and some have a thread
+// that repairs, completes R, looks and saves beside the writers.
 #pragma once
 
 #include <signal.h>
@@ -45,7 +46,8 @@ struct life_plan {
     while (true) ::pause();
 }
 
-// R without one key: what somebody would show the filter who tells it of an erase before the store has done it.
+// R without one key: what somebody would show the filter who tells it of an erase before the store
+// has done it.
 class hiding_records {
   public:
     hiding_records(rocks::ordered_records& inner, std::string hidden) : inner_{inner}, hidden_{std::move(hidden)} {}
@@ -111,8 +113,9 @@ class life {
         return value ? static_cast<std::uint32_t>(std::stoul(*value)) : ledger::absent;
     }
 
-    // Every key of the store, asked of the filter; every promise of the ledger, through the guard; the audit. In this order: a
-    // read that the filter lets through for nothing teaches it, and a lesson may bring a forgotten key back.
+    // Every key of the store, asked of the filter; every promise of the ledger, through the guard;
+    // the audit. In this order: a read that the filter lets through for nothing teaches it, and a
+    // lesson may bring a forgotten key back.
     void check() {
         std::uint64_t absent_keys = 0, denied = 0;
         const auto read = store_->for_each_key([&](const std::string& key) {
@@ -123,7 +126,8 @@ class life {
         if (denied > 0) complain("a false negative: " + std::to_string(denied) + " keys of the store are denied");
         if (absent_keys > 0) complain(std::to_string(absent_keys) + " keys that nobody put");
         for (std::uint32_t key = 0; key < ledger::keys && !failed_; ++key) check_key(key);
-        // Deletions past the guard leave records without keys until a query meets them: all keys were asked for.
+        // Deletions past the guard leave records without keys until a query meets them: all keys
+        // were asked for.
         if (plan_.audits) {
             if (const auto sound = store_->audit(); !sound) complain("audit", sound.error());
         }
@@ -216,8 +220,8 @@ class life {
         }
     }
 
-    // Past the guard, as a program that knows of none. Alive, the key may be denied until the snapshotter or this thread has
-    // looked; after a kill it may not.
+    // Past the guard, as a program that knows of none. Alive, the key may be denied until the
+    // snapshotter or this thread has looked; after a kill it may not.
     void put_past_the_guard(std::uint32_t key) {
         const std::uint32_t version = ledger_.new_version();
         ledger_.begin(key, version);
@@ -267,7 +271,8 @@ class life {
             complain("forget", gone.error());
             return;
         }
-        // One key in 1/ε is still let through, for another key's fingerprint: it shows nothing, the next erase may.
+        // One key in 1/ε is still let through, for another key's fingerprint: it shows nothing, the
+        // next erase may.
         if (store_->may_contain(name)) return;
         if (const auto saved = store_->save(); !saved) complain("save", saved.error());
         die();

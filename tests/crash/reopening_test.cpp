@@ -1,5 +1,6 @@
-// Where a filter comes from when a store is opened: from its snapshot and the log, or anew from R if the snapshot does not serve.
-// Either way every key is found and the audit passes, and a snapshot that was refused is gone.
+// Where a filter comes from when a store is opened: from its snapshot and the log, or anew from R
+// if the snapshot does not serve. Either way every key is found and the audit passes, and a
+// snapshot that was refused is gone.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -182,8 +183,8 @@ TEST_P(reopening, rebuilds_if_the_snapshot_is_newer_than_the_store) {
     expect_rebuilt();
 }
 
-// The mark of a snapshot is the moment before it was saved, and the bytes show what happened meanwhile: a store between the two
-// has keys that they deny.
+// The mark of a snapshot is the moment before it was saved, and the bytes show what happened
+// meanwhile: a store between the two has keys that they deny.
 either_store* saving = nullptr;
 std::string saving_from, saving_to;
 void erase_after_the_mark(const char* name) {
@@ -229,7 +230,8 @@ TEST_P(reopening, rebuilds_if_the_log_does_not_reach_back_to_the_snapshot) {
     expect_rebuilt();
 }
 
-// Tables that are taken in are not in the log. Where they overlap nothing, not even a sequence number tells of them.
+// Tables that are taken in are not in the log. Where they overlap nothing, not even a sequence
+// number tells of them.
 TEST_P(reopening, rebuilds_if_tables_were_taken_in_after_the_snapshot) {
     if (GetParam() == rocks::layout::clustered) return;
     {

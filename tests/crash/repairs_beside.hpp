@@ -1,5 +1,6 @@
-// repairs_beside: a thread that looks after a store while others read and write: ranges come to need repair and are repaired,
-// R is completed, snapshots are taken, writes past the guard are looked for.
+// repairs_beside: a thread that looks after a store while others read and write: ranges come to
+// need repair and are repaired, R is completed, snapshots are taken, writes past the guard are
+// looked for.
 #pragma once
 
 #include <atomic>
@@ -18,13 +19,15 @@
 
 namespace genista::test {
 
-// An answer that is no failure: keys wait for the filter, or writes went past the guard. The work is left for later.
+// An answer that is no failure: keys wait for the filter, or writes went past the guard. The work
+// is left for later.
 [[nodiscard]] inline bool is_only_early(const error& why) {
     return why.code() == error_code::mismatch || why.message().find("keys wait") != std::string_view::npos ||
            why.message().find("R lacks keys") != std::string_view::npos;
 }
 
-// One task of an operator, or of the snapshotter's thread. To complete R makes all ranges "maybe" for a while: rarely.
+// One task of an operator, or of the snapshotter's thread. To complete R makes all ranges "maybe"
+// for a while: rarely.
 [[nodiscard]] inline result<void> look_after(either_store& store, splitmix& chance, std::uint32_t keys) {
     const auto dice = chance.below(100);
     if (dice < 1) return store.reindex();

@@ -1,6 +1,7 @@
-// script: a random history of one store by one thread, written down step by step, so that afterwards it is known what each key
-// may be: after a loss of power, after a call that failed. For both layouts. In the indexed layout some writes may go past the
-// guard; what may be denied then, and for how long, is what docs/operations.md says and no more.
+// script: a random history of one store by one thread, written down step by step, so that
+// afterwards it is known what each key may be: after a loss of power, after a call that failed. For
+// both layouts. In the indexed layout some writes may go past the guard; what may be denied then,
+// and for how long, is what docs/operations.md says and no more.
 //
 // A version names a value (ledger.hpp); 0 is "absent".
 #pragma once
@@ -35,8 +36,8 @@ struct script_step {
 struct script_options {
     bool ranges_and_tables = true;  // deleted and taken in
     std::uint64_t foreign = 0;      // one step in so many writes past the guard (indexed layout); 0: none
-    // Another thread looks after the store, and some puts leave it something to do. REQUIRES at_fail_point to call
-    // throw_after_commit.
+    // Another thread looks after the store, and some puts leave it something to do. REQUIRES
+    // at_fail_point to call throw_after_commit.
     bool beside_repairs = false;
 };
 
@@ -80,7 +81,8 @@ class script {
         must_be_found_ = false;
         unseen_.clear();
     }
-    // Keys that were put past the guard, and not looked for since: they alone may be denied while the store is open.
+    // Keys that were put past the guard, and not looked for since: they alone may be denied while
+    // the store is open.
     [[nodiscard]] const std::set<std::uint32_t>& unseen() const noexcept { return unseen_; }
     [[nodiscard]] std::uint64_t past_the_guard() const noexcept { return past_the_guard_; }
 
@@ -89,8 +91,8 @@ class script {
 
     [[nodiscard]] const std::vector<script_step>& steps() const noexcept { return steps_; }
 
-    // The versions that keys may have if all steps below `end` were begun, those of `acknowledged` had been acknowledged, and
-    // those below `durable` could not be undone any more.
+    // The versions that keys may have if all steps below `end` were begun, those of `acknowledged`
+    // had been acknowledged, and those below `durable` could not be undone any more.
     template <class Acknowledged>
     [[nodiscard]] std::vector<std::set<std::uint32_t>> possible(std::size_t end, std::size_t durable,
                                                                 Acknowledged&& acknowledged) const {
@@ -204,7 +206,8 @@ class script {
             return done;
         };
     }
-    // A snapshot. Writes past the guard are found first, the index is completed and keys that wait come in.
+    // A snapshot. Writes past the guard are found first, the index is completed and keys that wait
+    // come in.
     result<void> save(either_store& store, script_step& now) {
         auto saved = store.save();
         looked(bool{saved}, "save()");
@@ -247,8 +250,9 @@ class script {
     return denied;
 }
 
-// No key of the store is denied; every key has a version that it may have, through the guard and behind it. In this order: a
-// read that the filter lets through for nothing teaches it, and a lesson may bring a forgotten key back.
+// No key of the store is denied; every key has a version that it may have, through the guard and
+// behind it. In this order: a read that the filter lets through for nothing teaches it, and a
+// lesson may bring a forgotten key back.
 inline void expect_readable(either_store& store, const std::vector<std::set<std::uint32_t>>& possible,
                             const std::string& story) {
     const auto denied = count_denied(store);
@@ -267,8 +271,8 @@ inline void expect_readable(either_store& store, const std::vector<std::set<std:
     }
 }
 
-// The same, and the audit. A key that was deleted past the guard leaves a record, which goes with the first query that meets it:
-// every key was asked for.
+// The same, and the audit. A key that was deleted past the guard leaves a record, which goes with
+// the first query that meets it: every key was asked for.
 inline void expect_possible(either_store& store, const std::vector<std::set<std::uint32_t>>& possible,
                             const std::string& story) {
     expect_readable(store, possible, story);

@@ -1,8 +1,10 @@
-// Why a snapshot syncs the store's log before it is published (rule 3, filter_snapshotter.hpp): the saved bytes show erases that
-// happened after its mark. If the log loses them with the power, the keys are back in the store, and the snapshot denies them.
+// Why a snapshot syncs the store's log before it is published (rule 3, filter_snapshotter.hpp): the
+// saved bytes show erases that happened after its mark. If the log loses them with the power, the
+// keys are back in the store, and the snapshot denies them.
 //
-// The control is the snapshotter's sequence without the sync, and without the name that says how far the store had come (the second
-// lock on the same range). It must lose keys; the snapshotter must not.
+// The control is the snapshotter's sequence without the sync, and without the name that says how
+// far the store had come (the second lock on the same range). It must lose keys; the snapshotter
+// must not.
 #include <gtest/gtest.h>
 
 #include "genista/detail/base/fail_point.hpp"

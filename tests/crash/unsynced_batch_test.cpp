@@ -1,6 +1,7 @@
-// A batch that was appended to the log and could not be synced has failed, but its bytes stay there. When RocksDB goes on
-// (a full disk has room again), it begins a new log with the same sequence numbers. A filter that catches up, and the look
-// for foreign writes, must not take the batch that failed for those that came after it: their keys would be denied.
+// A batch that was appended to the log and could not be synced has failed, but its bytes stay
+// there. When RocksDB goes on (a full disk has room again), it begins a new log with the same
+// sequence numbers. A filter that catches up, and the look for foreign writes, must not take the
+// batch that failed for those that came after it: their keys would be denied.
 #include <gtest/gtest.h>
 
 #include <filesystem>

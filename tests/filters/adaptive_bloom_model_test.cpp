@@ -1,5 +1,6 @@
-// Chance drives an adaptive Bloom filter and an exact model side by side, in small tables, where levels fill up; then with a store
-// that fails and lies. tests/support/adaptive_bloom_world.hpp judges every single step.
+// Chance drives an adaptive Bloom filter and an exact model side by side, in small tables, where
+// levels fill up; then with a store that fails and lies. tests/support/adaptive_bloom_world.hpp
+// judges every single step.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -88,7 +89,8 @@ TEST(adaptive_bloom_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_
     EXPECT_GT(fixed, 1'000u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed one.
+// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
+// one.
 TEST(adaptive_bloom_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const bool in_index : {false, true}) {

@@ -1,5 +1,6 @@
-// Snapshots of the adaptive Bloom filter: equal after a round trip, refused where parameters and sections contradict each other;
-// damaged and forged in bulk, with the figures of snapshot_sweep_test.cpp.
+// Snapshots of the adaptive Bloom filter: equal after a round trip, refused where parameters and
+// sections contradict each other; damaged and forged in bulk, with the figures of
+// snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +67,8 @@ TEST(adaptive_bloom_snapshot_sweep, every_bit_flip_is_refused) {
     test::expect_bit_flips_refused<adaptive_bloom_filter>(lived_in(1'500, 0.25));
 }
 
-// docs/format.md: after the common 56 bytes the salts' beginning, queries, forgotten keys, and the keys of levels 1 to 5.
+// docs/format.md: after the common 56 bytes the salts' beginning, queries, forgotten keys, and the
+// keys of levels 1 to 5.
 constexpr std::size_t own_fields_at = 192 + 56;
 
 TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {

@@ -1,5 +1,5 @@
-// The adaptive Bloom filter by example: Figure 1, limits, what it asks of R, keys that left it, twins, R that lies or throws.
-// adaptive_bloom_model_test.cpp lets chance drive it.
+// The adaptive Bloom filter by example: Figure 1, limits, what it asks of R, keys that left it,
+// twins, R that lies or throws. adaptive_bloom_model_test.cpp lets chance drive it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -94,7 +94,8 @@ TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_who_
     EXPECT_EQ(levels[1].keys, moved);
     EXPECT_GT(levels[1].dead, 20u);
     EXPECT_GT(levels[2].keys, 20u);
-    // All who use a dead cell move, 1.386 on average, less those that have moved already: a tenth of them.
+    // All who use a dead cell move, 1.386 on average, less those that have moved already: a tenth
+    // of them.
     EXPECT_GT(static_cast<double>(moved) / static_cast<double>(dead), 1.15);
     EXPECT_LT(static_cast<double>(moved) / static_cast<double>(dead), 1.45);
     for (std::uint64_t key = 0; key < n; ++key) ASSERT_TRUE(w.maybe(key)) << key;

@@ -1,4 +1,5 @@
-// Look-ups from several threads beside inserts, repairs and new hash functions: nobody is denied, nothing is torn.
+// Look-ups from several threads beside inserts, repairs and new hash functions: nobody is denied,
+// nothing is torn.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -51,7 +52,8 @@ void read_until(const std::atomic<bool>& done, shared_filter& shared, std::uint6
     } while (!done);
 }
 
-// Inserts keys of its own, takes some out of R, adapts whoever gets through, and lays everything anew now and then.
+// Inserts keys of its own, takes some out of R, adapts whoever gets through, and lays everything
+// anew now and then.
 void write(shared_filter& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps) {
     test::splitmix chance{first_key};
     std::vector<bool> mine(keys);

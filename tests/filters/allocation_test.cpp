@@ -1,5 +1,6 @@
-// No memory: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
-// And every allocation of every operation of the filters that learn: an error, or a success without it, and never a lost key.
+// No memory: every allocation of make, save and load fails once; the answer is an error, and
+// nothing is half made. And every allocation of every operation of the filters that learn: an
+// error, or a success without it, and never a lost key.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -75,8 +76,9 @@ struct broom_short_of_memory : test::broom_world<broom_filter> {
     }
 };
 
-// `call` is tried on a fresh filter for each allocation it makes. A call that fails has changed nothing (a sweep may
-// have come some way) and succeeds when it is repeated. Gives how many allocations there were.
+// `call` is tried on a fresh filter for each allocation it makes. A call that fails has changed
+// nothing (a sweep may have come some way) and succeeds when it is repeated. Gives how many
+// allocations there were.
 template <class Make, class Call, class Undo>
 std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&& make, Call&& call, Undo&& undo) {
     for (std::uint64_t n = 0;; ++n) {
@@ -85,7 +87,8 @@ std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&
         const auto before = w->draw_portrait(false);
         std::optional<error_code> code;
         bool failed = false;
-        // On a thread of its own: threads keep memory for the next operation, and this one has none yet.
+        // On a thread of its own: threads keep memory for the next operation, and this one has none
+        // yet.
         std::thread{[&] {
             const test::failing_allocations armed{n};
             const auto outcome = call(*w);
@@ -170,7 +173,8 @@ TEST(broom_allocations, a_failing_erase_or_adapt_loses_no_key) {
     }
 }
 
-// An erase that ran out of memory after its commit leaves a key that R does not have and the filter answers: safe.
+// An erase that ran out of memory after its commit leaves a key that R does not have and the filter
+// answers: safe.
 TEST(broom_allocations, an_erase_that_could_not_finish_hurts_nobody_else) {
     for (unsigned history = 0; history < 3; ++history) {
         for (const std::uint64_t keys : {60u, 170u}) {
@@ -243,7 +247,8 @@ TEST(broom_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- the cuckoo family --------------------------------------------------------------------------------------------------
+// ---- the cuckoo family
+// --------------------------------------------------------------------------------------------------
 
 template <class F>
 class cuckoo_allocations : public testing::Test {};
@@ -254,8 +259,9 @@ cuckoo_options tight(std::uint64_t seed) {
     return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 8, seed);
 }
 
-// `call` on a fresh filter with the keys 0 .. keys-1, for each allocation it makes: R's own too, which reports them. An error
-// leaves the filter byte for byte as it was, and what is repeated succeeds.
+// `call` on a fresh filter with the keys 0 .. keys-1, for each allocation it makes: R's own too,
+// which reports them. An error leaves the filter byte for byte as it was, and what is repeated
+// succeeds.
 template <class F, class Call>
 std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
@@ -344,7 +350,8 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- broom_paper --------------------------------------------------------------------------------------------------------
+// ---- broom_paper
+// --------------------------------------------------------------------------------------------------------
 
 // A filter that has learnt and remembers ghosts, and an absent key whom it lets through.
 struct paper_short_of_memory : test::paper_world {
@@ -360,8 +367,9 @@ struct paper_short_of_memory : test::paper_world {
     }
 };
 
-// `call` on a fresh filter, for each allocation it makes: R's own too, which reports them. An error leaves the filter byte for byte
-// as it was, and what is repeated succeeds. A success without the memory is fine, too.
+// `call` on a fresh filter, for each allocation it makes: R's own too, which reports them. An error
+// leaves the filter byte for byte as it was, and what is repeated succeeds. A success without the
+// memory is fine, too.
 template <class Call>
 std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsigned repairs, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
@@ -460,8 +468,8 @@ TEST(broom_paper_allocations, queries_allocate_nothing) {
     }
 }
 
-// `call` is tried on a fresh filter for each allocation it makes: an error, or a success without it; no member is lost, and the
-// call works when it is repeated.
+// `call` is tried on a fresh filter for each allocation it makes: an error, or a success without
+// it; no member is lost, and the call works when it is repeated.
 template <class Call>
 std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& call) {
     constexpr std::uint64_t keys = 60;
@@ -529,9 +537,11 @@ TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
     EXPECT_GE(test::fail_each_allocation([] { return adaptive_bloom_filter::make({.capacity = 1000}); }), 4u);
 }
 
-// ---- the cascade --------------------------------------------------------------------------------------------------------
+// ---- the cascade
+// --------------------------------------------------------------------------------------------------------
 
-// `call` on a fresh filter with the keys 0 .. 59, for each allocation it makes: R's own too, which reports them.
+// `call` on a fresh filter with the keys 0 .. 59, for each allocation it makes: R's own too, which
+// reports them.
 template <class Call>
 std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
@@ -592,7 +602,8 @@ TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_inde
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
 }
 
-// ---- whitelist ----------------------------------------------------------------------------------------------------------
+// ---- whitelist
+// ----------------------------------------------------------------------------------------------------------
 
 TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
     memory_map remote;
@@ -635,7 +646,8 @@ TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
 }
 
-// ---- bloomier -----------------------------------------------------------------------------------------------------------
+// ---- bloomier
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(bloomier_allocations, build_save_and_load_report_the_lack_of_memory) {
     std::array<std::uint64_t, 5'000> keys{}, values{};

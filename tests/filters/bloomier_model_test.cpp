@@ -1,5 +1,5 @@
-// bloomier_filter beside a std::map: chance builds, updates, saves and loads both; every key agrees, and whoever is no key is absent
-// or has the value of one.
+// bloomier_filter beside a std::map: chance builds, updates, saves and loads both; every key
+// agrees, and whoever is no key is absent or has the value of one.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -20,7 +20,8 @@ struct world {
     std::optional<bloomier_filter> filter;
     unsigned value_bits = 0;
 
-    // Absent keys who pass the check would change a member's value: the caller vouches, so the test asks only for members.
+    // Absent keys who pass the check would change a member's value: the caller vouches, so the test
+    // asks only for members.
     void expect_agreement(std::uint64_t universe) const {
         std::set<std::uint64_t> values;
         for (const auto& [key, value] : truth) {

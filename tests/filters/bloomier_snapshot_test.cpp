@@ -1,4 +1,5 @@
-// Snapshots of bloomier_filter: there and back, golden bytes, damage, and forgeries whose checksums were repaired.
+// Snapshots of bloomier_filter: there and back, golden bytes, damage, and forgeries whose checksums
+// were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +49,8 @@ TEST(bloomier_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
     }
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sum is golden: pinned, not derived.
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sum is golden: pinned,
+// not derived.
 TEST(bloomier_snapshot, golden) {
     const bytes file = test::golden_bytes("bloomier-v1-keyed.snapshot", 8192, [&] { return sample(600, 13, 20'240); });
     const auto filter = bloomier_filter::load(file);

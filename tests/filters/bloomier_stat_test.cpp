@@ -1,5 +1,6 @@
-// Rates of bloomier_filter by the rule of docs/papers.md: at most the 1 - 1e-9 quantile of Binomial(trials, rate) false positives among
-// 10^4/rate absent keys; a rate 10 % too high would be caught 999 times in 1000. Fixed seeds.
+// Rates of bloomier_filter by the rule of docs/papers.md: at most the 1 - 1e-9 quantile of
+// Binomial(trials, rate) false positives among 10^4/rate absent keys; a rate 10 % too high would be
+// caught 999 times in 1000. Fixed seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +46,8 @@ TEST(bloomier_rates, are_kept_for_few_keys_and_many) {
     }
 }
 
-// Control: the measurement can fail. Usual pairs agree half as often as the worst ones, so a check has to lack two bits.
+// Control: the measurement can fail. Usual pairs agree half as often as the worst ones, so a check
+// has to lack two bits.
 TEST(bloomier_rates, a_check_without_two_of_its_bits_is_caught) {
     const double rate = 0x1p-8;
     const std::uint64_t trials = lab::trials_for(rate);

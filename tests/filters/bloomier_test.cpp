@@ -1,4 +1,5 @@
-// bloomier_filter: examples, limits and bad input. The model is in bloomier_model_test.cpp, snapshots in bloomier_snapshot_test.cpp.
+// bloomier_filter: examples, limits and bad input. The model is in bloomier_model_test.cpp,
+// snapshots in bloomier_snapshot_test.cpp.
 #include "genista/filters/bloomier.hpp"
 
 #include <gtest/gtest.h>

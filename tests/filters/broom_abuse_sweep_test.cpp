@@ -1,6 +1,6 @@
-// Abuse that other filters did not survive: absent keys erased by the million, one key inserted a million times, half a
-// million adapts at full load, filling until there is no room, growing at every load, digests that run out of bits,
-// keys of every length.
+// Abuse that other filters did not survive: absent keys erased by the million, one key inserted a
+// million times, half a million adapts at full load, filling until there is no room, growing at
+// every load, digests that run out of bits, keys of every length.
 #include <gtest/gtest.h>
 
 #include <array>

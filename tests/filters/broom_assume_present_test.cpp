@@ -1,5 +1,5 @@
-// Erases that the caller vouches for: no other key is lost, R is rarely read, and a renewal between R's erase and the filter's
-// does not fool it.
+// Erases that the caller vouches for: no other key is lost, R is rarely read, and a renewal between
+// R's erase and the filter's does not fool it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -165,9 +165,9 @@ TEST(broom_assume_present, a_key_that_r_does_not_hold_is_absent_and_nothing_chan
     w.expect_sound();
 }
 
-// R has forgotten x, the filter has not; somebody's renewal lays the bin without x. If x is then looked for by its base, one
-// time in some hundred it is a neighbour's slot that is found. Both ways: through the kernel, which needs a dead slot in the bin
-// beforehand, and without one.
+// R has forgotten x, the filter has not; somebody's renewal lays the bin without x. If x is then
+// looked for by its base, one time in some hundred it is a neighbour's slot that is found. Both
+// ways: through the kernel, which needs a dead slot in the bin beforehand, and without one.
 TEST(broom_assume_present, a_renewal_between_the_two_erases_costs_nobody_a_slot) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: nothing for this sanitizer to see";
     for (const double rate : {0x1p-8, 0x1p-9}) {

@@ -1,5 +1,5 @@
-// Many keys at once: batched look-ups answer as single ones do, batched inserts leave what single ones leave, whatever has
-// happened to the filter and on every instruction set.
+// Many keys at once: batched look-ups answer as single ones do, batched inserts leave what single
+// ones leave, whatever has happened to the filter and on every instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,8 @@ std::optional<Value> value_of(const result<Value>& outcome) {
     return *outcome;
 }
 
-// A filter and its R. Integers below `members` and texts of such numbers are the keys that tests of look-ups put in.
+// A filter and its R. Integers below `members` and texts of such numbers are the keys that tests of
+// look-ups put in.
 struct stocked {
     broom_filter filter;
     memory_map remote;
@@ -101,7 +102,8 @@ std::vector<std::uint64_t> some_keys(std::uint64_t seed, std::size_t count) {
     return keys;
 }
 
-// ---- look-ups -------------------------------------------------------------------------------------------------------
+// ---- look-ups
+// -------------------------------------------------------------------------------------------------------
 
 enum class past : unsigned char { fresh, rebuilt, grown, worn, old, growing };
 
@@ -115,8 +117,8 @@ void wear(stocked& s) {
     }
 }
 
-// Every erase renews its bin. Bin after bin catches up with history and goes a little further: there are more of them than
-// codes of salts.
+// Every erase renews its bin. Bin after bin catches up with history and goes a little further:
+// there are more of them than codes of salts.
 void grow_old(stocked& s) {
     const std::uint64_t bins = s.filter.details().bins;
     std::vector<std::uint64_t> one_of(bins);  // an integer key of each bin
@@ -187,7 +189,8 @@ struct questions {
     }
 };
 
-// Every count and all kinds of beginnings: the bits asked for, zeros up to the end of the last word, and nothing beyond.
+// Every count and all kinds of beginnings: the bits asked for, zeros up to the end of the last
+// word, and nothing beyond.
 template <class Key>
 void compare_batches(const broom_filter& filter, const std::vector<Key>& asked, const std::vector<bool>& expected) {
     constexpr std::uint64_t untouched = 0xaaaaaaaaaaaaaaaa;
@@ -248,7 +251,8 @@ INSTANTIATE_TEST_SUITE_P(all, broom_batch,
                                           testing::Values(8u, 12u)),
                          name_of);
 
-// ---- inserts --------------------------------------------------------------------------------------------------------
+// ---- inserts
+// --------------------------------------------------------------------------------------------------------
 
 TEST(broom_batches, inserts_leave_what_single_inserts_leave) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
@@ -373,7 +377,8 @@ TEST(broom_batches, the_filter_grows_in_the_middle_of_batches) {
     }
 }
 
-// The store has committed all of them beforehand: R is far ahead of the filter from the first key on.
+// The store has committed all of them beforehand: R is far ahead of the filter from the first key
+// on.
 TEST(broom_batches, one_batch_far_larger_than_the_filter_makes_it_grow) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         stocked s{options_for(100, rate, true)};
@@ -405,7 +410,8 @@ TEST(broom_batches, a_store_that_fails_loses_nothing_and_the_batch_can_be_repeat
                 // It holds keys that are there already, for which R has to be asked.
                 const integers batch = integers{keys}.subspan(500);
                 ASSERT_TRUE(remote.set_plan({.rules = {fault_rule::from(kind, 0, fault_scope::ranges, 2)}}));
-                // Keys that would need a look into R take entries, or the batch ends with an error: nothing is lost.
+                // Keys that would need a look into R take entries, or the batch ends with an error:
+                // nothing is lost.
                 const auto during = s.filter.insert(batch, remote);
                 struck += remote.counts().injected() > 0 ? 1u : 0u;
                 s.expect_all(before);
@@ -447,7 +453,8 @@ TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
         }
         EXPECT_GT(remote.counts().injected(), 10u);
         s.expect_all(keys);
-        // Keys that came twice while R could not be read have two places until their bins are renewed.
+        // Keys that came twice while R could not be read have two places until their bins are
+        // renewed.
         EXPECT_GE(s.filter.stats().keys, keys.size());
         ASSERT_TRUE(s.filter.rebuild(s.remote));
         s.expect_all(keys);

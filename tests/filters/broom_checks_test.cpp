@@ -1,4 +1,5 @@
-// The checks of tests/support/broom_checks.hpp on the filter proper. tests/planted shows that each of them can fail.
+// The checks of tests/support/broom_checks.hpp on the filter proper. tests/planted shows that each
+// of them can fail.
 #include "tests/support/broom_checks.hpp"
 
 #include <gtest/gtest.h>

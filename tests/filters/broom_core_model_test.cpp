@@ -1,4 +1,5 @@
-// The broom filter's operations against an exact set, with an audit of every bin after every step on small filters.
+// The broom filter's operations against an exact set, with an audit of every bin after every step
+// on small filters.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -98,7 +99,8 @@ TEST_P(broom_core_model, every_step_on_a_small_filter_keeps_every_key_and_the_la
             w.audit();
             if (testing::Test::HasFailure()) return;
         }
-        // A dead slot matches nothing; only a key whose bin was renewed may match again, with probability ε.
+        // A dead slot matches nothing; only a key whose bin was renewed may match again, with
+        // probability ε.
         EXPECT_LE(w.answered_after_erase, 3 + w.erased / 50);
     }
 }
@@ -112,7 +114,8 @@ TEST_P(broom_core_model, repeated_queries_of_found_false_positives_stay_negative
         const std::uint64_t key = (std::uint64_t{1} << 40) + i;
         if (w.query(key)) found.push_back(key);
     }
-    // All of them once more: what a renewal forgot may come back with probability ε each, the rest must not.
+    // All of them once more: what a renewal forgot may come back with probability ε each, the rest
+    // must not.
     std::uint64_t again = 0;
     for (const std::uint64_t key : found) again += w.query(key) ? 1u : 0u;
     EXPECT_LE(again, 10 + found.size() / 50);
@@ -165,7 +168,8 @@ TEST(broom_core, adapting_beside_a_key_on_its_way_in_loses_neither) {
         world w{1, 0x1p-8, seed};
         const auto keys = keys_with_one_base(w, 3);
         w.insert(keys[0]);
-        // The second is in R, as the store commits first, and has no slot yet: whose stream is the slot's?
+        // The second is in R, as the store commits first, and has no slot yet: whose stream is the
+        // slot's?
         ASSERT_TRUE(w.remote.put(w.hash(keys[1]), key_view{reinterpret_cast<const std::byte*>(&keys[1]), 8}));
         ASSERT_TRUE(w.filter.contains(w.hash(keys[2])));
         auto from = w.source(keys[2]);

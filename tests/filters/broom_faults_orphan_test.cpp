@@ -1,6 +1,6 @@
-// A key that left R while the filter was not told (an erase whose reply was lost, or one that is under way) leaves a
-// slot or a backyard entry without owner. A new key that happens to match it may take it over only if its own
-// look-ups find it there.
+// A key that left R while the filter was not told (an erase whose reply was lost, or one that is
+// under way) leaves a slot or a backyard entry without owner. A new key that happens to match it
+// may take it over only if its own look-ups find it there.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// A store that fails, lies or does not answer inside insert, erase, adapt, grow and rebuild: the error comes back,
-// the filter is as it was, no key is lost, and the operation succeeds when the store has recovered.
+// A store that fails, lies or does not answer inside insert, erase, adapt, grow and rebuild: the
+// error comes back, the filter is as it was, no key is lost, and the operation succeeds when the
+// store has recovered.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -31,8 +32,8 @@ struct step {
     std::uint64_t key = 0;
 };
 
-// A filter of three bins, fuller than its lines, that has learnt and buried; and what is done to it while the store
-// is bad.
+// A filter of three bins, fuller than its lines, that has learnt and buried; and what is done to it
+// while the store is bad.
 class bad_store : public test::broom_world<broom_filter> {
   public:
     explicit bad_store(bool grows = true)
@@ -92,8 +93,8 @@ class bad_store : public test::broom_world<broom_filter> {
         }
         return {};
     }
-    // Performs it; after an error all that R holds is still answered, and nothing has changed but how far a sweep has
-    // come.
+    // Performs it; after an error all that R holds is still answered, and nothing has changed but
+    // how far a sweep has come.
     [[nodiscard]] bool attempt(const step& s, const std::string& when) {
         const auto before = draw_portrait();
         const auto outcome = perform(s);

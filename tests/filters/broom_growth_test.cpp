@@ -1,5 +1,6 @@
-// How often a filter grows: a bin that overflowed in the table a growth was leading to was refused as `full`, because whoever made
-// room for it finished that growth and began no other; and one that was still to move made it grow twice.
+// How often a filter grows: a bin that overflowed in the table a growth was leading to was refused
+// as `full`, because whoever made room for it finished that growth and began no other; and one that
+// was still to move made it grow twice.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -71,7 +72,8 @@ TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_o
     EXPECT_EQ(filter.stats().keys, stored.size());
 }
 
-// A bin with more than two thirds of its backyard in use makes the filter grow; until the sweep comes to it, it gets more.
+// A bin with more than two thirds of its backyard in use makes the filter grow; until the sweep
+// comes to it, it gets more.
 TEST(broom_growth, a_crowded_bin_that_has_yet_to_move_makes_the_filter_grow_once) {
     auto filter = *broom_filter::make({.capacity = 2000, .hash = hasher{hash_key::from_seed(12)}, .repeatable = 7});
     map_that_goes_down remote;

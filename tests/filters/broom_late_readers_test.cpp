@@ -1,4 +1,5 @@
-// Readers who come late: they still have the state of a table whose pages growth has given back, read zeros, and must find out.
+// Readers who come late: they still have the state of a table whose pages growth has given back,
+// read zeros, and must find out.
 #include <gtest/gtest.h>
 
 #include <atomic>

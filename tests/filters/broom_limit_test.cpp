@@ -1,4 +1,5 @@
-// memory_limit: what the filter may take, what happens when it has, and that nobody is lost over it.
+// memory_limit: what the filter may take, what happens when it has, and that nobody is lost over
+// it.
 #include <gtest/gtest.h>
 
 #include <algorithm>

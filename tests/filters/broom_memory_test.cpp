@@ -1,4 +1,5 @@
-// Memory of the broom filter: every byte is counted, growth takes it when it needs it and gives it back when it does not.
+// Memory of the broom filter: every byte is counted, growth takes it when it needs it and gives it
+// back when it does not.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -193,7 +194,8 @@ TEST(broom_memory, growth_gives_the_old_pages_back_as_it_takes_new_ones) {
         while (w.state().bins == p.bins) {
             w.insert_more(16);
             peak = std::max(peak, w.bytes());
-            // What is counted for the old lines and the new ones together is never less than what the old ones really have.
+            // What is counted for the old lines and the new ones together is never less than what
+            // the old ones really have.
             if (w.state().bins == p.bins && ++steps % 400 == 0) {
                 const std::uint64_t old = resident_bytes(w.state().lines, 64 * (p.bins + 1));
                 ASSERT_LE(old, w.filter->details().line_bytes);

@@ -1,5 +1,6 @@
-// The model test at length: more small filters, and filters of tens of thousands of keys with the truth in a bitmap,
-// scanned in batches. With broom_model_test.cpp these are the 5·10^7 operations of every `./test`.
+// The model test at length: more small filters, and filters of tens of thousands of keys with the
+// truth in a bitmap, scanned in batches. With broom_model_test.cpp these are the 5·10^7 operations
+// of every `./test`.
 #include <gtest/gtest.h>
 
 #include <string>

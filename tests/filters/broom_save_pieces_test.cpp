@@ -1,5 +1,6 @@
-// Saving a broom filter by pieces: no operation waits for the sink, the memory it takes does not grow with the filter, and
-// whatever is inserted, erased or moved by growth between two pieces, no key is missing from the file.
+// Saving a broom filter by pieces: no operation waits for the sink, the memory it takes does not
+// grow with the filter, and whatever is inserted, erased or moved by growth between two pieces, no
+// key is missing from the file.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -107,7 +108,8 @@ TEST(broom_save_pieces, no_operation_waits_for_the_sink) {
         std::unique_lock held{mutex};
         changed.wait(held, [&] { return in_sink; });
     }
-    // In all ranges, those that are saved already and those that are not; queries, counts, and growth from end to end.
+    // In all ranges, those that are saved already and those that are not; queries, counts, and
+    // growth from end to end.
     for (std::uint64_t key = keys; key < keys + 5'000; ++key) w.put(key);
     for (std::uint64_t key = 0; key < 1'000; ++key) w.erase(3 * key);
     EXPECT_EQ(w.filter.stats().keys, keys + 4'000);
@@ -158,7 +160,8 @@ TEST(broom_save_pieces, memory_does_not_grow_with_the_filter) {
     }
 }
 
-// Operations between any two pieces, in the thread that saves: they would deadlock on any lock that a save holds.
+// Operations between any two pieces, in the thread that saves: they would deadlock on any lock that
+// a save holds.
 struct between_pieces {
     const char* name;
     std::uint64_t capacity;
@@ -241,8 +244,9 @@ TEST(broom_save_pieces, a_filter_that_grows_twice_meanwhile_is_not_saved_and_say
     EXPECT_TRUE(loaded->audit(w.remote));
 }
 
-// A bin of the last positions is saved first, under a code that no other bin has. Then it is renewed, and another bin so often
-// that every free code would get another number: the file would say the wrong salt of the saved bin.
+// A bin of the last positions is saved first, under a code that no other bin has. Then it is
+// renewed, and another bin so often that every free code would get another number: the file would
+// say the wrong salt of the saved bin.
 TEST(broom_save_pieces, codes_of_salts_mean_the_same_until_the_end_of_a_save) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     broom_options options = options_for(100'000);
@@ -277,7 +281,8 @@ TEST(broom_save_pieces, codes_of_salts_mean_the_same_until_the_end_of_a_save) {
     EXPECT_TRUE(loaded->audit(w.remote));
 }
 
-// Writers that never stop, saves beside them, each loaded and caught up while the writers hold still for a moment.
+// Writers that never stop, saves beside them, each loaded and caught up while the writers hold
+// still for a moment.
 TEST(broom_save_pieces, saves_beside_writers_lose_nothing) {
     constexpr unsigned writers = 2;
     const auto steps = test::effort(30'000, 4'000, 300'000);

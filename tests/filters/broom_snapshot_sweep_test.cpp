@@ -1,5 +1,5 @@
-// Snapshots of the broom filter, damaged and forged in bulk: the figures of snapshot_sweep_test.cpp for a filter with a
-// remote map, in the middle of a growth and at rest.
+// Snapshots of the broom filter, damaged and forged in bulk: the figures of snapshot_sweep_test.cpp
+// for a filter with a remote map, in the middle of a growth and at rest.
 #include <gtest/gtest.h>
 
 #include <algorithm>

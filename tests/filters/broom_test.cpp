@@ -120,8 +120,8 @@ TEST(broom, a_loaded_filter_answers_as_before_and_draws_salts_of_its_own) {
     }
 }
 
-// What was learnt after the snapshot is lost with the restart; the first mistake of an old epoch ends it, so that the others
-// come back with probability ε only.
+// What was learnt after the snapshot is lost with the restart; the first mistake of an old epoch
+// ends it, so that the others come back with probability ε only.
 TEST(broom, an_old_snapshot_costs_one_certain_mistake_a_bin) {
     std::uint64_t again = 0;
     constexpr std::uint64_t games = 100;

@@ -1,5 +1,6 @@
-// The history check of broom_history.hpp: writers, readers, readers of batches, adapters, growth and rebuilding on
-// one filter. Made for ThreadSanitizer; natively it runs more events in less time.
+// The history check of broom_history.hpp: writers, readers, readers of batches, adapters, growth
+// and rebuilding on one filter. Made for ThreadSanitizer; natively it runs more events in less
+// time.
 #include <gtest/gtest.h>
 
 #include <string>

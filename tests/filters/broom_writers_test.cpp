@@ -1,7 +1,9 @@
-// Who may write without a lock: the first thread alone, until a second one comes; and never two at once.
+// Who may write without a lock: the first thread alone, until a second one comes; and never two at
+// once.
 //
-// Where the kernel has no barrier for us, and where a sanitizer watches, a filter is shared from the start: then the tests
-// of the owner's rights are skipped, and those of exclusion are about plain locks.
+// Where the kernel has no barrier for us, and where a sanitizer watches, a filter is shared from
+// the start: then the tests of the owner's rights are skipped, and those of exclusion are about
+// plain locks.
 #include "filters/broom/writers.hpp"
 
 #include <gtest/gtest.h>
@@ -37,8 +39,8 @@ bool enters_alone(writers& all) {
     return alone;
 }
 
-// Two plain numbers that only one thread at a time may change, and the lock of those who are not alone, as table::lock
-// has it.
+// Two plain numbers that only one thread at a time may change, and the lock of those who are not
+// alone, as table::lock has it.
 class plain_pair {
   public:
     // Dawdles between the two. True: it was alone.
@@ -163,7 +165,8 @@ TEST_F(broom_owner, an_owner_that_has_ended_holds_nobody_up) {
     std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
 }
 
-// A thread may be given the place in memory, and so the rights, of one that has ended: it is then the owner.
+// A thread may be given the place in memory, and so the rights, of one that has ended: it is then
+// the owner.
 TEST(broom_writers, threads_one_after_the_other_lose_no_step) {
     plain_pair pair;
     for (int i = 0; i < 50; ++i) {
@@ -208,8 +211,9 @@ TEST(broom_writers, never_two_at_once) {
     }
 }
 
-// The owner's word that it is at work may still wait in its processor when somebody objects: what the barrier is for. The
-// steps are long, so that two that overlap meet, and the second thread comes at no particular moment of them.
+// The owner's word that it is at work may still wait in its processor when somebody objects: what
+// the barrier is for. The steps are long, so that two that overlap meet, and the second thread
+// comes at no particular moment of them.
 TEST(broom_writers, who_objects_at_any_moment_does_not_overlook_the_owner) {
     const std::uint64_t rounds = test::effort(2000, 100, 50'000);
     std::vector<plain_pair> pairs(rounds);
@@ -236,14 +240,14 @@ TEST(broom_writers, who_objects_at_any_moment_does_not_overlook_the_owner) {
     }
 }
 
-// One thread writes alone, a second one joins it at another moment in every round, and a third asks for everything that has
-// been inserted so far.
+// One thread writes alone, a second one joins it at another moment in every round, and a third asks
+// for everything that has been inserted so far.
 class shared_insertion {
   public:
     shared_insertion(const broom_options& options, std::uint64_t keys_each)
         : keys_each_{keys_each}, filter_{*broom_filter::make(options)} {
-        // The store has committed everything beforehand, so that nothing but the filter stands between the writers. But a
-        // filter that grows must not be outrun by R.
+        // The store has committed everything beforehand, so that nothing but the filter stands
+        // between the writers. But a filter that grows must not be outrun by R.
         if (!options.grows) {
             for (std::uint64_t key = 0; key < 2 * keys_each; ++key) commit(key);
         }
@@ -343,7 +347,8 @@ TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_and_the_filter_gr
     share_at_many_moments(300, true);
 }
 
-// A lone writer and a reader of batches: keys come in batches of all sizes, and some that nobody asks for come and go.
+// A lone writer and a reader of batches: keys come in batches of all sizes, and some that nobody
+// asks for come and go.
 class lone_writer {
   public:
     lone_writer(const broom_options& options, std::size_t count) : keys_(count), filter_{*broom_filter::make(options)} {

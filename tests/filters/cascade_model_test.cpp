@@ -1,5 +1,6 @@
-// Chance drives a cascade and an exact model side by side; then with a store that fails and lies, in records and index alike.
-// tests/support/cascade_world.hpp is what judges every single step. And the levels over two single-hash sets, in step.
+// Chance drives a cascade and an exact model side by side; then with a store that fails and lies,
+// in records and index alike. tests/support/cascade_world.hpp is what judges every single step. And
+// the levels over two single-hash sets, in step.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -65,7 +66,8 @@ TEST(cascade_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_b
     std::uint64_t failures = 0, struck = 0, audits = 0;
     for (const double rate : {0.5, 0.1}) {
         for (const double share : {0.02, 0.3}) {
-            // Room for all keys there are: one that a failing R left half inserted must not make the filter full.
+            // Room for all keys there are: one that a failing R left half inserted must not make
+            // the filter full.
             test::cascade_world w{test::cascade_made(60, rate, 7), 60};
             for (int round = 0; round < 8; ++round) {
                 w.set_faults(share);
@@ -95,7 +97,8 @@ TEST(cascade_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_b
     EXPECT_GT(audits, 300u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed one.
+// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
+// one.
 TEST(cascade_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const bool in_index : {false, true}) {
@@ -134,7 +137,8 @@ TEST(cascade_model, every_call_of_an_operation_may_fail_in_every_way) {
     EXPECT_GT(struck, 80u);
 }
 
-// ---- the levels over any single-hash set ------------------------------------------------------------------------------
+// ---- the levels over any single-hash set
+// ------------------------------------------------------------------------------
 
 // The dullest one that will do.
 class map_set {

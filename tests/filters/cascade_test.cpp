@@ -143,7 +143,8 @@ TEST(cascade, after_n_queries_all_hash_functions_are_new) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// [broom18 §4.3]: y, for whom x was a false positive, leaves and comes back. Where that forgets, x is a false positive again.
+// [broom18 §4.3]: y, for whom x was a false positive, leaves and comes back. Where that forgets, x
+// is a false positive again.
 TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
     std::uint64_t attacks = 0, again = 0;
     test::cascade_world w{test::cascade_made(20'000, 1.0 / 16)};
@@ -170,7 +171,8 @@ TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// A hash that sees the first letter only: "a1" and "a2" are two keys of one digest, "a3" an absent key with the same.
+// A hash that sees the first letter only: "a1" and "a2" are two keys of one digest, "a3" an absent
+// key with the same.
 digest first_letter(const void*, key_view key) noexcept {
     const auto letter = std::to_integer<std::uint64_t>(key.data[0]);
     return {letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
@@ -212,7 +214,8 @@ TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {
     EXPECT_EQ(saved.error().code(), error_code::unsupported);
 }
 
-// ---- R that lies ------------------------------------------------------------------------------------------------------
+// ---- R that lies
+// ------------------------------------------------------------------------------------------------------
 
 TEST(cascade, an_index_that_lost_a_record_is_an_error_and_costs_no_key) {
     test::cascade_world w{test::cascade_made(300, 0.25)};
@@ -292,7 +295,8 @@ TEST(cascade, an_r_that_throws_is_an_r_that_fails) {
     EXPECT_EQ(filter->stats().keys, 99u);
 }
 
-// ---- space ------------------------------------------------------------------------------------------------------------
+// ---- space
+// ------------------------------------------------------------------------------------------------------------
 
 TEST(cascade, the_table_is_as_large_as_bits_for_says_and_adapting_does_not_change_it) {
     for (const double rate : {0.25, 1.0 / 256}) {
@@ -312,7 +316,8 @@ TEST(cascade, the_table_is_as_large_as_bits_for_says_and_adapting_does_not_chang
     }
 }
 
-// ---- snapshots --------------------------------------------------------------------------------------------------------
+// ---- snapshots
+// --------------------------------------------------------------------------------------------------------
 
 std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
     test::cascade_world w{test::cascade_made(capacity, rate, capacity)};

@@ -1,5 +1,6 @@
-// Threads ask for members of a cascade while others change it, and it gets new hash functions all the time; small, so that they
-// meet: a look-up in the middle of a move must find its key in one level or the other.
+// Threads ask for members of a cascade while others change it, and it gets new hash functions all
+// the time; small, so that they meet: a look-up in the middle of a move must find its key in one
+// level or the other.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -44,7 +45,8 @@ void read_until(const std::atomic<bool>& done, shared_cascade& shared, std::uint
     } while (!done);
 }
 
-// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and then.
+// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and
+// then.
 void write(shared_cascade& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps) {
     test::splitmix chance{first_key};
     std::vector<bool> mine(keys);

@@ -1,5 +1,5 @@
-// Batches of with_oracle and sampled_filter: the answers of single look-ups for every size and instruction set, by the filter's own
-// batch and not key by key.
+// Batches of with_oracle and sampled_filter: the answers of single look-ups for every size and
+// instruction set, by the filter's own batch and not key by key.
 #include "genista/detail/filters/class_batches.hpp"
 
 #include <gtest/gtest.h>

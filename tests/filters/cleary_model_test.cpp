@@ -1,5 +1,6 @@
-// cleary_filter against a std::set of values: after every operation the same answer and the same bytes, in tables filled to the last
-// cell, with clusters that go round the end and offsets that have run out of bits.
+// cleary_filter against a std::set of values: after every operation the same answer and the same
+// bytes, in tables filled to the last cell, with clusters that go round the end and offsets that
+// have run out of bits.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// cleary_filter by example: what it costs, what it refuses, what it does when it is full, and bytes that are no table.
-// The typed tests (local_filters, filter_snapshot, rates, snapshot_sweep) have what it shares with other filters.
+// cleary_filter by example: what it costs, what it refuses, what it does when it is full, and bytes
+// that are no table. The typed tests (local_filters, filter_snapshot, rates, snapshot_sweep) have
+// what it shares with other filters.
 #include "genista/filters/cleary.hpp"
 
 #include <gtest/gtest.h>
@@ -158,7 +159,8 @@ TEST(cleary, batches_equal_single_look_ups_at_every_load_and_width) {
     }
 }
 
-// ---- bytes that are no table ----------------------------------------------------------------------------------------------
+// ---- bytes that are no table
+// ----------------------------------------------------------------------------------------------
 
 std::size_t place_of(std::span<const std::byte> part, const test::file_bytes& file) {
     return static_cast<std::size_t>(part.data() - file.data());
@@ -182,7 +184,8 @@ TEST(cleary_snapshot, every_turned_bit_of_the_blocks_is_refused) {
     }
 }
 
-// A remainder may become another one, where the order stays: then it is a sound table with as many values.
+// A remainder may become another one, where the order stays: then it is a sound table with as many
+// values.
 TEST(cleary_snapshot, turned_bits_of_remainders_are_refused_or_another_set) {
     const test::file_bytes file = test::saved(filled_at(0.8, 500));
     const auto view = open_snapshot(file);
@@ -226,7 +229,8 @@ TEST(cleary_snapshot, parameters_that_contradict_each_other_are_refused) {
         EXPECT_FALSE(with(68, 8, wrong)) << "blocks";
 }
 
-// One block of 60 bytes, all taken, every run one cell further on than it need be: sound, but not what inserts would have made.
+// One block of 60 bytes, all taken, every run one cell further on than it need be: sound, but not
+// what inserts would have made.
 TEST(cleary_snapshot, a_full_table_turned_by_a_cell_is_refused) {
     cleary_filter filter = made({57, 0x1p-8, hasher{hash_key::from_seed(3)}, 0.95});
     ASSERT_EQ(filter.cells(), 60u);

@@ -1,4 +1,5 @@
-// optimal_filter and spectral_filter: never too few, erase as the caller vouches, what is refused, batches, snapshots.
+// optimal_filter and spectral_filter: never too few, erase as the caller vouches, what is refused,
+// batches, snapshots.
 #include "genista/detail/filters/counting_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -131,7 +132,8 @@ TYPED_TEST(counting_filters, batches_answer_as_single_queries_do) {
     }
 }
 
-// The same bytes and the same answers, with and without the newer instructions; while it is empty, too, and as bins are split.
+// The same bytes and the same answers, with and without the newer instructions; while it is empty,
+// too, and as bins are split.
 TYPED_TEST(counting_filters, answer_alike_with_every_instruction_set) {
     constexpr std::uint64_t most = 8'000;
     std::vector<std::uint64_t> keys(2 * most + 13);
@@ -198,7 +200,8 @@ TYPED_TEST(counting_filters, refuse_what_cannot_be) {
     EXPECT_NE(made.error().message().find("allowed is less than 2^61 - 1"), std::string_view::npos);
 }
 
-// It follows the keys that there are, and what each costs rises with the logarithm of capacity over keys: what the header says.
+// It follows the keys that there are, and what each costs rises with the logarithm of capacity over
+// keys: what the header says.
 TYPED_TEST(counting_filters, are_as_large_as_their_keys_and_the_logarithm_of_the_room_left) {
     for (const std::uint64_t keys : {1'000u, 10'000u, 40'000u}) {
         auto filter = seeded<TypeParam>(40'000);

@@ -1,5 +1,6 @@
-// Fill to failure, a thousand times: up to its capacity a filter of the cuckoo family is never full, beyond it always, and the key
-// that it refuses has changed nothing (reliability: "a failed insert drops another key").
+// Fill to failure, a thousand times: up to its capacity a filter of the cuckoo family is never
+// full, beyond it always, and the key that it refuses has changed nothing (reliability: "a failed
+// insert drops another key").
 #include <gtest/gtest.h>
 
 #include <cstdint>

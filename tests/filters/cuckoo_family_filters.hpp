@@ -23,8 +23,8 @@ struct cuckoo_names {
     }
 };
 
-// From the classic two tables, where new hash functions are found by chance, to what people use. Swapping needs somebody to swap
-// with.
+// From the classic two tables, where new hash functions are found by chance, to what people use.
+// Swapping needs somebody to swap with.
 struct cuckoo_form {
     unsigned tables, bin_slots;
     double load;

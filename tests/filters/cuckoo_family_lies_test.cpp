@@ -1,5 +1,6 @@
-// What R says is checked before a filter of the cuckoo family believes it: a record that does not belong where it was found is an
-// error, never a key that pushes another out. And what changes while R is read, or was left in doubt before, is no lie.
+// What R says is checked before a filter of the cuckoo family believes it: a record that does not
+// belong where it was found is an error, never a key that pushes another out. And what changes
+// while R is read, or was left in doubt before, is no lie.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +34,8 @@ std::vector<std::uint64_t> occupied(memory_slots& slots) {
     return numbers;
 }
 
-// Another key in one slot, or none, for good: whoever reads it says so, and new hash functions read all.
+// Another key in one slot, or none, for good: whoever reads it says so, and new hash functions read
+// all.
 TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that_do_not_fit) {
     const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
     ASSERT_TRUE(relaying.has_value());

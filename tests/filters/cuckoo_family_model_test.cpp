@@ -1,5 +1,6 @@
-// Chance drives each filter of the cuckoo family and an exact model side by side, in small tables, where new hash functions are
-// often needed; then with a store that fails and lies. tests/support/cuckoo_world.hpp is what judges every single step.
+// Chance drives each filter of the cuckoo family and an exact model side by side, in small tables,
+// where new hash functions are often needed; then with a store that fails and lies.
+// tests/support/cuckoo_world.hpp is what judges every single step.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -100,7 +101,8 @@ TYPED_TEST(cuckoo_family_model, a_store_that_fails_and_lies_costs_no_key_and_not
     EXPECT_GT(audits, 300u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed one.
+// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
+// one.
 TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {

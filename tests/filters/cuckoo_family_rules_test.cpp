@@ -1,4 +1,5 @@
-// What a mistake teaches each filter of the cuckoo family, exactly as [acf §2.3-2.5] has it. R's slots show where keys lie.
+// What a mistake teaches each filter of the cuckoo family, exactly as [acf §2.3-2.5] has it. R's
+// slots show where keys lie.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -220,7 +221,8 @@ TEST(swapping_rule, changes_places_within_the_bin) {
     }
 }
 
-// 64 bits in all, of which twelve count: many keys share a digest, which no fingerprint can tell apart. R can.
+// 64 bits in all, of which twelve count: many keys share a digest, which no fingerprint can tell
+// apart. R can.
 digest twelve_bits(const void*, key_view key) noexcept {
     const digest whole = hasher{hash_key::from_seed(1)}(key);
     return {whole.position & 0xfff0'0000'0000'0000, 0x1234'5678'9abc'def1};

@@ -1,5 +1,5 @@
-// Snapshots of the cuckoo family: equal after a round trip, refused where parameters and table contradict each other; damaged and
-// forged in bulk, with the figures of snapshot_sweep_test.cpp.
+// Snapshots of the cuckoo family: equal after a round trip, refused where parameters and table
+// contradict each other; damaged and forged in bulk, with the figures of snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -65,8 +65,8 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, every_bit_flip_is_refused) {
     test::expect_bit_flips_refused<TypeParam>(lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12));
 }
 
-// docs/format.md: after the common 56 bytes tables, slots a bin, fingerprint bits, selector bits (u32 each), bins (u64), load
-// (f64) and four salts.
+// docs/format.md: after the common 56 bytes tables, slots a bin, fingerprint bits, selector bits
+// (u32 each), bins (u64), load (f64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;
 
 TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_table_are_refused) {

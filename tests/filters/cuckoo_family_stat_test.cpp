@@ -1,6 +1,7 @@
-// The cuckoo family's rate for keys never asked before, by the rule of docs/papers.md: broken iff the count exceeds the 1 - 1e-9
-// quantile of Binomial(trials, rate); with 10^4/rate trials a rate 10 % too high is caught 999 times in 1000. And where the rate
-// comes from: bins and fingerprints that are uniform and independent. Fixed seeds.
+// The cuckoo family's rate for keys never asked before, by the rule of docs/papers.md: broken iff
+// the count exceeds the 1 - 1e-9 quantile of Binomial(trials, rate); with 10^4/rate trials a rate
+// 10 % too high is caught 999 times in 1000. And where the rate comes from: bins and fingerprints
+// that are uniform and independent. Fixed seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +25,8 @@ template <class F>
 class cuckoo_family_rates : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_rates, test::cuckoo_family, test::cuckoo_names);
 
-// The keys 0 .. keys-1; `repairs` absent keys are adapted away, which must not make it worse for others.
+// The keys 0 .. keys-1; `repairs` absent keys are adapted away, which must not make it worse for
+// others.
 template <class Filter>
 Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::uint64_t repairs) {
     cuckoo_options options;
@@ -63,8 +65,9 @@ std::uint64_t false_positives(const Filter& filter, std::uint64_t trials) {
     return hits;
 }
 
-// Kept at capacity, and no better than it should be: a filter that denies too much has lost keys or counts its bits wrongly. The
-// promise is the sum over slots; the truth, one minus the product, lies below it by half its square.
+// Kept at capacity, and no better than it should be: a filter that denies too much has lost keys or
+// counts its bits wrongly. The promise is the sum over slots; the truth, one minus the product,
+// lies below it by half its square.
 TYPED_TEST(cuckoo_family_rates, are_what_bits_and_load_say_before_and_after_repairs) {
     for (const unsigned bits : {8u, 12u}) {
         for (const std::uint64_t repairs : {0u, 2'000u}) {
@@ -95,7 +98,8 @@ TYPED_TEST(cuckoo_family_rates, a_lie_of_one_bit_is_caught) {
     EXPECT_GT(false_positives(filter, trials), lab::most_plausible_hits(trials, promised));
 }
 
-// Every cell of a table of counts is plausible, from above and from below. A false alarm: cells · 2 · 10^-9.
+// Every cell of a table of counts is plausible, from above and from below. A false alarm: cells · 2
+// · 10^-9.
 void expect_uniform(const std::vector<std::uint64_t>& counts, std::uint64_t trials, const char* what) {
     const double share = 1.0 / static_cast<double>(counts.size());
     const std::uint64_t most = lab::most_plausible_hits(trials, share);
@@ -107,7 +111,8 @@ void expect_uniform(const std::vector<std::uint64_t>& counts, std::uint64_t tria
         const double mean = static_cast<double>(trials) * share;
         chi += (static_cast<double>(count) - mean) * (static_cast<double>(count) - mean) / mean;
     }
-    // All cells together: chi-square, within six standard deviations of its mean (normal at these sizes; 10^-9).
+    // All cells together: chi-square, within six standard deviations of its mean (normal at these
+    // sizes; 10^-9).
     const auto freedom = static_cast<double>(counts.size() - 1);
     EXPECT_NEAR(chi, freedom, 6 * std::sqrt(2 * freedom)) << what;
 }

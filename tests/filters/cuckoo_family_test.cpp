@@ -1,5 +1,5 @@
-// What every filter of the cuckoo family must do, whatever its rule: typed over all of them. What a mistake teaches each is in
-// cuckoo_family_rules_test.cpp.
+// What every filter of the cuckoo family must do, whatever its rule: typed over all of them. What a
+// mistake teaches each is in cuckoo_family_rules_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Filters of the cuckoo family among threads: who was inserted before is never denied, while others insert, erase, adapt and lay
-// all keys anew; and what several writers leave behind agrees with R.
+// Filters of the cuckoo family among threads: who was inserted before is never denied, while others
+// insert, erase, adapt and lay all keys anew; and what several writers leave behind agrees with R.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -59,7 +59,8 @@ void read_until(const std::atomic<bool>& done, shared_filter<Filter>& shared, st
     } while (!done);
 }
 
-// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and then.
+// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and
+// then.
 template <class Filter>
 void write(shared_filter<Filter>& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps,
            std::uint64_t seed) {

@@ -1,4 +1,5 @@
-// cuckoo_partial_filter against an exact multiset, and filled until it refuses: no key is ever lost (its I1 and I2).
+// cuckoo_partial_filter against an exact multiset, and filled until it refuses: no key is ever lost
+// (its I1 and I2).
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,6 @@
-// No memory for the daisy Bloom filters: every allocation of make, save and load fails once; the answer is an error, and nothing is half made.
-// Look-ups and inserts allocate nothing. Part of allocation_test.cpp: the failing allocator may be in one file of an executable only.
+// No memory for the daisy Bloom filters: every allocation of make, save and load fails once; the
+// answer is an error, and nothing is half made. Look-ups and inserts allocate nothing. Part of
+// allocation_test.cpp: the failing allocator may be in one file of an executable only.
 #pragma once
 
 #include <gtest/gtest.h>

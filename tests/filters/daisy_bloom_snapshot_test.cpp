@@ -1,7 +1,9 @@
-// Snapshots of daisy_bloom_filter and weighted_bloom_filter: round trips, the plan among them; every truncation and bit flip refused; what
-// contradicts itself refused; forgeries with valid checksums give an error or a sound filter; and golden files.
+// Snapshots of daisy_bloom_filter and weighted_bloom_filter: round trips, the plan among them;
+// every truncation and bit flip refused; what contradicts itself refused; forgeries with valid
+// checksums give an error or a sound filter; and golden files.
 //
-// The golden files were written by this test with GENISTA_WRITE_GOLDEN=1, which writes those that do not exist and never another.
+// The golden files were written by this test with GENISTA_WRITE_GOLDEN=1, which writes those that
+// do not exist and never another.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -189,9 +191,11 @@ TEST(weighted_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_
     expect_forgeries_are_sound<weighted_bloom_filter>({saved(filled_weighted())});
 }
 
-// ---- golden: pinned, not derived ------------------------------------------------------------------------------------------------
+// ---- golden: pinned, not derived
+// ------------------------------------------------------------------------------------------------
 
-// How many of 20,000 absent keys pass, and the sum of their numbers; made_up() tells their classes or odds.
+// How many of 20,000 absent keys pass, and the sum of their numbers; made_up() tells their classes
+// or odds.
 struct mistakes {
     std::uint64_t count = 0, sum = 0;
     friend bool operator==(const mistakes&, const mistakes&) = default;

@@ -1,8 +1,10 @@
-// Rates of daisy_bloom_filter by the rule of docs/papers.md: over queries in the plan's shares the rate is at most the plan's expected one, in
-// all layouts, small tables and large. 10^4/rate trials; fixed seeds.
+// Rates of daisy_bloom_filter by the rule of docs/papers.md: over queries in the plan's shares the
+// rate is at most the plan's expected one, in all layouts, small tables and large. 10^4/rate
+// trials; fixed seeds.
 //
-// Tables vary: the rate of the small ones is judged over many filters, and all get a margin of three deviations for how full they happen to
-// be, 10 to 13 %. So a rate that is a quarter too high is caught 999 times in 1000; one a tenth too low is called a waste of bits.
+// Tables vary: the rate of the small ones is judged over many filters, and all get a margin of
+// three deviations for how full they happen to be, 10 to 13 %. So a rate that is a quarter too high
+// is caught 999 times in 1000; one a tenth too low is called a waste of bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,7 +72,8 @@ TEST(daisy_bloom_rates, are_the_expected_ones_in_every_layout) {
                     all.trials += one.trials;
                     all.hits += one.hits;
                 }
-                // The number of probes varies by √(n E[j²]) of n E[j], and the rate of class j by j times as much of the ones'.
+                // The number of probes varies by √(n E[j²]) of n E[j], and the rate of class j by j
+                // times as much of the ones'.
                 const double margin = 1 + 30 / std::sqrt(draws * static_cast<double>(filters)) + 40 / draws;
                 EXPECT_LE(all.hits, lab::most_plausible_hits(all.trials, margin * plan.expected_rate()))
                     << in.rate << (blocked ? ", blocked, " : ", ") << draws << " draws: "

@@ -1,4 +1,5 @@
-// daisy_bloom_filter by example: what classes mean, sizes against the bound, clamping, merging, drift, and everything it refuses.
+// daisy_bloom_filter by example: what classes mean, sizes against the bound, clamping, merging,
+// drift, and everything it refuses.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -119,7 +120,8 @@ TEST(daisy_bloom_size, scattered_tables_are_within_the_bound) {
     }
 }
 
-// Just below 2^-6 the keys that are asked for have seven probes, and the plan expects half of what it did just above.
+// Just below 2^-6 the keys that are asked for have seven probes, and the plan expects half of what
+// it did just above.
 TEST(daisy_bloom_size, a_rate_between_two_classes_shortens_the_table_and_is_met) {
     const daisy_plan plan = test::plan_of_shares({20'000, 0.0156}, {{2, 0.5, 0.001}, {7, 0.5, 0.999}});
     constexpr double wanted = 0.0152;
@@ -135,7 +137,8 @@ TEST(daisy_bloom_size, a_rate_between_two_classes_shortens_the_table_and_is_met)
     for (std::uint64_t key = 0; key < 20'000; ++key) (void)shorter.insert(key, key % 2 == 0 ? 2 : 7);
     for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(shorter.may_contain(key, key % 2 == 0 ? 2 : 7)) << key;
     EXPECT_EQ(shorter.drift().verdict, drift_verdict::as_planned);
-    // 10^6 absent keys: a rate of `wanted` lets more than 15,939 through once in 10^9 runs; a rate 5 % above it nearly always.
+    // 10^6 absent keys: a rate of `wanted` lets more than 15,939 through once in 10^9 runs; a rate
+    // 5 % above it nearly always.
     std::uint64_t hits = 0;
     for (std::uint64_t key = 1'000'000; key < 2'000'000; ++key)
         hits += shorter.may_contain(key, key % 1'000 == 0 ? 2 : 7) ? 1u : 0u;
@@ -180,7 +183,8 @@ TEST(daisy_bloom_size, a_blocked_table_is_larger_by_as_much_as_keeps_the_rate) {
     }
 }
 
-// All keys of the largest class: the formula of blocked_bloom.hpp, a sum over the keys of a line, must give the same.
+// All keys of the largest class: the formula of blocked_bloom.hpp, a sum over the keys of a line,
+// must give the same.
 TEST(daisy_bloom_size, agrees_with_the_poisson_sum_where_all_lanes_are_used) {
     const daisy_plan plan = test::plan_of_shares({1e6, 0x1p-8}, {{8, 1, 1}});
     for (const double load : {10.0, 30.0, 42.0, 60.0}) {

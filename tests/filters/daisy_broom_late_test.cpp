@@ -1,5 +1,6 @@
-// The deferred band of daisy_broom_filter: keys of class 0 are kept after all when mistakes about them have cost as much. What is promised: one wasted read for each
-// distinct key, however many there are; few ranges of R an adapt; bounded memory; no member denied while R or memory fails.
+// The deferred band of daisy_broom_filter: keys of class 0 are kept after all when mistakes about
+// them have cost as much. What is promised: one wasted read for each distinct key, however many
+// there are; few ranges of R an adapt; bounded memory; no member denied while R or memory fails.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,8 +89,9 @@ struct world {
     std::uint64_t most_reads = 0;
 };
 
-// Claim: a mistake comes back with probability at most 2^-8, once, when its range is laid. Sample: 20,000 distinct mistakes, of which a list of 8 KiB holds a
-// fifteenth; 78 are expected at most in all rounds after the first, 150 have a chance below 10^-12. Smallest lie caught: a rate of 2^-7.
+// Claim: a mistake comes back with probability at most 2^-8, once, when its range is laid. Sample:
+// 20,000 distinct mistakes, of which a list of 8 KiB holds a fifteenth; 78 are expected at most in
+// all rounds after the first, 150 have a chance below 10^-12. Smallest lie caught: a rate of 2^-7.
 TEST(daisy_broom_late, one_wasted_read_for_each_distinct_key_however_many_the_list_holds) {
     constexpr std::uint64_t pool = 20'000;
     for (const auto& oracle : {by_three(), all_of_class_0()}) {
@@ -328,7 +330,8 @@ TEST(daisy_broom_late, a_list_takes_memory_as_mistakes_come) {
     EXPECT_FALSE(again.excludes(position));
 }
 
-// A store into which others write while it is read: after the first range was visited, `more` keys are there that nobody has told the filter of.
+// A store into which others write while it is read: after the first range was visited, `more` keys
+// are there that nobody has told the filter of.
 struct filling_up {
     memory_map& store;
     hasher hash;
@@ -348,7 +351,8 @@ struct filling_up {
     }
 };
 
-// Between the look into R and the opening ten times as many keys come: no bin could hold them, and the broom filter does not grow for keys that it does not have.
+// Between the look into R and the opening ten times as many keys come: no bin could hold them, and
+// the broom filter does not grow for keys that it does not have.
 TEST(daisy_broom_late, a_band_that_opened_too_small_grows_for_what_r_holds) {
     memory_map store;
     filter f =

@@ -1,6 +1,8 @@
-// daisy_broom_filter beside a std::set of what R holds. Chance drives both: inserts, erases in all forms, adapts, growth, rebuilding, snapshots, with oracles that
-// have nothing to do with what happens, and with a store that works or fails. No member is ever denied; what adapt() fixed is denied. The list of exceptions is
-// short, so that the deferred band opens on the way: at once, early, or late.
+// daisy_broom_filter beside a std::set of what R holds. Chance drives both: inserts, erases in all
+// forms, adapts, growth, rebuilding, snapshots, with oracles that have nothing to do with what
+// happens, and with a store that works or fails. No member is ever denied; what adapt() fixed is
+// denied. The list of exceptions is short, so that the deferred band opens on the way: at once,
+// early, or late.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +32,8 @@ enum class opinion : unsigned char { right, constant, inverted, shuffled, all_of
 constexpr opinion all_opinions[] = {opinion::right, opinion::constant, opinion::inverted, opinion::shuffled,
                                     opinion::all_of_class_0};
 
-// Keys below 1000 are of class 0, below 2000 of class 9, the others of class 14: so the plan believes.
+// Keys below 1000 are of class 0, below 2000 of class 9, the others of class 14: so the plan
+// believes.
 unsigned class_by(opinion of, std::uint64_t key) {
     constexpr unsigned classes[] = {0, 9, 14};
     const std::uint64_t part = key / 1000 % 3;
@@ -117,7 +120,8 @@ class driven {
     [[nodiscard]] bool held(std::uint64_t key) {
         return *store_.contains(filter_.hash()(key), integer_key{key}.view());
     }
-    // A key that R holds and the filter could not be told of is no member yet; the store takes it back.
+    // A key that R holds and the filter could not be told of is no member yet; the store takes it
+    // back.
     void insert(std::uint64_t key) {
         if (members_.contains(key) && chance_.below(4) != 0) return;
         (void)faulty_.put(filter_.hash()(key), integer_key{key}.view());
@@ -226,7 +230,8 @@ TEST(daisy_broom_model, exceptions_with_room_for_none_cost_reads_and_no_key) {
     EXPECT_EQ(both.fixed(), 0u);
 }
 
-// The list alone: it excludes what was excluded and not admitted since, and forgets only where a bucket is full.
+// The list alone: it excludes what was excluded and not admitted since, and forgets only where a
+// bucket is full.
 TEST(daisy_broom_model, absent_cells_are_a_set_that_may_forget) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         test::splitmix chance{seed};

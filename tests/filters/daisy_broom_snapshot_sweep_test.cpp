@@ -1,5 +1,6 @@
-// Snapshots of daisy_broom_filter: the same answers afterwards, the right oracle or none, and damage in bulk: every truncation, every bit, and forgeries with
-// valid checksums, outside and in the nested broom filters.
+// Snapshots of daisy_broom_filter: the same answers afterwards, the right oracle or none, and
+// damage in bulk: every truncation, every bit, and forgeries with valid checksums, outside and in
+// the nested broom filters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,8 @@ using bytes = test::file_bytes;
 using test::daisy_world_oracle, test::saved;
 using filter = daisy_broom_filter<test::scripted_oracle>;
 
-// Members, dead slots and extensions in the bands, exceptions beside them. The deferred band: none; or open and laid in part, or wholly where it has one range.
+// Members, dead slots and extensions in the bands, exceptions beside them. The deferred band: none;
+// or open and laid in part, or wholly where it has one range.
 filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(keys)};
@@ -74,8 +76,8 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
     }
 }
 
-// A golden file: written once with GENISTA_WRITE_GOLDEN=1, read ever since with the same answers. (Not written again bit for bit: a loaded broom filter
-// draws other salts from then on.)
+// A golden file: written once with GENISTA_WRITE_GOLDEN=1, read ever since with the same answers.
+// (Not written again bit for bit: a loaded broom filter draws other salts from then on.)
 TEST(daisy_broom_snapshot, the_golden_file_answers_as_on_that_day) {
     const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v5-late.snapshot";
     memory_map remote;

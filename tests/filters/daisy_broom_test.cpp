@@ -104,7 +104,8 @@ TEST(daisy_broom, a_key_of_class_0_takes_no_memory_and_erases) {
 }
 
 TEST(daisy_broom, bands_join_rare_classes_upward) {
-    // 1 to 8 together; 9 is rare and joins 10; 11 has no keys and joins 12; the last band is there whether or not it has keys.
+    // 1 to 8 together; 9 is rare and joins 10; 11 has no keys and joins 12; the last band is there
+    // whether or not it has keys.
     const auto plan = plan_of({1e6, 0x1p-15}, {{0, {0.1, 0}},
                                                {3, {0.3, 0.1}},
                                                {8, {0.1, 0.1}},

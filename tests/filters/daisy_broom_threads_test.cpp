@@ -1,7 +1,10 @@
-// daisy_broom_filter under threads: writers, readers, and adapters that call everything a mistake, the writers' own keys first of all. A query that starts
-// after insert(x) returned and ends before erase(x) begins must be true; most keys are of class 0, where a race between adapt and insert would deny them.
+// daisy_broom_filter under threads: writers, readers, and adapters that call everything a mistake,
+// the writers' own keys first of all. A query that starts after insert(x) returned and ends before
+// erase(x) begins must be true; most keys are of class 0, where a race between adapt and insert
+// would deny them.
 //
-// Each key has one writer and a stamp of its steps, odd while the key is a member (as in support/broom_history.hpp).
+// Each key has one writer and a stamp of its steps, odd while the key is a member (as in
+// support/broom_history.hpp).
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +37,8 @@ class history {
               constexpr unsigned classes[] = {0, 0, 0, 9, 12};
               return test::odds_of_class(classes[key % 5], terms);
           })},
-          // Two buckets: adapts of other keys come between a ticket and its use all the time, and the band opens soon.
+          // Two buckets: adapts of other keys come between a ticket and its use all the time, and
+          // the band opens soon.
           filter_{*filter::make({.hash = hasher{hash_key::from_seed(seed)},
                                  .exception_bytes = 2 * absent_cells::bucket_bytes,
                                  .deferred_band = late,
@@ -132,8 +136,9 @@ TEST(daisy_broom_threads, no_member_is_denied) {
     }
 }
 
-// Opening and laying, again and again: a writer whose keys are all of class 0 beside adapters that open the band with the first mistake and lay it in a moment.
-// Whatever the writer has inserted is there, before, while and after. Rebuilding, which would lay everything at once, stays away.
+// Opening and laying, again and again: a writer whose keys are all of class 0 beside adapters that
+// open the band with the first mistake and lay it in a moment. Whatever the writer has inserted is
+// there, before, while and after. Rebuilding, which would lay everything at once, stays away.
 TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
     const auto oracle = std::make_shared<scripted_oracle>([](std::uint64_t) { return test::odds_of_class(0, terms); });
     std::uint64_t denied = 0, laid = 0;
@@ -186,7 +191,8 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
     EXPECT_GT(half_laid, 0u) << "nobody ever saw it half laid";
 }
 
-// The race itself, without R's lock around it: an adapt whose read of R is over when the key arrives.
+// The race itself, without R's lock around it: an adapt whose read of R is over when the key
+// arrives.
 TEST(daisy_broom_threads, an_insert_between_ticket_and_exclusion_voids_the_ticket) {
     absent_cells cells{absent_cells::bucket_bytes};
     const auto ticket = cells.draw(12345);

@@ -1,5 +1,6 @@
-// No memory: daisy_fingerprint_filter and sampled_filter with every one of their allocations failing once. An error or `full`, nothing
-// changed, and never a lost key. The operators are allocation_test.cpp's.
+// No memory: daisy_fingerprint_filter and sampled_filter with every one of their allocations
+// failing once. An error or `full`, nothing changed, and never a lost key. The operators are
+// allocation_test.cpp's.
 #include <gtest/gtest.h>
 
 #include <array>

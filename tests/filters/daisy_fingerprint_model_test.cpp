@@ -1,5 +1,7 @@
-// daisy_fingerprint_filter beside a dull exact model: chance drives inserts of any class, repetitions, look-ups, batches, saves and loads. The model
-// knows every value that each class was told, in its own arithmetic where it can: what the filter lets through is what the model's values say.
+// daisy_fingerprint_filter beside a dull exact model: chance drives inserts of any class,
+// repetitions, look-ups, batches, saves and loads. The model knows every value that each class was
+// told, in its own arithmetic where it can: what the filter lets through is what the model's values
+// say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +35,8 @@ daisy_plan any_plan(test::splitmix& chance) {
     return plan;
 }
 
-// A value in one table, as the header says: the home by the position, the remainder by the seed's first bits. The table is told by the
-// filter; where a key lies is the model's own arithmetic.
+// A value in one table, as the header says: the home by the position, the remainder by the seed's
+// first bits. The table is told by the filter; where a key lies is the model's own arithmetic.
 struct value {
     std::uint64_t home, remainder;
     friend auto operator<=>(const value&, const value&) = default;
@@ -47,8 +49,9 @@ value value_in(const daisy_fingerprint_table& table, const digest& d) {
     return {block * 60 + within, d.seed >> (64 - table.bits)};
 }
 
-// A growing table keeps the first bits of a digest, the position's lowest bit first: of value number v as many as the
-// rates 2^-j / (i (i + 1)) of the doublings ask for, counted here by a sum of them.
+// A growing table keeps the first bits of a digest, the position's lowest bit first: of value
+// number v as many as the rates 2^-j / (i (i + 1)) of the doublings ask for, counted here by a sum
+// of them.
 unsigned length_of(unsigned rate_bits, std::uint64_t value) {
     std::uint64_t members = 256;  // of doubling i = 1, 2, 3 …: 256, 256, 512 …
     unsigned i = 1;
@@ -107,7 +110,8 @@ struct model {
         const auto found = growing.find(chain(its_class));
         return found != growing.end() && found->second.contains(d);
     }
-    // After the filter's own insert. No key has to move 2,048 cells here, so a planned table takes values up to its room.
+    // After the filter's own insert. No key has to move 2,048 cells here, so a planned table takes
+    // values up to its room.
     void insert(std::uint64_t key, unsigned its_class, bool was_there) {
         members.emplace_back(key, its_class);
         if (was_there) return;

@@ -1,4 +1,5 @@
-// Snapshots of daisy_fingerprint_filter: there and back, golden bytes, damage, and forgeries whose checksums were repaired.
+// Snapshots of daisy_fingerprint_filter: there and back, golden bytes, damage, and forgeries whose
+// checksums were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +76,8 @@ TEST(daisy_fingerprint_snapshot, a_custom_hash_cannot_be_saved) {
     EXPECT_EQ(saved.error().code(), error_code::unsupported);
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sums are golden: pinned, not derived.
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sums are golden:
+// pinned, not derived.
 TEST(daisy_fingerprint_snapshot, golden) {
     const daisy_plan plan = usual(600, 0x1p-6);
     const bytes file =
@@ -131,7 +133,8 @@ TEST(daisy_fingerprint_snapshot, version_2_is_refused_by_name) {
     EXPECT_NE(filter.error().message().find("version 2"), std::string_view::npos) << filter.error().message();
 }
 
-// Version 1, which no release wrote, had other tables for the same plan; version 2 chains of tables that doubled.
+// Version 1, which no release wrote, had other tables for the same plan; version 2 chains of tables
+// that doubled.
 TEST(daisy_fingerprint_snapshot, another_version_is_refused) {
     for (const std::uint64_t version : {0u, 1u, 2u, 4u})
         EXPECT_EQ(load_with(test::saved(sample(usual(100), 50, 1)), 12, 2, version), "unsupported") << version;
@@ -184,7 +187,8 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
     EXPECT_EQ(load_with(file, last, 1, 1), "corrupt") << "behind the last table is nothing";
 }
 
-// The section of growing tables: counts, pages and remainders that contradict each other, with their checksums repaired.
+// The section of growing tables: counts, pages and remainders that contradict each other, with
+// their checksums repaired.
 TEST(daisy_fingerprint_snapshot, growing_tables_that_contradict_themselves_are_refused) {
     const auto filter = sample(usual(1'000), 3'000, 2, true);
     const bytes file = test::saved(filter);
@@ -214,7 +218,8 @@ TEST(daisy_fingerprint_snapshot, growing_tables_above_their_rate_are_refused) {
     ASSERT_EQ(load_with(file, 0, 0, 0), "loaded");
     const auto view = open_snapshot(file);
     const auto pages = static_cast<std::size_t>(&view->sections[2].front() - file.data());
-    // One page of 200 slots of 10 bits: the mark, nine bits. Let the first be the mark alone, a whole home.
+    // One page of 200 slots of 10 bits: the mark, nine bits. Let the first be the mark alone, a
+    // whole home.
     ASSERT_EQ(static_cast<unsigned>(file[pages + 4]), 10u);
     const std::uint64_t first = load_little_endian<std::uint64_t>(&file[pages + 8]);
     EXPECT_EQ(load_with(file, pages + 8, 8, (first & ~bits::low_mask(10)) | 1), "corrupt");

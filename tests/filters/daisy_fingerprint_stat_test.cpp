@@ -1,5 +1,6 @@
-// Rates of daisy_fingerprint_filter by the rule of docs/papers.md, class by class: at most the 1 - 1e-9 quantile of Binomial(trials, 2^-j) false
-// positives among 10^4 2^j absent keys of class j; a rate 10 % too high would be caught 999 times in 1000. Fixed seeds.
+// Rates of daisy_fingerprint_filter by the rule of docs/papers.md, class by class: at most the 1 -
+// 1e-9 quantile of Binomial(trials, 2^-j) false positives among 10^4 2^j absent keys of class j; a
+// rate 10 % too high would be caught 999 times in 1000. Fixed seeds.
 #include <gtest/gtest.h>
 
 #include <bit>

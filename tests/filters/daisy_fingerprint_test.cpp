@@ -1,5 +1,5 @@
-// daisy_fingerprint_filter by example: which tables a plan gives, what is kept of a key, what happens when the world is not as
-// planned, and what is refused.
+// daisy_fingerprint_filter by example: which tables a plan gives, what is kept of a key, what
+// happens when the world is not as planned, and what is refused.
 #include "genista/filters/daisy_fingerprint.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,8 @@ TEST(daisy_fingerprint, has_a_table_for_each_frequent_class_and_the_rare_share_t
     EXPECT_EQ(filter.kept_as(0), 0u);
 }
 
-// N = m + max(m / log n, 3 √m) for the m keys of all classes that share a table, in whole blocks of which 99 % are taken.
+// N = m + max(m / log n, 3 √m) for the m keys of all classes that share a table, in whole blocks of
+// which 99 % are taken.
 TEST(daisy_fingerprint, tables_are_as_large_as_the_text_has_them) {
     for (const double draws : {10'000.0, 100'000.0, 1'000'000.0}) {
         const daisy_plan plan = usual(draws);
@@ -64,7 +65,8 @@ TEST(daisy_fingerprint, tables_are_as_large_as_the_text_has_them) {
     EXPECT_EQ(made(usual(1'000'000)).kept_as(5), 5u) << "a thousand keys are worth a table";
 }
 
-// Every way to cut the classes into stretches, by the sizes of the header: none takes fewer bytes than the one that was chosen.
+// Every way to cut the classes into stretches, by the sizes of the header: none takes fewer bytes
+// than the one that was chosen.
 TEST(daisy_fingerprint, no_other_way_to_share_tables_takes_fewer_bytes) {
     const auto bytes_of = [](double keys, unsigned bits, double draws) {
         if (keys == 0) return 0.0;
@@ -245,7 +247,8 @@ TEST(daisy_fingerprint, beyond_all_planned_classes_a_table_comes_by_need) {
     EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << "a key or two say nothing";
 }
 
-// Tables lie one behind the other, and what a look-up reads behind its own is the next one's: full ones disturb nobody.
+// Tables lie one behind the other, and what a look-up reads behind its own is the next one's: full
+// ones disturb nobody.
 TEST(daisy_fingerprint, tables_full_to_their_room_answer_and_disturb_nobody) {
     const daisy_plan plan = test::plan_of(4'000, 0x1p-8, {0, 0, 0.3, 0, 0.3, 0, 0, 0, 0.4});
     auto filter = made(plan);
@@ -281,7 +284,8 @@ TEST(daisy_fingerprint, of_unknown_size_it_begins_with_nothing_and_keeps_its_rat
     EXPECT_TRUE(filter.unknown_size());
 }
 
-// Right behind a power of two everything used to take twice as much, and a look-up asked each of log n tables.
+// Right behind a power of two everything used to take twice as much, and a look-up asked each of
+// log n tables.
 TEST(daisy_fingerprint, of_unknown_size_it_has_one_table_a_class_and_few_bits_at_every_moment) {
     auto filter = made({.terms = {1'000'000, 0x1p-8}}, 1, true);
     double worst = -100;
@@ -298,8 +302,9 @@ TEST(daisy_fingerprint, of_unknown_size_it_has_one_table_a_class_and_few_bits_at
     EXPECT_LE(filter.let_through(8), 0x1p-8);
 }
 
-// A key that would have to move more than 2,048 cells goes to the growing table, so no value lies further from its home
-// and no operation passes more cells: also in a table that is filled to its 99 %.
+// A key that would have to move more than 2,048 cells goes to the growing table, so no value lies
+// further from its home and no operation passes more cells: also in a table that is filled to its
+// 99 %.
 TEST(daisy_fingerprint, crowded_keys_go_to_the_growing_table_before_the_planned_one_is_full) {
     auto filter = made(test::plan_of(200'000, 0x1p-8, {0, 0, 0, 0, 0, 0, 0, 0, 1}));
     const std::uint64_t room = filter.tables()[0].room;

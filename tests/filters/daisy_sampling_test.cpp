@@ -1,5 +1,5 @@
-// sampled_filter by example: what it answers before, while and after the filter takes over, what the plan is made of, and what is
-// refused.
+// sampled_filter by example: what it answers before, while and after the filter takes over, what
+// the plan is made of, and what is refused.
 #include "genista/filters/daisy_sampling.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@
 namespace genista::daisy_sampling_test {
 namespace {
 
-// Keys below a thousand are stored as good as always; even ones are asked for, odd ones hardly ever.
+// Keys below a thousand are stored as good as always; even ones are asked for, odd ones hardly
+// ever.
 struct simple_oracle {
     [[nodiscard]] key_odds odds(key_view key) const noexcept {
         std::uint64_t number = 0;

@@ -1,8 +1,10 @@
-// Golden snapshots: files written once, under tests/golden, which every later version must read, answer from as on that
-// day, and write again bit for bit. The numbers below are golden: pinned, not derived.
+// Golden snapshots: files written once, under tests/golden, which every later version must read,
+// answer from as on that day, and write again bit for bit. The numbers below are golden: pinned,
+// not derived.
 //
-// GENISTA_WRITE_GOLDEN=1 filters_tests --gtest_filter='golden*' writes those files that do not exist; the
-// failure then names their numbers. An existing file is never overwritten: a new format gets a new file beside the old one.
+// GENISTA_WRITE_GOLDEN=1 filters_tests --gtest_filter='golden*' writes those files that do not
+// exist; the failure then names their numbers. An existing file is never overwritten: a new format
+// gets a new file beside the old one.
 #include <gtest/gtest.h>
 
 #include <concepts>
@@ -75,8 +77,9 @@ void fill_golden(Filter& filter) {
     }
 }
 
-// Those that know their keys through R have also learnt from some mistakes. What is learnt goes after n queries where the text says so, and a
-// list grows with every mistake: there fewer are asked.
+// Those that know their keys through R have also learnt from some mistakes. What is learnt goes
+// after n queries where the text says so, and a list grows with every mistake: there fewer are
+// asked.
 template <class Filter>
 constexpr std::uint64_t asked = 30'000;
 template <>
@@ -221,7 +224,8 @@ TEST(golden, whitelist_keyed) {
     check_golden<whitelist_filter>("whitelist-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 8, {3'585, 37'041'085});
 }
 
-// ---- a filter that leaves keys out, and the exact dictionaries of numbers -----------------------------------------------
+// ---- a filter that leaves keys out, and the exact dictionaries of numbers
+// -----------------------------------------------
 
 lossy_filter make_golden_lossy(hash_kind kind) {
     auto filter = lossy_filter::make({.capacity = 2 * members,
@@ -266,7 +270,8 @@ void check_golden_lossy(const std::string& name, hash_kind kind, mistakes left_o
     EXPECT_EQ(found, golden) << found.count << ", " << found.sum;
 }
 
-// Numbers i * i for i below 300, i % 9 + 1 times where there are counts. The universe is no power of two.
+// Numbers i * i for i below 300, i % 9 + 1 times where there are counts. The universe is no power
+// of two.
 constexpr std::uint64_t universe = 3'000'000'019;
 
 template <class Dictionary>

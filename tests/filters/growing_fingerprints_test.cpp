@@ -1,4 +1,5 @@
-// growing_fingerprints beside a reference model, at every size: answers, rates, bits, memory that ends, snapshots.
+// growing_fingerprints beside a reference model, at every size: answers, rates, bits, memory that
+// ends, snapshots.
 #include "filters/growing_fingerprints.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,8 @@ struct strings {
     }
 };
 
-// 2^-L of the members of each doubling: 1/(i (i + 1)) of the rate at most, more than half of that at least.
+// 2^-L of the members of each doubling: 1/(i (i + 1)) of the rate at most, more than half of that
+// at least.
 TEST(growing_fingerprints, lengths_share_the_rate_among_all_doublings) {
     for (const unsigned rate_bits : {1u, 8u, 50u}) {
         double sum = 0;
@@ -96,7 +98,8 @@ TEST(growing_fingerprints, answers_as_the_strings_it_keeps) {
     }
 }
 
-// Digests that agree in their first bits crowd into few pages, which grow. Answers stay right, and nothing is refused.
+// Digests that agree in their first bits crowd into few pages, which grow. Answers stay right, and
+// nothing is refused.
 TEST(growing_fingerprints, crowded_pages_grow_and_answer) {
     test::splitmix chance{3};
     auto table = made(8);
@@ -109,7 +112,8 @@ TEST(growing_fingerprints, crowded_pages_grow_and_answer) {
     for (const digest& each : members) ASSERT_TRUE(table.may_contain(each));
 }
 
-// At every moment from 1,000 values on, for every length: [daisy §4.3]'s n log log n with the constants of daisy-sampling.
+// At every moment from 1,000 values on, for every length: [daisy §4.3]'s n log log n with the
+// constants of daisy-sampling.
 TEST(growing_fingerprints, takes_2_log_log_n_and_4_bits_more_at_every_moment) {
     for (const unsigned rate_bits : {1u, 4u, 8u, 16u, 48u}) {
         test::splitmix chance{rate_bits};

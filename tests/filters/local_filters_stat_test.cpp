@@ -1,5 +1,6 @@
-// False-positive rates by the rule of docs/papers.md: the promised rate is broken iff the count exceeds the 1 - 1e-9
-// quantile of Binomial(trials, rate). With 10^4/rate trials a rate 10 % too high is caught 999 times in 1000; fixed seeds.
+// False-positive rates by the rule of docs/papers.md: the promised rate is broken iff the count
+// exceeds the 1 - 1e-9 quantile of Binomial(trials, rate). With 10^4/rate trials a rate 10 % too
+// high is caught 999 times in 1000; fixed seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,13 +36,15 @@ std::uint64_t false_positives(const F& filter, std::uint64_t trials) {
 
 TYPED_TEST(rates, are_kept_at_half_ninety_and_hundred_percent_of_the_capacity) {
     for (const double rate : {0.25, 0.02, 0x1p-8, 0x1p-12, 1.3e-4}) {
-        // Small tables, where variance hurts, and larger ones; several small ones so that no single hash key decides.
+        // Small tables, where variance hurts, and larger ones; several small ones so that no single
+        // hash key decides.
         for (const std::uint64_t capacity : {200u, 5000u, 200'000u}) {
             const std::uint64_t filters = capacity == 200 ? 200 : capacity == 5000 ? 20 : 1;
             const std::uint64_t all =
                 std::min<std::uint64_t>(lab::trials_for(rate), test::scaled<std::uint64_t>(50'000'000, 1'000'000'000));
             for (const unsigned load_percent : {50u, 90u, 100u}) {
-                // Rates only rise with the load. Where a sample takes a second, the lower loads are sampled at one size.
+                // Rates only rise with the load. Where a sample takes a second, the lower loads are
+                // sampled at one size.
                 if (rate < 0x1p-8 && load_percent < 100 && (capacity != 5000 || rate != 0x1p-12) &&
                     test::long_run() == 0)
                     continue;
@@ -64,8 +67,8 @@ TYPED_TEST(rates, are_kept_at_half_ninety_and_hundred_percent_of_the_capacity) {
     }
 }
 
-// Control: the measurement can fail. A filter sized for a rate 10 % higher breaks the promise. Only where the rate follows
-// the size: the cuckoo filter's comes in two steps.
+// Control: the measurement can fail. A filter sized for a rate 10 % higher breaks the promise. Only
+// where the rate follows the size: the cuckoo filter's comes in two steps.
 template <class F>
 class lying_rates : public testing::Test {};
 using smoothly_sized_filters = testing::Types<bloom_filter, blocked_bloom_filter>;

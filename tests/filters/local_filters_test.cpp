@@ -1,4 +1,5 @@
-// What every filter that needs no remote map must do, whatever its structure: typed over all of them.
+// What every filter that needs no remote map must do, whatever its structure: typed over all of
+// them.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -54,8 +54,9 @@ TEST(lossy, leaves_out_what_it_says_and_nothing_else) {
     }
 }
 
-// Inserts, erases of those that were omitted, and inserts again: stored keys alone remain, until the filter refuses in time. The rate
-// holds for all that it took. 2^19 queries at 2^-8 let 2,048 through; 10 % more are 4.5 standard deviations.
+// Inserts, erases of those that were omitted, and inserts again: stored keys alone remain, until
+// the filter refuses in time. The rate holds for all that it took. 2^19 queries at 2^-8 let 2,048
+// through; 10 % more are 4.5 standard deviations.
 TEST(lossy, erasing_the_omitted_and_inserting_more_does_not_raise_the_rate) {
     for (const double share : {0.5, 0.9, 0.99}) {
         auto filter = seeded(100'000, share);
@@ -113,8 +114,8 @@ TEST(lossy, comes_back_from_a_snapshot) {
     }
 }
 
-// A filter that omits nothing, forged into one that should hold at most half as many keys at half the rate: the universe
-// is the same, the rate would be twice what the file says.
+// A filter that omits nothing, forged into one that should hold at most half as many keys at half
+// the rate: the universe is the same, the rate would be twice what the file says.
 TEST(lossy, refuses_snapshots_of_more_keys_than_the_rate_holds_for) {
     auto filter = *lossy_filter::make({.capacity = 10'000,
                                        .false_positive_rate = 1.0 / 64,

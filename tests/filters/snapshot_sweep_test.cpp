@@ -1,8 +1,8 @@
 // Snapshots of every filter, damaged and forged in bulk.
 //
-// The sizes are the reliability figures: every truncation and every bit flip of a 64 KiB file, and 10^5 (long: 10^7)
-// mutations whose checksums were repaired, after which a filter may come out that nobody ever saved; it must then be a
-// sound one, which answers, takes keys, saves and loads.
+// The sizes are the reliability figures: every truncation and every bit flip of a 64 KiB file, and
+// 10^5 (long: 10^7) mutations whose checksums were repaired, after which a filter may come out that
+// nobody ever saved; it must then be a sound one, which answers, takes keys, saves and loads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,8 @@ TYPED_TEST(snapshot_sweep, every_bit_flip_of_64_kib_is_refused) {
     test::expect_bit_flips_refused<TypeParam>(file);
 }
 
-// A byte, a word of special value, or a resize, somewhere; the parameters, where the arithmetic starts, get half of all.
+// A byte, a word of special value, or a resize, somewhere; the parameters, where the arithmetic
+// starts, get half of all.
 void mutate(bytes& file, test::splitmix& chance) {
     constexpr std::uint64_t special[] = {0,
                                          1,

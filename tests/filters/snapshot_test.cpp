@@ -1,5 +1,5 @@
-// Snapshots of every filter: equal after a round trip, refused where parameters and table contradict each other. Damage and
-// forgery in bulk: snapshot_sweep_test.cpp.
+// Snapshots of every filter: equal after a round trip, refused where parameters and table
+// contradict each other. Damage and forgery in bulk: snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -120,7 +120,8 @@ TYPED_TEST(filter_snapshot, another_kind_and_a_newer_kind_version_are_refused) {
     EXPECT_EQ(with(16, 0x5555), "corrupt") << "the key id belongs to another key";
 }
 
-// Sets the `width` bytes at `at` of an otherwise good snapshot and repairs the checksums: what does the loader say?
+// Sets the `width` bytes at `at` of an otherwise good snapshot and repairs the checksums: what does
+// the loader say?
 template <class Filter>
 std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
     test::put_little_endian(file, at, width, value);

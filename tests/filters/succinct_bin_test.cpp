@@ -1,4 +1,5 @@
-// succinct::bin: what is seen through a window is what a search step by step finds, and what a sorted list says.
+// succinct::bin: what is seen through a window is what a search step by step finds, and what a
+// sorted list says.
 #include "filters/succinct/bin.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,8 @@ using genista::succinct::bin;
 using genista::succinct::bin_code;
 namespace bits = genista::bits;
 
-// A block of its own, `spare` words longer than it has to be, between words that are nobody's and all ones.
+// A block of its own, `spare` words longer than it has to be, between words that are nobody's and
+// all ones.
 class block {
   public:
     block(const std::vector<std::uint64_t>& numbers, std::uint64_t limit, std::size_t spare)
@@ -58,7 +60,8 @@ void expect_twins(bin here, const std::vector<std::uint64_t>& numbers, std::uint
 
 std::vector<std::uint64_t> some_numbers(std::uint64_t limit, std::uint64_t count, std::mt19937_64& chance) {
     std::set<std::uint64_t> chosen;
-    // One in four lies beside another: several numbers have one upper part, and neighbours straddle two.
+    // One in four lies beside another: several numbers have one upper part, and neighbours straddle
+    // two.
     while (chosen.size() < std::min(count, limit))
         chosen.insert(chosen.empty() || chance() % 4 != 0 ? chance() % limit : (*chosen.rbegin() + limit - 1) % limit);
     return {chosen.begin(), chosen.end()};

@@ -1,5 +1,6 @@
-// succinct_set and succinct_multiset: what they hold, what they refuse, snapshots, and their size beside the bound. The collection
-// underneath has its model in succinct_sets_test.cpp, failing memory is in allocation_test.cpp.
+// succinct_set and succinct_multiset: what they hold, what they refuse, snapshots, and their size
+// beside the bound. The collection underneath has its model in succinct_sets_test.cpp, failing
+// memory is in allocation_test.cpp.
 #include "genista/filters/succinct_set.hpp"
 
 #include <gtest/gtest.h>

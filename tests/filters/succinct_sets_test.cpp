@@ -1,4 +1,5 @@
-// succinct::sets: against maps while they grow and shrink, in universes from 1 to 2^61, and words that are damaged.
+// succinct::sets: against maps while they grow and shrink, in universes from 1 to 2^61, and words
+// that are damaged.
 #include "filters/succinct/sets.hpp"
 
 #include <gtest/gtest.h>

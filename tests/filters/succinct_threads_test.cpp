@@ -1,4 +1,5 @@
-// The succinct filters among threads: many look at once, nobody changes anything, and all get the answers that one alone gets.
+// The succinct filters among threads: many look at once, nobody changes anything, and all get the
+// answers that one alone gets.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,8 @@
-// Snapshots of with_oracle: the oracle that filled the filter finds everything again; another one, another filter and damage are refused; a golden file.
+// Snapshots of with_oracle: the oracle that filled the filter finds everything again; another one,
+// another filter and damage are refused; a golden file.
 //
-// The golden file was written by this test with GENISTA_WRITE_GOLDEN=1, which writes one that does not exist and never another.
+// The golden file was written by this test with GENISTA_WRITE_GOLDEN=1, which writes one that does
+// not exist and never another.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -30,7 +32,8 @@ daisy_plan plan() {
     return test::plan_of_shares(terms, {{0, 0.2, 0.1}, {1, 0.4, 0.2}, {8, 0.4, 0.7}});
 }
 
-// Odds from logs in which a key came some number of times, absent keys only as queries: another day, another number.
+// Odds from logs in which a key came some number of times, absent keys only as queries: another
+// day, another number.
 shared trained(std::uint64_t day) {
     std::vector<integer_key> numbers;
     for (std::uint64_t i = 0; i < asked_for; ++i) numbers.push_back(integer_key{i});

@@ -1,4 +1,5 @@
-// No memory, at every allocation of every call of this room in turn: an error, and nothing left behind.
+// No memory, at every allocation of every call of this room in turn: an error, and nothing left
+// behind.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 

@@ -103,7 +103,8 @@ TEST(field_reader, huge_counts_fail_without_arithmetic_on_them) {
     }
 }
 
-// Any sequence of reads over any bytes: never past the end, and finished() exactly if the widths add up to the size.
+// Any sequence of reads over any bytes: never past the end, and finished() exactly if the widths
+// add up to the size.
 TEST(field_reader, is_total_under_random_reads) {
     test::splitmix chance{1};
     for (int round = 0; round < 200'000; ++round) {

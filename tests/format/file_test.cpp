@@ -1,4 +1,5 @@
-// Files: a save is all or nothing whichever step fails, and no odd path crashes, hangs or replaces what it should not.
+// Files: a save is all or nothing whichever step fails, and no odd path crashes, hangs or replaces
+// what it should not.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,8 +20,9 @@
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
 
-// The library is linked statically, so these two stand before those of the C library: fault injection for the system
-// calls that no file system on a test machine can be made to fail. The real call is made unless it is its turn.
+// The library is linked statically, so these two stand before those of the C library: fault
+// injection for the system calls that no file system on a test machine can be made to fail. The
+// real call is made unless it is its turn.
 namespace {
 int fsync_calls_until_failure = -1;
 int rename_calls_until_failure = -1;
@@ -225,7 +227,8 @@ TEST_F(files, paths_that_cannot_be_saved_to_are_errors_with_a_name) {
     EXPECT_THAT(why((directory / std::string(300, 'n')).string()), HasSubstr("File name too long"));
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
     EXPECT_THAT(why(path), HasSubstr("will not replace"));
-    // Never a real device here: if this check were broken, the superuser's test run would replace it.
+    // Never a real device here: if this check were broken, the superuser's test run would replace
+    // it.
     const std::string link = (directory / "link").string();
     fs::create_symlink("a.snapshot", link);
     EXPECT_THAT(why(link), HasSubstr("will not replace"));
@@ -234,7 +237,8 @@ TEST_F(files, paths_that_cannot_be_saved_to_are_errors_with_a_name) {
     EXPECT_THAT(why((directory / "plain" / "a").string()), HasSubstr("Not a directory"));
 }
 
-// For the superuser every file is readable and every directory writable, so the call is made as somebody else.
+// For the superuser every file is readable and every directory writable, so the call is made as
+// somebody else.
 template <class Call>
 auto as_nobody(Call&& call) {
     const uid_t self = ::geteuid();

@@ -1,5 +1,6 @@
-// Damaged snapshots, exhaustively: every truncation and every bit flip of a 64 KiB file must be refused
-// (reliability figure "damaged snapshots"), and no mutation behind fixed checksums may be read out of bounds.
+// Damaged snapshots, exhaustively: every truncation and every bit flip of a 64 KiB file must be
+// refused (reliability figure "damaged snapshots"), and no mutation behind fixed checksums may be
+// read out of bounds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,8 +52,8 @@ TEST(snapshot_damage, every_bit_flip_of_64_kib_is_refused) {
     EXPECT_TRUE(open_snapshot(damaged)) << "the flips were undone";
 }
 
-// What a view promises, for whatever opened: parts inside the bytes, in order, aligned, and writing them again gives
-// the same bytes (I1, I3).
+// What a view promises, for whatever opened: parts inside the bytes, in order, aligned, and writing
+// them again gives the same bytes (I1, I3).
 void check_promises(const bytes& file, const snapshot_view& view) {
     const std::byte* end = file.data() + snapshot_header_bytes;
     ASSERT_EQ(view.parameters.data(), end);

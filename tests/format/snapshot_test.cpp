@@ -1,4 +1,5 @@
-// The envelope: what is written opens to the same, byte for byte as drawn, and each rule has an error with a name.
+// The envelope: what is written opens to the same, byte for byte as drawn, and each rule has an
+// error with a name.
 #include "genista/detail/format/snapshot.hpp"
 
 #include <gmock/gmock.h>
@@ -210,7 +211,8 @@ TEST(snapshot, lengths_that_do_not_fit_are_refused_without_overflow) {
                     test::put_little_endian(other, at, 8, length);
                     test::fix_checksums(other);
                     const std::string why = refusal(other);
-                    // A length that leaves the padded sum alone moves bytes between section and padding.
+                    // A length that leaves the padded sum alone moves bytes between section and
+                    // padding.
                     if (section < 2 && (length + 63) / 64 == (section == 0 ? 2u : 1u) && length <= 128) {
                         ASSERT_THAT(why, ::testing::AnyOf(HasSubstr("padding"), HasSubstr("accepted")));
                     } else {

@@ -1,4 +1,5 @@
-// What a guard tells: ranges that need repair, repairs, failing adapts, foreign writes; to a function that may fail.
+// What a guard tells: ranges that need repair, repairs, failing adapts, foreign writes; to a
+// function that may fail.
 #include "genista/guard/event_log.hpp"
 
 #include <gtest/gtest.h>

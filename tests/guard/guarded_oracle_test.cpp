@@ -1,4 +1,5 @@
-// The guard before a store with filters that need the key itself: daisy_broom, which learns, and a filter of classes with its oracle, which does not.
+// The guard before a store with filters that need the key itself: daisy_broom, which learns, and a
+// filter of classes with its oracle, which does not.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -133,7 +133,8 @@ TEST(guarded, background_adapting_repairs_the_same_mistakes) {
     EXPECT_LE(still_maybe * 2, seen.wasted_reads);
 }
 
-// A repair has freed its range and reads R; the keys are not in the filter yet. Whoever would save the filter now must see that.
+// A repair has freed its range and reads R; the keys are not in the filter yet. Whoever would save
+// the filter now must see that.
 TEST(guarded, a_repair_under_way_still_lacks_keys) {
     using rehearsed = scripted_map<memory_map>;
     using core_type = guard_core<broom_filter, rehearsed>;

@@ -88,8 +88,9 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
     for (const known& each : keys) EXPECT_FALSE(set.contains(each.where));
 }
 
-// A key in flight whose insert fails is settled by a mark on its range. A reader who saw the range without the mark must
-// see it before it believes the filter; here the mark, a repair under way and a failed repair are looked at in turn.
+// A key in flight whose insert fails is settled by a mark on its range. A reader who saw the range
+// without the mark must see it before it believes the filter; here the mark, a repair under way and
+// a failed repair are looked at in turn.
 TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
@@ -123,7 +124,8 @@ TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_rep
     EXPECT_TRUE(through.may_contain(late, d));
 }
 
-// A store that commits and then throws: no memory for its answer, for example. Nobody has told the filter.
+// A store that commits and then throws: no memory for its answer, for example. Nobody has told the
+// filter.
 struct throwing_store : memory_store {
     using memory_store::memory_store;
     result<void> write(const digest& where, key_view key, std::string_view value) {
@@ -202,7 +204,8 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
     }
 }
 
-// Each writer owns its keys and publishes what is certainly there: after put returned, before erase begins.
+// Each writer owns its keys and publishes what is certainly there: after put returned, before erase
+// begins.
 TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_writers) {
     constexpr std::uint64_t writers = 8, keys_each = 64;
     memory_store store{test_hash()};

@@ -1,4 +1,5 @@
-// Pages of metrics, read by a strict reader of the format: one store and several, any labels, sampled histograms.
+// Pages of metrics, read by a strict reader of the format: one store and several, any labels,
+// sampled histograms.
 #include "genista/guard/metrics_page.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The cuckoo family before a store: every member learns or fails to learn by its rule, and denies no key, whatever its slots do.
+// The cuckoo family before a store: every member learns or fails to learn by its rule, and denies
+// no key, whatever its slots do.
 #include "support/guard/slotted_store.hpp"
 
 #include <gtest/gtest.h>
@@ -128,8 +129,8 @@ TYPED_TEST(slotted_guard, chance_drives_a_guard_and_a_map_side_by_side) {
     EXPECT_TRUE(audited) << audited.error().message();
 }
 
-// Those that learn are wrong less often when they are asked again; one whose repairs may be in vain says so: what it could not
-// repair counts as no adapt.
+// Those that learn are wrong less often when they are asked again; one whose repairs may be in vain
+// says so: what it could not repair counts as no adapt.
 TYPED_TEST(slotted_guard, counts_what_was_repaired_and_nothing_else) {
     guarded guard{this->empty_filter(2000), this->both_};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
@@ -248,8 +249,9 @@ TYPED_TEST(slotted_guard, a_new_filter_of_a_store_that_is_full_knows_all_its_key
     EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
 }
 
-// A key seen in the store by any way is never denied afterwards, though its put has not returned; meanwhile others are erased
-// and absent keys teach the filter. Three threads write, one reads, so tight that new hash functions are needed too.
+// A key seen in the store by any way is never denied afterwards, though its put has not returned;
+// meanwhile others are erased and absent keys teach the filter. Three threads write, one reads, so
+// tight that new hash functions are needed too.
 TYPED_TEST(slotted_guard, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
     constexpr std::uint64_t keys = 3000;
     guarded guard{this->empty_filter(keys, 6), this->both_};

@@ -1,4 +1,5 @@
-// Keys that were made to collide do not collide under the keyed hash; a filter with MurmurHash64A falls for them.
+// Keys that were made to collide do not collide under the keyed hash; a filter with MurmurHash64A
+// falls for them.
 //
 // What the corpora do to each hash (`trusted` is XXH3-128 with a random seed):
 //
@@ -146,7 +147,8 @@ TEST(collisions, trusted_digests_do_not_collide_on_the_murmur_keys) {
     }
 }
 
-// ---- what it means for a filter ------------------------------------------------------------------------------------
+// ---- what it means for a filter
+// ------------------------------------------------------------------------------------
 
 // How many of the other keys a Bloom filter takes for present after the first one was inserted.
 std::size_t false_positives(const hasher& hash, const std::vector<std::string>& keys) {

@@ -1,5 +1,6 @@
-// The hash families, exactly: every function over small universes, every pair (every 4-tuple) of keys, every range.
-// And the arithmetic of the large fields against a twin, because no one can try all 2^178 functions.
+// The hash families, exactly: every function over small universes, every pair (every 4-tuple) of
+// keys, every range. And the arithmetic of the large fields against a twin, because no one can try
+// all 2^178 functions.
 #include "genista/detail/hash/families.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@
 namespace genista::families_test {
 namespace {
 
-// ---- fields --------------------------------------------------------------------------------------------------------
+// ---- fields
+// --------------------------------------------------------------------------------------------------------
 
 template <class Field, class Twin>
 void expect_the_same_arithmetic() {
@@ -136,7 +138,8 @@ TEST(field, values_of_a_wide_field_use_all_its_bits) {
     EXPECT_TRUE(all == 0);
 }
 
-// ---- universal -----------------------------------------------------------------------------------------------------
+// ---- universal
+// -----------------------------------------------------------------------------------------------------
 
 template <class Field>
 void expect_universal() {
@@ -179,7 +182,8 @@ TEST(universal_hash, refuses_the_constant_functions_and_ranges_beyond_the_field)
     EXPECT_EQ(refused.error().message(), "hash range 32: allowed are 1 to 31 (the field's size)");
 }
 
-// ---- 2-universal ---------------------------------------------------------------------------------------------------
+// ---- 2-universal
+// ---------------------------------------------------------------------------------------------------
 
 template <unsigned W>
 void expect_2universal() {
@@ -221,7 +225,8 @@ TEST(multiply_shift, refuses_even_factors_and_impossible_ranges) {
     EXPECT_FALSE(multiply_shift<64>::make(65, 1));
 }
 
-// ---- strongly universal --------------------------------------------------------------------------------------------
+// ---- strongly universal
+// --------------------------------------------------------------------------------------------
 
 template <unsigned W>
 void expect_strongly_universal() {
@@ -258,7 +263,8 @@ TEST(multiply_add_shift, of_64_bits_keeps_its_arithmetic_modulo_2_to_the_128) {
     EXPECT_EQ((*multiply_add_shift<64>::make(1, a, b))(key), (*made)(key) >> 63);
 }
 
-// ---- k-wise --------------------------------------------------------------------------------------------------------
+// ---- k-wise
+// --------------------------------------------------------------------------------------------------------
 
 // Visits all p^K coefficient vectors.
 template <class Field, std::size_t K, class Visit>

@@ -1,4 +1,5 @@
-// Digests: published AES vectors, the same bytes at every instruction set, integers and their bytes agree.
+// Digests: published AES vectors, the same bytes at every instruction set, integers and their bytes
+// agree.
 #include "genista/hash/hasher.hpp"
 
 #include <gtest/gtest.h>
@@ -92,7 +93,8 @@ TEST(hasher, longer_keys_are_siphash_1_3_with_128_bits) {
     }
 }
 
-// Golden: the digest of these keys under this key, for ever. R's order on disk depends on it (docs/format.md).
+// Golden: the digest of these keys under this key, for ever. R's order on disk depends on it
+// (docs/format.md).
 TEST(hasher, golden_digests_never_change) {
     const hasher hash{hash_key::from_seed(42)};
     const hasher trusted{hash_key::from_seed(42), hash_kind::trusted};

@@ -1,5 +1,6 @@
-// The minimal perfect hash function: a bijection for every number of keys, the same bytes from any number of threads, less than
-// three bits a key, and nothing but an error from digests that crowd or bytes that lie.
+// The minimal perfect hash function: a bijection for every number of keys, the same bytes from any
+// number of threads, less than three bits a key, and nothing but an error from digests that crowd
+// or bytes that lie.
 #include "genista/detail/hash/minimal_perfect.hpp"
 
 #include <gtest/gtest.h>
@@ -130,8 +131,9 @@ TEST(minimal_perfect, parts_keys_whose_words_agree_under_the_first_salt) {
     expect_bijection(*made, keys);
 }
 
-// Seeds of no bits behind the last record: what a look-up reads there is still the function's own memory. Seven records of one word,
-// so that one word behind them would end a cache line and what the allocator gives.
+// Seeds of no bits behind the last record: what a look-up reads there is still the function's own
+// memory. Seven records of one word, so that one word behind them would end a cache line and what
+// the allocator gives.
 TEST(minimal_perfect, a_seed_of_no_bits_is_read_within_its_memory) {
     const auto form = minimal_perfect::shape_for(7 * 2'048);
     ASSERT_EQ(form.partitions, 7u);

@@ -1,5 +1,6 @@
-// The ranges of the reduction from approximate to exact membership: least ones, checked from both sides.
-// That they keep the promise is shown function by function in tests/lab/ppr_reduction_test.cpp.
+// The ranges of the reduction from approximate to exact membership: least ones, checked from both
+// sides. That they keep the promise is shown function by function in
+// tests/lab/ppr_reduction_test.cpp.
 #include "hash/reduction.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +53,8 @@ TEST(reduction, four_wise_range_is_least_and_smaller_than_the_universal_one) {
 
 TEST(reduction, four_wise_range_pays_for_the_unequal_cells_of_a_small_field) {
     EXPECT_EQ(*range_for_4wise<prime_field<11>>(3, 0.25), 11u);  // all cells of one value
-    // 12 of 13 cells: one holds two values, so its probability is 2/13 and only the whole field will do.
+    // 12 of 13 cells: one holds two values, so its probability is 2/13 and only the whole field
+    // will do.
     EXPECT_EQ(*range_for_4wise<prime_field<13>>(3, 0.25), 13u);
     EXPECT_FALSE(range_for_4wise<prime_field<7>>(3, 0.25));  // no range of 7 values suffices
 }

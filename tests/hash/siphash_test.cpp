@@ -1,4 +1,5 @@
-// SipHash against the published outputs, against libsodium, and against its own definition written the slow way.
+// SipHash against the published outputs, against libsodium, and against its own definition written
+// the slow way.
 #include "hash/siphash.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +77,8 @@ TEST(siphash, agrees_with_libsodium_at_every_length_up_to_600_under_random_keys)
     }
 }
 
-// The definition with the rounds as run-time numbers, byte by byte: the dull twin of every instance.
+// The definition with the rounds as run-time numbers, byte by byte: the dull twin of every
+// instance.
 std::array<std::uint64_t, 2> slow_siphash(int c, int d, bool wide, std::uint64_t k0, std::uint64_t k1,
                                           const std::vector<std::byte>& data) {
     std::uint64_t a = k0 ^ 0x736f6d6570736575, b = k1 ^ 0x646f72616e646f6d ^ (wide ? 0xeeu : 0u),

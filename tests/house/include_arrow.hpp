@@ -3,10 +3,11 @@
 //     base → bits → hash → format → remote → oracles → filters → guard → stores → papers → support
 //          → modules, bindings, tools, lab
 //
-// A file may include its own room and whatever stands to the left of it, never to the right; the last four share one place
-// because they are all users of the library. Rules, by number:
+// A file may include its own room and whatever stands to the left of it, never to the right; the
+// last four share one place because they are all users of the library. Rules, by number:
 //   A1  no include points to the right;
-//   A2  a header of include/ includes only headers of include/ and the system's, for an installed copy has no others;
+//   A2  a header of include/ includes only headers of include/ and the system's, for an installed
+//       copy has no others;
 //   A3  no include climbs ("../"), because then its room could not be read off the line.
 #pragma once
 
@@ -47,8 +48,8 @@ namespace genista::test {
     return path.substr(0, path.find('/'));
 }
 
-// The room a file of the repository lives in: include/genista/ROOM/, include/genista/detail/ROOM/, src/ROOM/, or a top folder
-// that is a room itself.
+// The room a file of the repository lives in: include/genista/ROOM/, include/genista/detail/ROOM/,
+// src/ROOM/, or a top folder that is a room itself.
 [[nodiscard]] inline std::optional<std::string_view> room_of_file(std::string_view path) {
     for (const std::string_view prefix : {"include/genista/detail/", "include/genista/", "src/"}) {
         if (path.starts_with(prefix)) {

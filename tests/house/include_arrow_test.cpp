@@ -1,4 +1,5 @@
-// The include arrow holds over the whole tree, and the checker that says so can say no (include_arrow.hpp has the rules).
+// The include arrow holds over the whole tree, and the checker that says so can say no
+// (include_arrow.hpp has the rules).
 #include "include_arrow.hpp"
 
 #include <gtest/gtest.h>

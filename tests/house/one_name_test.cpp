@@ -1,8 +1,10 @@
-// One name, one type: no two files of a program define a struct, class or enum of the same full name.
+// One name, one type: no two files of a program define a struct, class or enum of the same full
+// name.
 //
-// No compiler sees such a pair, for it never sees both; the linker keeps one of their destructors and calls it for both. Two structs
-// of the lab shared a name once, and an experiment crashed on some machines and not on others. Names in an unnamed namespace are a file's
-// own; tests of different rooms are different programs.
+// No compiler sees such a pair, for it never sees both; the linker keeps one of their destructors
+// and calls it for both. Two structs of the lab shared a name once, and an experiment crashed on
+// some machines and not on others. Names in an unnamed namespace are a file's own; tests of
+// different rooms are different programs.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,8 +18,9 @@
 namespace genista::test::one_name_test {
 namespace {
 
-// Full names of the types that a file defines at the level of a namespace. The sources are formatted, so that a definition begins
-// its line, and a namespace ends with a comment that says so.
+// Full names of the types that a file defines at the level of a namespace. The sources are
+// formatted, so that a definition begins its line, and a namespace ends with a comment that says
+// so.
 std::vector<std::string> types_of(const source_file& file) {
     static const std::regex opens{R"((?:inline )?namespace ([\w:]*) ?\{)"}, closes{R"(\}\s*// namespace.*)"},
         defines{

@@ -1,7 +1,8 @@
 // The repository as the house tests see it: which files are ours, and their lines.
 //
-// Only the folders and files of ARCHITECTURE.md count, so build trees and an editor's leftovers are never judged. The
-// functions are total: a folder that does not exist yet (stores/, modules/) holds no files.
+// Only the folders and files of ARCHITECTURE.md count, so build trees and an editor's leftovers are
+// never judged. The functions are total: a folder that does not exist yet (stores/, modules/) holds
+// no files.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,9 @@
-// What a machine can check of the house style (CONTRIBUTING.md), over every text file of the repository.
+// What a machine can check of the house style (CONTRIBUTING.md), over every text file of the
+// repository.
 //
-// Each rule is a function from a file to its complaints, so that each is tested first on files made up here that break it.
-// The strings they look for are put together from halves: this file must pass its own rules.
+// Each rule is a function from a file to its complaints, so that each is tested first on files made
+// up here that break it. The strings they look for are put together from halves: this file must
+// pass its own rules.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// The attacks on the cuckoo family, in small: they win where the theorems say, and nothing from the broom filter. The counts over
-// hundreds of games are the experiments' (genista lab run acf-attack-cyclic, -swapping, -birthday).
+// The attacks on the cuckoo family, in small: they win where the theorems say, and nothing from the
+// broom filter. The counts over hundreds of games are the experiments' (genista lab run
+// acf-attack-cyclic, -swapping, -birthday).
 #include "lab/adversaries/acf_attacks.hpp"
 
 #include <gtest/gtest.h>

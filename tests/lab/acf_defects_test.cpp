@@ -113,7 +113,8 @@ TEST(acf_support_defects, the_control_wins_where_no_key_is_repeated_and_loses_el
     EXPECT_FALSE(verdict_at<cuckoo_filter>(1, 1).again_kept);
 }
 
-// ---- acf-figures ------------------------------------------------------------------------------------------------------
+// ---- acf-figures
+// ------------------------------------------------------------------------------------------------------
 
 // 2,000 stored keys; 20,000 others, each asked for three times.
 replayed ask_thrice(const auto& positive, auto&& repair) {

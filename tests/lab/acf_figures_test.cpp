@@ -1,5 +1,5 @@
-// The figures of [acf §4]: replays count what they should, and the judgement can fail. The figures themselves are
-// `genista lab run acf-figures`.
+// The figures of [acf §4]: replays count what they should, and the judgement can fail. The figures
+// themselves are `genista lab run acf-figures`.
 #include "lab/experiments/acf_figures.hpp"
 
 #include <gtest/gtest.h>

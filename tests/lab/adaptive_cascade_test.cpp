@@ -1,4 +1,5 @@
-// The two halves of the experiment adaptive-cascade, on small cascades: what they count is what happened.
+// The two halves of the experiment adaptive-cascade, on small cascades: what they count is what
+// happened.
 #include <gtest/gtest.h>
 
 #include "lab/experiments/adaptive_cascade.hpp"

@@ -1,5 +1,5 @@
-// The adversaries of the ADAPTIVITY-GAME and the controls that must lose to them, in small. The judgement over millions
-// of queries is the experiment's (genista lab run broom-game).
+// The adversaries of the ADAPTIVITY-GAME and the controls that must lose to them, in small. The
+// judgement over millions of queries is the experiment's (genista lab run broom-game).
 #include "lab/adversaries/adversary.hpp"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ TEST(adversaries, have_distinct_names_and_an_idea) {
     EXPECT_EQ(find_adversary("nobody"), nullptr);
 }
 
-// Claim: ε for each query given the past; at most 50 times 10^-9 of false alarm. What a budget this small would catch
-// are attacks that win outright, as they do against the controls below.
+// Claim: ε for each query given the past; at most 50 times 10^-9 of false alarm. What a budget this
+// small would catch are attacks that win outright, as they do against the controls below.
 TEST(adversaries, win_nothing_from_the_broom_filter_and_lose_no_member) {
     for (const adversary& each : all_adversaries()) {
         broom_arena<broom_filter> at{small_filter(each.plays_on, 0x1p-8)};
@@ -100,8 +100,8 @@ TEST(controls, with_a_public_hash_lose) {
     for (const control_outcome& each : played) EXPECT_TRUE(each.won) << each.attack << ": " << each.note;
 }
 
-// Each rule of the law by itself: the attack it is there for must win without it. insert_extends takes some seconds and
-// is in adversaries_stat_test.cpp.
+// Each rule of the law by itself: the attack it is there for must win without it. insert_extends
+// takes some seconds and is in adversaries_stat_test.cpp.
 TEST(controls, that_lack_one_rule_lose) {
     for (const char* rule : {"salts_wrap", "salts_of_16_bits", "growth_keeps_salts", "load_keeps_salts",
                              "erase_forgets", "overflow_hides_collision", "adapt_does_nothing", "backyard_unsalted"}) {

@@ -1,4 +1,5 @@
-// The attack matrix in small: what everybody knows of these filters must come out, and a cell depends on nothing but itself.
+// The attack matrix in small: what everybody knows of these filters must come out, and a cell
+// depends on nothing but itself.
 #include "lab/games/attack_matrix.hpp"
 
 #include <gtest/gtest.h>

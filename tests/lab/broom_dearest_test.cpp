@@ -1,5 +1,5 @@
-// The dearest single write of the broom filter: the judgement sees a hidden step that grows with n, and the memory of side blocks, which had
-// one, has none.
+// The dearest single write of the broom filter: the judgement sees a hidden step that grows with n,
+// and the memory of side blocks, which had one, has none.
 #include "lab/experiments/broom_dearest.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ side_memory::handle take(side_memory& memory, std::uint64_t granules) {
     return memory.take(granules, broom::budget_class::notes, refused);
 }
 
-// Every other block of three granules is free, and one of four is wanted. Instructions, without what new ground costs.
+// Every other block of three granules is free, and one of four is wanted. Instructions, without
+// what new ground costs.
 std::uint64_t cost_of_a_larger_block(std::uint64_t blocks) {
     side_memory memory;
     EXPECT_TRUE(memory.reserve(8 * blocks + 8));
@@ -30,14 +31,16 @@ std::uint64_t cost_of_a_larger_block(std::uint64_t blocks) {
     return counter.of([&] { EXPECT_NE(take(memory, 4), 0u); });
 }
 
-// Free blocks were joined now and then, all of them at once, within the write that wanted one: 385,000 instructions at 10^6 keys.
+// Free blocks were joined now and then, all of them at once, within the write that wanted one:
+// 385,000 instructions at 10^6 keys.
 TEST(broom_side_memory, a_block_costs_the_same_however_many_are_free) {
     if (!instruction_counter::available()) GTEST_SKIP() << "no single steps here";
     const std::uint64_t few = cost_of_a_larger_block(100), many = cost_of_a_larger_block(2'000);
     EXPECT_LE(many, 2 * few) << few << " with 50 free blocks, 1,000 in the other";
 }
 
-// Against a map of who has what: blocks never overlap, and what was given back serves again, in blocks of any size.
+// Against a map of who has what: blocks never overlap, and what was given back serves again, in
+// blocks of any size.
 TEST(broom_side_memory, blocks_do_not_overlap_and_neighbours_are_joined) {
     for (const unsigned seed : {1u, 2u, 3u}) {
         std::mt19937 chance{seed};

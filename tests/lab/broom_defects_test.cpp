@@ -1,4 +1,5 @@
-// broom-space, broom-rotation and local-lower-bound see the defects that their pages name: planted here, each turns its verdict.
+// broom-space, broom-rotation and local-lower-bound see the defects that their pages name: planted
+// here, each turns its verdict.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -57,7 +58,8 @@ TEST(broom_rotation_defects, fifteen_percent_more_bits_a_phase_too_long_and_a_fu
     EXPECT_FALSE(crowded.kept());
 }
 
-// ---- local-lower-bound: universes are real -------------------------------------------------------------------------------
+// ---- local-lower-bound: universes are real
+// -------------------------------------------------------------------------------
 
 TEST(universes, keys_are_drawn_from_them_and_kept_whole) {
     for (const unsigned bits : {20u, 32u, 64u, 256u}) {

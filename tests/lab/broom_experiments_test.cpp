@@ -1,5 +1,6 @@
-// The experiments about the broom filter: what they refuse, and that what they drive can tell a broken filter from a sound
-// one. The measurements themselves are `genista lab run`; here only their smallest versions run.
+// The experiments about the broom filter: what they refuse, and that what they drive can tell a
+// broken filter from a sound one. The measurements themselves are `genista lab run`; here only
+// their smallest versions run.
 #include <gtest/gtest.h>
 
 #include <string>

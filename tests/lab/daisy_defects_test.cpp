@@ -82,7 +82,8 @@ TEST(daisy_lb_defects, code_words_that_are_15_percent_too_long_are_seen) {
     EXPECT_GT(1.15 * seen.honest.code_bits, seen.honest.granted);
 }
 
-// Where all keys are alike LB is n log(1/ε), and the words that are granted leave exactly that to the filter, but for 4 bits.
+// Where all keys are alike LB is n log(1/ε), and the words that are granted leave exactly that to
+// the filter, but for 4 bits.
 TEST(daisy_lb_defects, what_is_granted_is_entropy_less_the_bound) {
     const odds_world world = odds_world::two_classes(universe, universe / 2, 0.9, 0.1);
     const std::vector<odds_group> groups = world.groups();

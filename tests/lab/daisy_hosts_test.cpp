@@ -1,4 +1,5 @@
-// measure_hosts() on made-up names: no stored host is denied, rates are near what was asked for, and the model pays.
+// measure_hosts() on made-up names: no stored host is denied, rates are near what was asked for,
+// and the model pays.
 #include "lab/experiments/daisy_hosts.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// The parts of daisy-robust: what is drawn for one purpose does not follow what is drawn for another, plans are brought to a rate or say
-// that they cannot be, and no oracle makes a filter deny a member.
+// The parts of daisy-robust: what is drawn for one purpose does not follow what is drawn for
+// another, plans are brought to a rate or say that they cannot be, and no oracle makes a filter
+// deny a member.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +27,8 @@ teller told_by(const std::shared_ptr<const odds_world>& world, oracle_mistake mi
     return {"", [made](std::uint64_t key) { return made->odds(key); }, 0};
 }
 
-// Streams of neighbouring seeds were one stream, shifted: queries two seeds from the inserts met exactly their keys.
+// Streams of neighbouring seeds were one stream, shifted: queries two seeds from the inserts met
+// exactly their keys.
 TEST(daisy_robust, draws_of_neighbouring_seeds_do_not_follow_each_other) {
     const auto world = two_classes();
     auto inserts = world.stored_draws(1);
@@ -76,8 +78,9 @@ TEST(daisy_robust, an_oracle_that_takes_absent_keys_for_members_cannot_be_brough
     EXPECT_FALSE(tune(stage, ask_all(stage, liar), 0.1).reaches);
 }
 
-// Random errors let 2.5 % through just above ε′ = 2^-6 and 1.26 % just below: told that 2 % are wanted, a Bloom filter does
-// not pay for 1.26 %, which took 1.4985 bits for each draw that exact odds keep. 1.26 bits are what the errors explain.
+// Random errors let 2.5 % through just above ε′ = 2^-6 and 1.26 % just below: told that 2 % are
+// wanted, a Bloom filter does not pay for 1.26 %, which took 1.4985 bits for each draw that exact
+// odds keep. 1.26 bits are what the errors explain.
 TEST(daisy_robust, a_bloom_filter_does_not_pay_for_a_better_rate_than_was_asked_for) {
     constexpr std::uint64_t large = std::uint64_t{1} << 28, seed = 1;
     const auto stage = make_stage(odds_world::zipf_stored(large, 1.0), 200'000, 0.02, seed);

@@ -1,4 +1,5 @@
-// Where traces come from: the user's file before the folder that was named, before the usual one, before made-up ones.
+// Where traces come from: the user's file before the folder that was named, before the usual one,
+// before made-up ones.
 #include "lab/workloads/data.hpp"
 
 #include <gtest/gtest.h>
@@ -143,7 +144,8 @@ TEST(synthetic_trace, new_flows_come_all_the_time) {
 
 TEST(synthetic_trace, flows_are_brief_but_for_a_few_and_last_where_they_should) {
     const std::vector<trace> made = synthetic_traces(3);
-    // The share of flows with two accesses or more whose first and last are at least `apart` of the trace from each other.
+    // The share of flows with two accesses or more whose first and last are at least `apart` of the
+    // trace from each other.
     const auto lasting = [](const trace& of, double apart) {
         std::vector<std::size_t> first(of.keys.size(), of.accesses.size()), last(of.keys.size());
         for (std::size_t i = 0; i < of.accesses.size(); ++i) {

@@ -15,7 +15,8 @@ TEST(ppr_cleary, is_kept_at_every_load_and_its_controls_fail) {
     EXPECT_EQ(ran->series.size(), 15u);
     for (const auto& row : ran->series) {
         EXPECT_EQ(row["kept"], true) << row.dump();
-        // Linear probing is what Knuth says it is. Tables of 10^4 cells are hardly longer than their clusters, and below it.
+        // Linear probing is what Knuth says it is. Tables of 10^4 cells are hardly longer than
+        // their clusters, and below it.
         const double of_knuth = row["insert_cells"].get<double>() / row["insert_cells_knuth"].get<double>();
         EXPECT_LE(of_knuth, 1.25) << row.dump();
         EXPECT_GE(of_knuth, row["keys"] == 10'000 ? 0.5 : 0.75) << row.dump();

@@ -22,7 +22,8 @@ class wasteful_walker : public redundant_walker {
     std::uint64_t operations_ = 0;
 };
 
-// Rules (ii) and (iii) left out: a decrement of an even number puts a minus beside whatever is there.
+// Rules (ii) and (iii) left out: a decrement of an even number puts a minus beside whatever is
+// there.
 class lawless_walker {
   public:
     bool increment() noexcept { return move(plus_, minus_); }

@@ -24,7 +24,8 @@ TEST(ppr_reduction, is_kept_with_smaller_ranges_for_4wise_families_and_its_contr
         ++smaller_ranges;
         EXPECT_LT(row["range"], row["range_if_universal"]);
         if (row["universe"] == 11 && row["keys"] == 3) {
-            // Three keys: inclusion and exclusion is an equation, 3/11 - 3/11² + 1/11³ of all 11^4 functions.
+            // Three keys: inclusion and exclusion is an equation, 3/11 - 3/11² + 1/11³ of all 11^4
+            // functions.
             EXPECT_EQ(row["worst"], "3641/14641");
         }
     }

@@ -1,4 +1,5 @@
-// The experiments on succinct multisets and what they give, on their quick sizes: promises are kept, controls are not.
+// The experiments on succinct multisets and what they give, on their quick sizes: promises are
+// kept, controls are not.
 #include <gtest/gtest.h>
 
 #include <string>

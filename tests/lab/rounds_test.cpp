@@ -1,5 +1,5 @@
-// The attack in rounds and the filters that it is for, in small. What it says about sizes is the experiment's (genista lab run
-// local-lower-bound).
+// The attack in rounds and the filters that it is for, in small. What it says about sizes is the
+// experiment's (genista lab run local-lower-bound).
 #include "lab/adversaries/rounds.hpp"
 
 #include <gtest/gtest.h>
@@ -121,7 +121,8 @@ TEST(rounds, bloom_filters_let_the_same_through_for_ever_and_a_whitelist_once) {
     EXPECT_EQ(list.filter().details().list_entries, once.through[0]);
 }
 
-// ---- the filter that remembers ------------------------------------------------------------------------------------------
+// ---- the filter that remembers
+// ------------------------------------------------------------------------------------------
 
 remembering_options with_room(std::uint64_t keys, double bits_per_key, double share, replacement way) {
     return {.keys = keys,
@@ -176,7 +177,8 @@ TEST(remembering_bloom, forgets_the_oldest_or_any_when_it_is_full) {
     }
 }
 
-// Room for all mistakes: it is a whitelist. Room for some: the attack goes on, for ever if the oldest go.
+// Room for all mistakes: it is a whitelist. Room for some: the attack goes on, for ever if the
+// oldest go.
 TEST(remembering_bloom, with_room_for_all_withstands_the_rounds_and_with_less_does_not) {
     constexpr std::uint64_t keys = 4'000;
     const auto sustained = [&](double bits, double share, replacement way) {

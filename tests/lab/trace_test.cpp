@@ -1,4 +1,5 @@
-// Traces, sets and sequences out of files: what is read is right, and what is not whole is refused by file and line.
+// Traces, sets and sequences out of files: what is read is right, and what is not whole is refused
+// by file and line.
 #include "lab/workloads/trace.hpp"
 
 #include <gtest/gtest.h>

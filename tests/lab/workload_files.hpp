@@ -1,4 +1,5 @@
-// What the tests of traces and data share: files in a folder of their own, gzip, and errors that say what they must.
+// What the tests of traces and data share: files in a folder of their own, gzip, and errors that
+// say what they must.
 #pragma once
 
 #include <gtest/gtest.h>

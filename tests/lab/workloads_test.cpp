@@ -1,7 +1,8 @@
 // The query sequences: each follows its law, and is the same from the same seed.
 //
-// Laws are judged by chi-square over c cells: it stays below c + 2 sqrt(20.8 c) + 41.6 except once in 10^9 samples (Laurent and
-// Massart 2000, Lemma 1, with x = 20.8). Seeds are fixed: what passes stays.
+// Laws are judged by chi-square over c cells: it stays below c + 2 sqrt(20.8 c) + 41.6 except once
+// in 10^9 samples (Laurent and Massart 2000, Lemma 1, with x = 20.8). Seeds are fixed: what passes
+// stays.
 #include "lab/workloads/queries.hpp"
 
 #include <gtest/gtest.h>
@@ -110,7 +111,8 @@ TEST(workloads, a_drifting_working_set_is_where_it_should_be_at_any_time) {
         seen.insert(key);
     }
     EXPECT_EQ(next.oldest(), 100u + 999 * 5 / 2);
-    // About 2500 keys pass, each in the window for 800 queries of which it gets 16: hardly one is never asked for.
+    // About 2500 keys pass, each in the window for 800 queries of which it gets 16: hardly one is
+    // never asked for.
     EXPECT_GT(seen.size(), 2500u);
 }
 

@@ -1,5 +1,5 @@
-// The oracles short of memory: every allocation of making, training, saving and loading fails once, and comes back as an error that
-// says so; telling odds allocates nothing.
+// The oracles short of memory: every allocation of making, training, saving and loading fails once,
+// and comes back as an error that says so; telling odds allocates nothing.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -68,8 +68,8 @@ TEST(daisy_class, a_key_that_is_likely_to_be_stored_deserves_bits_by_that) {
 }
 
 TEST(daisy_class, bits_meet_where_regimes_do) {
-    // From one side of each boundary to the other k_x moves by less than a millionth, except where a key becomes nearly certain or
-    // hardly asked for, where it comes down to 0 anyway.
+    // From one side of each boundary to the other k_x moves by less than a millionth, except where
+    // a key becomes nearly certain or hardly asked for, where it comes down to 0 anyway.
     const double p = 1e-4;
     EXPECT_NEAR(daisy_bits({p, rate_per_draw}, terms), daisy_bits({p, above(rate_per_draw)}, terms), 1e-6);
     EXPECT_NEAR(daisy_bits({1e-7, 1e-7}, terms), full, 1e-6);

@@ -16,7 +16,8 @@ namespace {
 
 constexpr daisy_terms terms{.draws = 100, .rate = 1.0 / 16};
 
-// A thousand keys that are stored nine times in ten, asked one time in ten; and a thousand the other way round.
+// A thousand keys that are stored nine times in ten, asked one time in ten; and a thousand the
+// other way round.
 std::vector<key_odds> two_kinds() {
     std::vector<key_odds> universe;
     for (int i = 0; i < 1000; ++i) {
@@ -29,7 +30,8 @@ std::vector<key_odds> two_kinds() {
 TEST(daisy_plan, adds_up_a_universe) {
     const auto plan = plan_for_universe(terms, two_kinds());
     ASSERT_TRUE(plan.has_value()) << plan.error().message();
-    // ε/n = 1/1600. The first kind: p = 0.0009 > ε/n, q = 0.0001 ≤ ε/n, so log(q / (ε p)) = log(16/9). The second: q > p, p ≤ ε/n: 4 bits.
+    // ε/n = 1/1600. The first kind: p = 0.0009 > ε/n, q = 0.0001 ≤ ε/n, so log(q / (ε p)) =
+    // log(16/9). The second: q > p, p ≤ ε/n: 4 bits.
     EXPECT_NEAR(plan->stored_share[1], 0.9, 1e-12);
     EXPECT_NEAR(plan->stored_share[4], 0.1, 1e-12);
     EXPECT_NEAR(plan->mean_bits, 0.9 * std::log2(16.0 / 9) + 0.1 * 4, 1e-12);
@@ -95,7 +97,8 @@ TEST(daisy_plan, tunes_the_parameter_until_the_rate_is_kept) {
 }
 
 TEST(daisy_plan, says_when_no_parameter_keeps_the_rate) {
-    // One key that is nearly always stored and has half of the queries: with n = 3 it is missing one time in eight.
+    // One key that is nearly always stored and has half of the queries: with n = 3 it is missing
+    // one time in eight.
     const std::vector<key_odds> universe{{0.5, 0.5}, {0.5, 0.5}};
     const auto tuned =
         plan_tuned({.draws = 3, .rate = 0.01}, [&](const daisy_terms& at) { return plan_for_universe(at, universe); });

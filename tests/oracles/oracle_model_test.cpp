@@ -1,4 +1,5 @@
-// oracle_model, odds_profile and train_model: every kind of oracle trained from logs, plans from profiles, bad input by name.
+// oracle_model, odds_profile and train_model: every kind of oracle trained from logs, plans from
+// profiles, bad input by name.
 #include "genista/oracles/oracle_model.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,8 @@ namespace {
 
 using test::host_logs, test::saved_bytes, test::two_logs;
 
-// Inserts and queries of a small world with favourites: key i of 1,000 is stored like 1/(i + 1), asked the other way round.
+// Inserts and queries of a small world with favourites: key i of 1,000 is stored like 1/(i + 1),
+// asked the other way round.
 two_logs counted_logs(std::uint64_t draws, std::uint64_t seed) {
     test::splitmix chance{seed};
     two_logs made;
@@ -116,7 +118,8 @@ TEST(oracle_model, every_kind_trains_saves_and_answers_the_same_when_loaded) {
     }
 }
 
-// Both favourites are known to an exact table and to sketches that are large enough, so a filter gets by with fewer bits.
+// Both favourites are known to an exact table and to sketches that are large enough, so a filter
+// gets by with fewer bits.
 TEST(oracle_model, oracles_that_count_know_favourites) {
     const two_logs logs = counted_logs(20'000, 3);
     for (const oracle_kind kind : {oracle_kind::exact, oracle_kind::count_min, oracle_kind::count_sketch}) {

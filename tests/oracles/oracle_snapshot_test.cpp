@@ -1,5 +1,5 @@
-// Snapshots of the exact table and of the oracles over sketches: there and back, golden bytes, damage, other versions and kinds, and
-// forgeries whose checksums were repaired.
+// Snapshots of the exact table and of the oracles over sketches: there and back, golden bytes,
+// damage, other versions and kinds, and forgeries whose checksums were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 using bytes = test::file_bytes;
 using test::saved;
 
-// Two logs of so many keys: key i was stored 1 + 1000 / (i + 1) times, and asked for as often as the key at the other end was stored.
+// Two logs of so many keys: key i was stored 1 + 1000 / (i + 1) times, and asked for as often as
+// the key at the other end was stored.
 template <class Oracle>
 Oracle sample(std::uint64_t size, std::uint64_t seed, hash_kind kind = hash_kind::keyed) {
     std::vector<integer_key> keys;
@@ -75,7 +76,8 @@ TYPED_TEST(oracle_snapshots, tell_what_was_saved_and_save_the_same_bytes) {
     }
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files that do not exist. An existing one is never overwritten.
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files that do not exist. An existing one is never
+// overwritten.
 TYPED_TEST(oracle_snapshots, golden) {
     const auto oracle = sample<TypeParam>(60, 20'240);
     const bytes file = test::golden_bytes(about<TypeParam>::golden, 8192, [&]() -> const TypeParam& { return oracle; });

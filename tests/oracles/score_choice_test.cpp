@@ -1,4 +1,5 @@
-// How training chooses settings and sizes: worlds in which a wrong choice is clearly worse, and the same model to the last byte everywhere.
+// How training chooses settings and sizes: worlds in which a wrong choice is clearly worse, and the
+// same model to the last byte everywhere.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +26,8 @@ std::string letters(test::splitmix& chance, std::size_t count, std::string_view 
     return made;
 }
 
-// Blocks of four letters a or b: an even number of a's in each of them if the key is stored, an odd one if it is asked for. Three letters of a block
-// are equally likely in both.
+// Blocks of four letters a or b: an even number of a's in each of them if the key is stored, an odd
+// one if it is asked for. Three letters of a block are equally likely in both.
 two_logs parity_logs(std::size_t count, std::uint64_t seed) {
     test::splitmix chance{seed};
     two_logs logs;
@@ -45,7 +46,8 @@ two_logs parity_logs(std::size_t count, std::uint64_t seed) {
     return logs;
 }
 
-// One letter of the key tells, three times out of four; the other forty are noise, which a large model learns by heart.
+// One letter of the key tells, three times out of four; the other forty are noise, which a large
+// model learns by heart.
 two_logs noisy_logs(std::size_t count, std::uint64_t seed) {
     test::splitmix chance{seed};
     two_logs logs;
@@ -112,8 +114,8 @@ TEST(score_choice, does_not_learn_noise_by_heart) {
     EXPECT_LE(made.choice.settings.longest_ngram, 3u);
 }
 
-// Settings are judged on absent keys: what the judges say is what fresh keys say. Judged by keys that it was fitted to, a model of this size would
-// seem to need hardly a bit.
+// Settings are judged on absent keys: what the judges say is what fresh keys say. Judged by keys
+// that it was fitted to, a model of this size would seem to need hardly a bit.
 TEST(score_choice, the_judges_are_absent_keys) {
     const two_logs logs = noisy_logs(5'000, 1), others = noisy_logs(20'000, 2);
     const trained_score made = trained_on(logs, {.weights = 1 << 15});
@@ -156,7 +158,8 @@ TEST(score_choice, the_size_follows_the_number_of_keys) {
     const std::uint64_t few = size_for(1'000), many = size_for(1'000'000);
     EXPECT_EQ(few, 1024u) << "whatever it learns, a thousand keys do not pay for more";
     EXPECT_GE(many, 16'384u);
-    // And it is right: with fresh keys a model four times smaller costs a large filter more than it saves.
+    // And it is right: with fresh keys a model four times smaller costs a large filter more than it
+    // saves.
     const two_logs fresh = worded_logs(20'000, 400, 2);
     EXPECT_GT(bits_on(trained_on(logs, {.weights = 1024}).oracle, fresh),
               bits_on(trained_on(logs, {.weights = many}).oracle, fresh) + 0.5);
@@ -192,7 +195,8 @@ TEST(score_choice, train_model_tells_what_was_chosen) {
     EXPECT_EQ(before, 1);
 }
 
-// Golden: pinned, not derived. Compilers, optimisation and instruction sets must not change it; only a change of training may.
+// Golden: pinned, not derived. Compilers, optimisation and instruction sets must not change it;
+// only a change of training may.
 TEST(score_choice, golden) {
     const auto sum = [](const std::vector<std::byte>& bytes) {
         std::uint64_t x = 0xcbf29ce484222325;
@@ -223,7 +227,8 @@ TEST(score_math, is_near_the_library_s) {
 // Two pools: with k bits for the second alone Q₂ 2^-k is let through of it, and all of the first.
 TEST(score_bins, bits_are_those_that_the_rate_needs) {
     const std::vector<score_pool> pools = {{.stored = 100, .asked = 900}, {.stored = 900, .asked = 1e-6}};
-    // The first pool needs the whole rate's bits for a tenth of the keys; nobody asks for the second.
+    // The first pool needs the whole rate's bits for a tenth of the keys; nobody asks for the
+    // second.
     EXPECT_NEAR(bits_a_key(pools, 1.0 / 256), 0.1 * 8, 1e-3);
     const std::vector<score_pool> alike = {{.stored = 10, .asked = 10}};
     for (const double rate : {0.5, 1.0 / 256, 1e-6}) EXPECT_NEAR(bits_a_key(alike, rate), -std::log2(rate), 1e-9);

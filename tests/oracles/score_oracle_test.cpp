@@ -1,5 +1,5 @@
-// score_oracle: what a model learns, what it says of keys nobody saw, its limits and bad input. How training chooses is in
-// score_choice_test.cpp, snapshots are in score_snapshot_test.cpp.
+// score_oracle: what a model learns, what it says of keys nobody saw, its limits and bad input. How
+// training chooses is in score_choice_test.cpp, snapshots are in score_snapshot_test.cpp.
 #include "genista/oracles/score_oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,8 @@ TEST(score_training, tells_absent_keys_apart_by_their_looks) {
     EXPECT_GT(full, 4'000u * 80 / 100);
 }
 
-// The shares of the bins are what a fresh sample meets: within five standard deviations, for the model's own draws are a sample too.
+// The shares of the bins are what a fresh sample meets: within five standard deviations, for the
+// model's own draws are a sample too.
 TEST(score_training, bins_hold_the_shares_that_they_promise) {
     const trained_score made = trained_on(host_logs(20'000));
     const two_logs others = host_logs(20'000, 1'000'000);

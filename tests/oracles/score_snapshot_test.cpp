@@ -1,4 +1,5 @@
-// Snapshots of score models and of whole oracle models: there and back, golden bytes, damage, forgeries whose checksums were repaired.
+// Snapshots of score models and of whole oracle models: there and back, golden bytes, damage,
+// forgeries whose checksums were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ oracle_model model_of(oracle_kind kind, const two_logs& logs, std::uint64_t size
     return *std::move(made);
 }
 
-// Names like the made-up hosts', of this file's own: golden sums must not change with the lab's generators.
+// Names like the made-up hosts', of this file's own: golden sums must not change with the lab's
+// generators.
 std::string pinned_name(std::uint64_t number) {
     test::splitmix chance{number};
     std::string name;
@@ -56,8 +58,9 @@ TEST(score_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
     }
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files if there are none. The sums are golden: pinned, not derived. Training is not
-// repeated here: what it gives is pinned in score_choice_test.cpp, and may get better from version to version.
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files if there are none. The sums are golden:
+// pinned, not derived. Training is not repeated here: what it gives is pinned in
+// score_choice_test.cpp, and may get better from version to version.
 TEST(score_snapshot, golden) {
     const bytes file = test::golden_bytes("score_oracle-v1.snapshot", 8192,
                                           [] { return trained_on(host_logs(2'000), {.weights = 1000}).oracle; });
@@ -143,7 +146,8 @@ TEST(score_snapshot, models_of_other_versions_and_kinds_are_refused_by_name) {
     EXPECT_NE(with_inside(10, 1).find("kind 1 (bloom), which is no oracle"), std::string::npos) << with_inside(10, 1);
 }
 
-// Chance changes bytes behind repaired checksums: what loads is a sound model, which answers and saves what it was loaded from.
+// Chance changes bytes behind repaired checksums: what loads is a sound model, which answers and
+// saves what it was loaded from.
 template <class Loaded>
 void try_forgeries(const bytes& original, std::uint64_t seed, const char* what, auto odds_of) {
     test::splitmix chance{seed};

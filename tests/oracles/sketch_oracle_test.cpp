@@ -1,4 +1,5 @@
-// count_min_oracle and count_sketch_oracle: trained from logs, what drowns in the noise, merging, bad input.
+// count_min_oracle and count_sketch_oracle: trained from logs, what drowns in the noise, merging,
+// bad input.
 #include <gtest/gtest.h>
 
 #include <cmath>

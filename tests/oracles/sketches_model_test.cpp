@@ -1,5 +1,6 @@
-// The sketches beside an exact table, chance driving both: count_min never says too little, whichever way it is updated and merged;
-// conservative counters are never above plain ones; count_sketch of one part and another is that of the whole.
+// The sketches beside an exact table, chance driving both: count_min never says too little,
+// whichever way it is updated and merged; conservative counters are never above plain ones;
+// count_sketch of one part and another is that of the whole.
 #include <gtest/gtest.h>
 
 #include <algorithm>

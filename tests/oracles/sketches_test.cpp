@@ -1,4 +1,5 @@
-// count_min and count_sketch: examples, limits, bad input, merging, counters that stop instead of wrapping.
+// count_min and count_sketch: examples, limits, bad input, merging, counters that stop instead of
+// wrapping.
 #include <gtest/gtest.h>
 
 #include <algorithm>

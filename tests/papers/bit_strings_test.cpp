@@ -1,4 +1,5 @@
-// bit_strings.hpp on small strings: everything there is, against the dull twin; and the edges of the words by hand.
+// bit_strings.hpp on small strings: everything there is, against the dull twin; and the edges of
+// the words by hand.
 #include "papers/bit_strings/bit_strings.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What R says is checked before broom_paper believes it. Most of these were bugs once: each begins with its story.
+// What R says is checked before broom_paper believes it. Most of these were bugs once: each begins
+// with its story.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -33,7 +34,8 @@ std::vector<record> all_of(const memory_map& map) {
     return found;
 }
 
-// One bit of an answer turned a resident's order record into a ghost's: the frontier passed the key by, and it was denied.
+// One bit of an answer turned a resident's order record into a ghost's: the frontier passed the key
+// by, and it was denied.
 TEST(broom_paper_lies, a_resident_that_r_calls_a_ghost_is_not_left_behind) {
     for (const double rate : rates) {
         for (std::uint64_t which = 0; which < 4; ++which) {
@@ -56,7 +58,8 @@ TEST(broom_paper_lies, a_resident_that_r_calls_a_ghost_is_not_left_behind) {
     }
 }
 
-// An order record of somebody who is no resident was enough to take away the fingerprint that matched: another's, who was denied.
+// An order record of somebody who is no resident was enough to take away the fingerprint that
+// matched: another's, who was denied.
 TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_absent_key_in_the_index) {
     for (const double rate : rates) {
         test::paper_world w{options_of(rate, 2, 500), 1'000};
@@ -99,7 +102,8 @@ TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_absent_key_in_the_index
     }
 }
 
-// The index lost an order record, and the phase ended with a key still to be rehashed: for ever, at every repair.
+// The index lost an order record, and the phase ended with a key still to be rehashed: for ever, at
+// every repair.
 TEST(broom_paper_lies, an_index_that_lost_a_record_is_made_anew) {
     for (const double rate : rates) {
         test::paper_world w{options_of(rate, 3)};

@@ -1,5 +1,6 @@
-// Chance drives broom_paper and an exact set side by side, in both designs and under all rules, audited after every step; then
-// with a store that fails and lies. tests/support/paper_world.hpp is what judges every single step.
+// Chance drives broom_paper and an exact set side by side, in both designs and under all rules,
+// audited after every step; then with a store that fails and lies. tests/support/paper_world.hpp is
+// what judges every single step.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -50,7 +51,8 @@ std::string told(const form& f, std::uint64_t capacity, std::uint64_t step) {
            std::to_string(static_cast<int>(f.rehashing));
 }
 
-// Operations switched off at random: a run in which something never happens reaches states that others do not.
+// Operations switched off at random: a run in which something never happens reaches states that
+// others do not.
 struct swarm {
     bool erase = true, forget = true, hunt = true, rebuild = true, save = true;
     static swarm drawn(test::splitmix& chance) {
@@ -164,7 +166,8 @@ TEST(broom_paper_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_sta
     EXPECT_GT(rehashed, 500u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed one.
+// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
+// one.
 TEST(broom_paper_model, every_call_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const form& f : {form{0x1p-3}, form{0x1p-7}}) {
@@ -204,8 +207,9 @@ TEST(broom_paper_model, every_call_may_fail_in_every_way) {
     EXPECT_GT(struck, 500u);
 }
 
-// A whole hash in the backyard and a newcomer of its baseline in the primary level: Invariant 7 holds between the two as well. It takes
-// a key with a partial collision, the other one's erasure and a third key: once in some thousand new keys here.
+// A whole hash in the backyard and a newcomer of its baseline in the primary level: Invariant 7
+// holds between the two as well. It takes a key with a partial collision, the other one's erasure
+// and a third key: once in some thousand new keys here.
 TEST(broom_paper_model, fingerprints_are_no_prefixes_of_hashes_in_the_backyard) {
     test::paper_world w{made({0x1p-5}, 16, 3)};
     ASSERT_TRUE(w.filter.details().is_large);

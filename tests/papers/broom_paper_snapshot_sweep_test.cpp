@@ -1,5 +1,5 @@
-// Snapshots of broom_paper: equal after a round trip, refused where parameters and sections contradict each other; damaged and
-// forged in bulk.
+// Snapshots of broom_paper: equal after a round trip, refused where parameters and sections
+// contradict each other; damaged and forged in bulk.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -74,8 +74,8 @@ TEST(broom_paper_snapshot, a_section_that_is_empty_is_refused_wherever_it_must_n
     }
 }
 
-// docs/format.md: after the common 56 bytes c, ghosts, rehashing, has a frontier (u32 each), the frontier (3 × u64), keys behind it
-// (u64) and four salts.
+// docs/format.md: after the common 56 bytes c, ghosts, rehashing, has a frontier (u32 each), the
+// frontier (3 × u64), keys behind it (u64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;
 
 TEST(broom_paper_snapshot, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {

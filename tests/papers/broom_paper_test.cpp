@@ -1,4 +1,5 @@
-// broom_paper: limits, outcomes, the designs, ghosts, the frontier and what it costs R. The model test drives it by chance.
+// broom_paper: limits, outcomes, the designs, ghosts, the frontier and what it costs R. The model
+// test drives it by chance.
 #include "papers/broom_paper.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,8 @@ void expect_sound(test::paper_world& w) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// ---- limits and sizes ---------------------------------------------------------------------------------------------------
+// ---- limits and sizes
+// ---------------------------------------------------------------------------------------------------
 
 TEST(broom_paper, refuses_parameters_out_of_range_and_names_them) {
     const auto told = [](const broom_paper_options& options) {
@@ -117,7 +119,8 @@ TEST(broom_paper, stats_and_details_tell_what_is_there) {
     }
 }
 
-// ---- outcomes -----------------------------------------------------------------------------------------------------------
+// ---- outcomes
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(broom_paper, full_at_the_capacity_and_nothing_has_changed) {
     for (const auto& options : {small_one(2, 30), large_one(2, 30)}) {
@@ -214,9 +217,11 @@ TEST(broom_paper, takes_keys_of_any_length) {
     }
 }
 
-// ---- Property 10 [broom18 §4.3] -----------------------------------------------------------------------------------------
+// ---- Property 10 [broom18 §4.3]
+// -----------------------------------------------------------------------------------------
 
-// A filter with its keys, one of which collides with an absent key. The same seed makes the same one.
+// A filter with its keys, one of which collides with an absent key. The same seed makes the same
+// one.
 struct collision {
     std::uint64_t absent_key = 0, member = 0;
 };
@@ -287,7 +292,8 @@ TEST(broom_paper, a_ghost_stays_until_the_frontier_has_passed_it) {
     EXPECT_EQ(w.filter.details().ghosts, extended) << "everybody with bits has left one";
     EXPECT_EQ(w.index_records(), extended);
     expect_sound(w);
-    // The last member's lone fingerprint, and false positives of it, until the phase is over, and the one behind it.
+    // The last member's lone fingerprint, and false positives of it, until the phase is over, and
+    // the one behind it.
     ASSERT_TRUE(w.insert(1'000));
     for (int i = 0; i < 80; ++i) w.adapt(*w.find_false_positive());
     EXPECT_EQ(w.filter.details().ghosts, 0u);
@@ -295,7 +301,8 @@ TEST(broom_paper, a_ghost_stays_until_the_frontier_has_passed_it) {
     expect_sound(w);
 }
 
-// ---- the frontier [broom18 §4.2] ----------------------------------------------------------------------------------------
+// ---- the frontier [broom18 §4.2]
+// ----------------------------------------------------------------------------------------
 
 TEST(broom_paper, a_phase_rehashes_every_key_once_in_n_over_c_repairs) {
     for (const unsigned c : {3u, 4u, 64u}) {
@@ -346,7 +353,8 @@ TEST(broom_paper, bits_are_reclaimed_under_endless_repairs) {
     }
 }
 
-// Groups of 64 quotients were full all the time where remainders have one bit or two, and every insert laid all keys anew.
+// Groups of 64 quotients were full all the time where remainders have one bit or two, and every
+// insert laid all keys anew.
 TEST(broom_paper, no_group_is_full_however_short_the_remainders) {
     for (const double rate : {0.5, 0.25, 0.125, 0x1p-4}) {
         constexpr std::uint64_t keys = 1'500;
@@ -359,7 +367,8 @@ TEST(broom_paper, no_group_is_full_however_short_the_remainders) {
     }
 }
 
-// ---- R ------------------------------------------------------------------------------------------------------------------
+// ---- R
+// ------------------------------------------------------------------------------------------------------------------
 
 TEST(broom_paper, remote_work_is_what_the_header_says) {
     for (const auto& options : {small_one(7), large_one(7)}) {
@@ -448,7 +457,8 @@ TEST(broom_paper, more_members_than_the_capacity_cost_nothing_that_was_there) {
     }
 }
 
-// An index in pieces, a store that comes back: who is asked answers all the time, and the next change heals.
+// An index in pieces, a store that comes back: who is asked answers all the time, and the next
+// change heals.
 TEST(broom_paper, a_rebuild_that_fails_half_way_is_done_by_the_next_change) {
     for (const auto& options : {small_one(9), large_one(9)}) {
         for (std::uint64_t call = 0; call < 400; call += 13) {
@@ -470,7 +480,8 @@ TEST(broom_paper, a_rebuild_that_fails_half_way_is_done_by_the_next_change) {
     }
 }
 
-// ---- digests of few bits ------------------------------------------------------------------------------------------------
+// ---- digests of few bits
+// ------------------------------------------------------------------------------------------------
 
 // Keys that nobody can tell apart share a fingerprint: each comes and goes by itself.
 struct short_digests {

@@ -1,8 +1,10 @@
-// broom_paper among threads: who was a member throughout a query is never denied, while others insert, erase, forget, adapt and lay
-// all keys anew; what several writers leave behind agrees with R; and a copy saved meanwhile denies no member either.
+// broom_paper among threads: who was a member throughout a query is never denied, while others
+// insert, erase, forget, adapt and lay all keys anew; what several writers leave behind agrees with
+// R; and a copy saved meanwhile denies no member either.
 //
-// A key has one owner among the writers, and a stamp that counts the owner's steps: odd from the moment insert returned, even from
-// the moment before erase begins. The same odd number before and after a query: the key was a member throughout.
+// A key has one owner among the writers, and a stamp that counts the owner's steps: odd from the
+// moment insert returned, even from the moment before erase begins. The same odd number before and
+// after a query: the key was a member throughout.
 #include <gtest/gtest.h>
 
 #include <array>

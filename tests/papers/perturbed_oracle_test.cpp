@@ -1,4 +1,5 @@
-// perturbed_oracle: each mistake is the one it says, the same for the same key every time, and within its factor.
+// perturbed_oracle: each mistake is the one it says, the same for the same key every time, and
+// within its factor.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// weighted_bloom_filter by example: the probes of its formula, no false negative, its failure on rare keys, and everything it refuses.
+// weighted_bloom_filter by example: the probes of its formula, no false negative, its failure on
+// rare keys, and everything it refuses.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,6 @@
-// whitelist_filter beside an exact model: a Bloom filter of its own, a std::set of listed keys, and a std::set of what R holds. Chance
-// drives both, with a store that works and with one that fails; every answer is compared, not only those of members.
+// whitelist_filter beside an exact model: a Bloom filter of its own, a std::set of listed keys, and
+// a std::set of what R holds. Chance drives both, with a store that works and with one that fails;
+// every answer is compared, not only those of members.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// whitelist_filter: examples, its rate and size, bad options, keys that share a digest, lies of R, snapshots. The list under chance is
-// in whitelist_model_test.cpp, races in whitelist_threads_test.cpp, failing memory in allocation_test.cpp.
+// whitelist_filter: examples, its rate and size, bad options, keys that share a digest, lies of R,
+// snapshots. The list under chance is in whitelist_model_test.cpp, races in
+// whitelist_threads_test.cpp, failing memory in allocation_test.cpp.
 #include "papers/whitelist.hpp"
 
 #include <gtest/gtest.h>
@@ -157,7 +158,8 @@ TEST(whitelist, a_negative_asks_nobody_and_a_positive_asks_once) {
     EXPECT_EQ(counted.counts().point_reads + counted.counts().puts + counted.counts().erases, 0u);
 }
 
-// ---- what R may say -----------------------------------------------------------------------------------------------------
+// ---- what R may say
+// -----------------------------------------------------------------------------------------------------
 
 digest one_of_four(const void*, key_view key) noexcept {
     const std::uint64_t which = key.size == 0 ? 0 : std::to_integer<std::uint64_t>(key.data[0]) % 4;
@@ -216,7 +218,8 @@ TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
             refused += outcome ? 0u : 1u;
             EXPECT_TRUE(w.filter.may_contain(key)) << to_string(kind) << ", key " << key;
         }
-        // A member that came first has settled it before a record too many is seen; an absent key meets that record.
+        // A member that came first has settled it before a record too many is seen; an absent key
+        // meets that record.
         EXPECT_EQ(refused, kind == fault_kind::out_of_range ? 0u : 500u) << to_string(kind);
         if (kind == fault_kind::out_of_range) {
             EXPECT_FALSE(w.filter.adapt(w.next_false_positive(1'000'000), faulty));
@@ -227,7 +230,8 @@ TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
     }
 }
 
-// R is the truth: what it denies is denied, and insert takes it back. Stated in the header, pinned here.
+// R is the truth: what it denies is denied, and insert takes it back. Stated in the header, pinned
+// here.
 TEST(whitelist, a_key_that_r_denies_is_denied_until_it_is_inserted_again) {
     world w{0, seeded(500, 0.25)};
     faulty_map<memory_map> faulty{w.remote};
@@ -262,7 +266,8 @@ TEST(whitelist, what_r_throws_comes_back_as_an_error) {
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
 }
 
-// ---- snapshots ----------------------------------------------------------------------------------------------------------
+// ---- snapshots
+// ----------------------------------------------------------------------------------------------------------
 
 struct learnt : world {
     learnt(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
@@ -307,7 +312,8 @@ TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
     EXPECT_TRUE(whitelist_filter::load(file));
 }
 
-// With its checksums repaired a mutation may load. It is then a filter that answers, takes keys and adapts.
+// With its checksums repaired a mutation may load. It is then a filter that answers, takes keys and
+// adapts.
 TEST(whitelist_snapshot, a_forged_one_is_refused_or_a_sound_filter) {
     const auto file = learnt{60, 40}.saved();
     test::splitmix chance{5};

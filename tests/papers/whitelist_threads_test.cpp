@@ -1,4 +1,5 @@
-// whitelist_filter among threads: keys that some adapt while others insert them. Whoever insert has returned for is never denied.
+// whitelist_filter among threads: keys that some adapt while others insert them. Whoever insert has
+// returned for is never denied.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +18,8 @@
 namespace genista::whitelist_threads_test {
 namespace {
 
-// A Bloom filter far beyond its capacity says maybe to nearly everybody, so that every adapt goes as far as the list.
+// A Bloom filter far beyond its capacity says maybe to nearly everybody, so that every adapt goes
+// as far as the list.
 whitelist_filter crowded(memory_map& remote) {
     auto filter = *whitelist_filter::make({8, 0.5, hasher{hash_key::from_seed(3)}, 4096});
     for (std::uint64_t key = 1'000'000; key < 1'002'000; ++key) {
@@ -56,7 +58,8 @@ TEST(whitelist_threads, nobody_is_denied_who_was_inserted_while_others_adapted) 
             for (std::uint64_t i = 0; i < keys.size(); ++i) denied += answers[i / 64] >> (i % 64) & 1 ? 0u : 1u;
         }
     }};
-    // Every round begins with a key that is on the list or is being put there: its writer commits it and inserts it.
+    // Every round begins with a key that is on the list or is being put there: its writer commits
+    // it and inserts it.
     for (std::uint64_t key = 0; key < rounds; ++key) {
         round = key;
         failed += filter.adapt(key, remote) ? 0u : 1u;
@@ -91,8 +94,8 @@ struct interrupted_map {
     }
 };
 
-// R has said that the key is absent; then it is committed, and inserted as soon as the filter lets it. The writer is given a moment:
-// one that is late makes the test weaker, not wrong.
+// R has said that the key is absent; then it is committed, and inserted as soon as the filter lets
+// it. The writer is given a moment: one that is late makes the test weaker, not wrong.
 TEST(whitelist_threads, a_key_that_is_inserted_while_r_denies_it_is_not_listed) {
     memory_map remote;
     whitelist_filter filter = crowded(remote);

@@ -1,4 +1,5 @@
-// wide_word.hpp and bit_planes.hpp against loops over single bits, for one to four words and both kernels.
+// wide_word.hpp and bit_planes.hpp against loops over single bits, for one to four words and both
+// kernels.
 #include "papers/bit_strings/wide_word.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
-// Planted bugs: every switch in the second block of genista/filters/broom/faults.hpp, and those of the first block that a check
-// can see in one filter, one at a time. The checks that the suite runs on the filter proper (tests/support/broom_checks.hpp) must catch each, and find nothing when none is
-// switched on.
+// Planted bugs: every switch in the second block of genista/filters/broom/faults.hpp, and those of
+// the first block that a check can see in one filter, one at a time. The checks that the suite runs
+// on the filter proper (tests/support/broom_checks.hpp) must catch each, and find nothing when none
+// is switched on.
 #include <gtest/gtest.h>
 #include <sched.h>
 

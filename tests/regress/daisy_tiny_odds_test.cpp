@@ -1,5 +1,6 @@
-// Odds as a softmax has them, 10^-170 and less: a square of them was 0, a quotient infinite, a Bloom table had no bits and the first insert
-// wrote past it; and of odds below the smallest number there is a class 0 came out where eight bits were due.
+// Odds as a softmax has them, 10^-170 and less: a square of them was 0, a quotient infinite, a
+// Bloom table had no bits and the first insert wrote past it; and of odds below the smallest number
+// there is a class 0 came out where eight bits were due.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// A hundred keys of class 0 put ten million times: every put counted as a key, and the deferred band that opened was a hundred thousand times too large.
+// A hundred keys of class 0 put ten million times: every put counted as a key, and the deferred
+// band that opened was a hundred thousand times too large.
 #include <gtest/gtest.h>
 
 #include "genista/filters/daisy_broom.hpp"

@@ -1,5 +1,6 @@
-// Streams of the seeds s and s + 1 were one stream, shifted by a number: whoever drew inserts from one and queries from the next asked for
-// what had been stored. Seen as queries of daisy-bloom that followed its inserts.
+// Streams of the seeds s and s + 1 were one stream, shifted by a number: whoever drew inserts from
+// one and queries from the next asked for what had been stored. Seen as queries of daisy-bloom that
+// followed its inserts.
 #include <gtest/gtest.h>
 
 #include <cstdint>

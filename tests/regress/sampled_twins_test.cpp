@@ -1,5 +1,6 @@
-// Two keys with one digest and different classes: while sampling the dictionary knew them as one, and the filter that took over had
-// only the first one's class. The second, found until then, was denied. Equal digests are no theory with the trusted hash (tests/hash).
+// Two keys with one digest and different classes: while sampling the dictionary knew them as one,
+// and the filter that took over had only the first one's class. The second, found until then, was
+// denied. Equal digests are no theory with the trusted hash (tests/hash).
 #include <gtest/gtest.h>
 
 #include <memory>

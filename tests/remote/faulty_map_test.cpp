@@ -1,4 +1,5 @@
-// Each fault of faulty_map seen from outside, on a schedule, at random, from many threads; and told in counts and log.
+// Each fault of faulty_map seen from outside, on a schedule, at random, from many threads; and told
+// in counts and log.
 #include "support/remote/faulty_map.hpp"
 
 #include <gtest/gtest.h>
@@ -405,7 +406,8 @@ TEST(faulty_map, loses_no_call_and_no_journal_entry_between_threads) {
     }
     for (auto& each : threads) each.join();
     EXPECT_EQ(faulty.counts().calls, 16 * rounds);
-    // The journal reaches back to the beginning: with all writes undone R must look empty, as it was.
+    // The journal reaches back to the beginning: with all writes undone R must look empty, as it
+    // was.
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}, .stale_writes = 100'000}));
     EXPECT_TRUE(read_all(faulty).empty());
 }

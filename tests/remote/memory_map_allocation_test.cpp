@@ -1,5 +1,5 @@
-// No memory: every allocation of every put fails once, and the map is as it was. bytes() is what was really asked for. The same
-// for slots.
+// No memory: every allocation of every put fails once, and the map is as it was. bytes() is what
+// was really asked for. The same for slots.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -141,7 +141,8 @@ TEST(memory_slots_allocation, a_write_that_finds_no_memory_reports_it_and_change
     memory_slots slots;
     std::uint64_t failed_writes = 0;
     for (std::uint64_t round = 0; round < 100; ++round) {
-        // New pages, changed slots and emptied ones in one write, with keys too long for any string's own room.
+        // New pages, changed slots and emptied ones in one write, with keys too long for any
+        // string's own room.
         const std::string key = "a key that needs memory of its own, number " + std::to_string(round);
         const std::vector<slot_change> changes = {{64 * round, key_view{key}},
                                                   {round, key_view{key}},

@@ -1,4 +1,5 @@
-// memory_map against std::set, driven by chance; the mix changes as it goes, so that the tree grows, shrinks and empties.
+// memory_map against std::set, driven by chance; the mix changes as it goes, so that the tree
+// grows, shrinks and empties.
 #include <gtest/gtest.h>
 
 #include <cstdint>

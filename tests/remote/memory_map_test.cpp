@@ -1,4 +1,5 @@
-// memory_map, promise by promise: order, idempotence, equal digests, keys of every length, edges of ranges, accounting.
+// memory_map, promise by promise: order, idempotence, equal digests, keys of every length, edges of
+// ranges, accounting.
 #include "genista/remote/memory_map.hpp"
 
 #include <gtest/gtest.h>
@@ -137,7 +138,8 @@ TEST(memory_map, accepts_any_callable_as_visitor) {
     EXPECT_EQ(seen, 3);
 }
 
-// Growing and shrinking at one end, at the other, and in the middle: every split and merge of a tree of tiny nodes.
+// Growing and shrinking at one end, at the other, and in the middle: every split and merge of a
+// tree of tiny nodes.
 template <class Map>
 class tiny_memory_map : public testing::Test {};
 using tiny_maps = testing::Types<basic_memory_map<2, 4>, basic_memory_map<3, 4>, basic_memory_map<4, 5>,
@@ -155,7 +157,8 @@ TYPED_TEST(tiny_memory_map, stays_a_valid_tree_at_every_step_of_growing_and_shri
     std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937{5});
     const std::vector orders = {ascending, descending, outward, shuffled};
 
-    // One position for all (only keys tell records apart), four records a position, one record a position.
+    // One position for all (only keys tell records apart), four records a position, one record a
+    // position.
     for (const std::uint64_t records_per_position : {count, std::size_t{4}, std::size_t{1}}) {
         const auto record_of = [&](std::size_t index) {
             const std::string text = std::to_string(1000 + index);
@@ -197,7 +200,8 @@ TEST(memory_map, holds_a_million_records_in_the_memory_it_promises) {
         ASSERT_TRUE(*map.put({random(), random()}, key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));
     }
     EXPECT_EQ(map.size(), count);
-    // 25 bytes a slot; leaves of a B+ tree under random inserts are ln 2 = 69 % full; inner nodes add 1/45 of 16 bytes.
+    // 25 bytes a slot; leaves of a B+ tree under random inserts are ln 2 = 69 % full; inner nodes
+    // add 1/45 of 16 bytes.
     const double bytes_per_record = static_cast<double>(map.bytes()) / static_cast<double>(count);
     EXPECT_GT(bytes_per_record, 25.0);
     EXPECT_LT(bytes_per_record, 40.0);

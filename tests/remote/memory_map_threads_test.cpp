@@ -1,4 +1,5 @@
-// memory_map under many threads: what is there stays visible, ranges are sorted moments, counts add up. For tsan, too.
+// memory_map under many threads: what is there stays visible, ranges are sorted moments, counts add
+// up. For tsan, too.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// memory_slots against std::map, driven by chance; its edges by hand; with_slots passes everything on. Failing memory is in
-// memory_map_allocation_test.cpp.
+// memory_slots against std::map, driven by chance; its edges by hand; with_slots passes everything
+// on. Failing memory is in memory_map_allocation_test.cpp.
 #include "genista/remote/memory_slots.hpp"
 
 #include <gtest/gtest.h>

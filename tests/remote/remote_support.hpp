@@ -20,7 +20,8 @@ struct record {
     std::string key;
 
     friend bool operator==(const record&, const record&) = default;
-    // The order of R, in other words than the library's: std::string compares unsigned bytes, prefixes first.
+    // The order of R, in other words than the library's: std::string compares unsigned bytes,
+    // prefixes first.
     friend bool operator<(const record& a, const record& b) {
         return std::tie(a.where.position, a.where.seed, a.key) < std::tie(b.where.position, b.where.seed, b.key);
     }

@@ -1,4 +1,5 @@
-// range_of_bin is the exact inverse of scale, at every size a filter can have; and what the concept accepts.
+// range_of_bin is the exact inverse of scale, at every size a filter can have; and what the concept
+// accepts.
 #include "genista/remote/remote.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,8 @@ static_assert(range_of_bin(1, 2).first == std::uint64_t{1} << 63);
 
 constexpr std::uint64_t last_position = ~std::uint64_t{0};
 
-// The range's ends are in the bin and their outer neighbours are not; scale is monotone, so that is all of it.
+// The range's ends are in the bin and their outer neighbours are not; scale is monotone, so that is
+// all of it.
 void expect_inverse(std::uint64_t bin, std::uint64_t bins) {
     const position_range range = range_of_bin(bin, bins);
     ASSERT_LE(range.first, range.last) << bin << " of " << bins;

@@ -1,4 +1,5 @@
-// counting_slots counts exactly and changes no answer; faulty_slots does each of its faults, when it was told to, and says so.
+// counting_slots counts exactly and changes no answer; faulty_slots does each of its faults, when
+// it was told to, and says so.
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Reports as a reader meets them, in a real Chromium: on a phone and on a desk, in light and dark. Everything is
-// drawn, the numbers are those of the run, nothing sticks out, nothing is fetched, and the console is silent.
+// Reports as a reader meets them, in a real Chromium: on a phone and on a desk, in light and dark.
+// Everything is drawn, the numbers are those of the run, nothing sticks out, nothing is fetched,
+// and the console is silent.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -71,7 +72,8 @@ void expect_drawn(const ordered_json& charts) {
 }
 
 void expect_equal_tables(const ordered_json& tables, const ordered_json& document) {
-    // Column by column: the name in the JSON, what the page multiplies it by, and the rounding that it may apply.
+    // Column by column: the name in the JSON, what the page multiplies it by, and the rounding that
+    // it may apply.
     struct shown {
         const char* name;
         double half_step;  // of the last digit shown, absolute
@@ -108,7 +110,8 @@ void expect_equal_tables(const ordered_json& tables, const ordered_json& documen
     }
 }
 
-// The points that Chart.js was given, against the timelines; the moment before the first query is not on the log axis.
+// The points that Chart.js was given, against the timelines; the moment before the first query is
+// not on the log axis.
 void expect_equal_timelines(const ordered_json& charts, const ordered_json& document) {
     std::size_t lines = 0;
     for (const ordered_json& chart : charts) {

@@ -1,13 +1,13 @@
-// A page in a real browser: Chromium without a window, driven through its debugging pipe (the DevTools protocol:
-// JSON messages, each ended by a zero byte, on the file descriptors 3 and 4).
+// A page in a real browser: Chromium without a window, driven through its debugging pipe (the
+// DevTools protocol: JSON messages, each ended by a zero byte, on the file descriptors 3 and 4).
 //
 //     chromium browser;
 //     browser.open(html, {360, true});               a phone in the dark
 //     browser.evaluate("genistaProbe.look()");       what probe.js sees
 //
-// It has no network (its proxy is a port at which nobody listens), a profile and a folder of its own that go with
-// it, and it is ended if it does not answer. Needs Debian's chromium-headless-shell; without it every test fails
-// and says so.
+// It has no network (its proxy is a port at which nobody listens), a profile and a folder of its
+// own that go with it, and it is ended if it does not answer. Needs Debian's
+// chromium-headless-shell; without it every test fails and says so.
 #pragma once
 
 #include <fcntl.h>
@@ -87,7 +87,8 @@ class chromium {
         if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
     }
 
-    // Loads the page with probe.js ahead of everything in it. False, and a failed test, if that does not work.
+    // Loads the page with probe.js ahead of everything in it. False, and a failed test, if that
+    // does not work.
     bool open(const std::string& html, browser_view view) {
         const std::string path = folder_ + "/page.html";
         std::ofstream{path, std::ios::binary} << html;

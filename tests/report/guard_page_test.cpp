@@ -1,4 +1,5 @@
-// The report of `genista guard`: its sentences follow from its numbers, and nothing in a document can upset it.
+// The report of `genista guard`: its sentences follow from its numbers, and nothing in a document
+// can upset it.
 #include "lab/report/guard_page.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// A page of strings that would like to be something else: markup, ends of scripts, control characters, broken UTF-8.
+// A page of strings that would like to be something else: markup, ends of scripts, control
+// characters, broken UTF-8.
 #pragma once
 
 #include <limits>

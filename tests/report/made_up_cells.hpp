@@ -17,7 +17,8 @@ namespace genista::test {
             {"range_reads", 1'200},         {"capacity", 45}};
 }
 
-// Three adversaries and three filters: sturdy holds everywhere, middling loses some, frail loses and denies a member if asked to.
+// Three adversaries and three filters: sturdy holds everywhere, middling loses some, frail loses
+// and denies a member if asked to.
 [[nodiscard]] inline std::vector<lab::matrix_cell> made_up_cells(bool somebody_denies = false) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const char* const adversary : {"fresh", "repeat-one", "growth-replay"}) {

@@ -1,8 +1,9 @@
-// A run of `genista guard` as it might have been: three phases, five filters, numbers of the right size and a
-// timeline each.
+// A run of `genista guard` as it might have been: three phases, five filters, numbers of the right
+// size and a timeline each.
 //
-// Nothing here was measured. Rates follow the textbook (a Bloom filter errs at a fixed rate, a broom filter once
-// for each false positive), times are invented, and a fixed seed adds a little disorder.
+// Nothing here was measured. Rates follow the textbook (a Bloom filter errs at a fixed rate, a
+// broom filter once for each false positive), times are invented, and a fixed seed adds a little
+// disorder.
 #pragma once
 
 #include <algorithm>

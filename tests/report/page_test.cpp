@@ -33,7 +33,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     return count;
 }
 
-// The page without the three texts that it always carries, in which markup is none of the caller's doing.
+// The page without the three texts that it always carries, in which markup is none of the caller's
+// doing.
 [[nodiscard]] std::string without_assets(std::string html) {
     for (const std::string_view asset : {chart_library(), page_script(), page_style()}) {
         const std::size_t at = html.find(asset);
@@ -116,8 +117,8 @@ TEST(page, the_assets_can_stand_inside_a_script_and_a_style) {
     }
 }
 
-// Whatever bytes are in a file (every value, quotes, newlines, no newline at the end) come back as they are:
-// page.css is compared with its source.
+// Whatever bytes are in a file (every value, quotes, newlines, no newline at the end) come back as
+// they are: page.css is compared with its source.
 TEST(page, an_embedded_file_is_the_file_byte_by_byte) {
     for (const auto& [name, asset] : {std::pair{"page.css", page_style()}, std::pair{"page.js", page_script()}}) {
         std::ifstream file{std::string{GENISTA_SOURCE_DIR "/lab/report/"} + name, std::ios::binary};
@@ -144,8 +145,8 @@ TEST(page, hostile_strings_are_text_wherever_they_stand) {
     EXPECT_EQ(count_of(html, "<script"), count_of(html, "</script>"));
     // Three charts, the data, the library and the page's own script.
     EXPECT_EQ(count_of(html, "<script"), 6u);
-    // Title twice, highlight, lead, warning, a fact of three, heading, text, three charts (title, caption, label),
-    // a table.
+    // Title twice, highlight, lead, warning, a fact of three, heading, text, three charts (title,
+    // caption, label), a table.
     EXPECT_GE(count_of(html, escaped(hostile)), 17u);
 }
 

@@ -1,4 +1,5 @@
-// The lab's report as text: heat maps, figures that come back from JSON, and what the page says of promises and filters.
+// The lab's report as text: heat maps, figures that come back from JSON, and what the page says of
+// promises and filters.
 #include "lab/report/report_page.hpp"
 
 #include <gtest/gtest.h>

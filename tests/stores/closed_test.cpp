@@ -1,4 +1,5 @@
-// Calls after close() are errors, of every public method, and none looks at a handle that went with the database.
+// Calls after close() are errors, of every public method, and none looks at a handle that went with
+// the database.
 #include <gtest/gtest.h>
 #include <rocksdb/stats_history.h>
 #include <rocksdb/utilities/replayer.h>
@@ -198,7 +199,8 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
     (void)db->generation();
 }
 
-// RocksDB does not close a database with an unreleased snapshot. It is as open as before then, and can be closed later.
+// RocksDB does not close a database with an unreleased snapshot. It is as open as before then, and
+// can be closed later.
 TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
     const scratch here;
     auto db = open_guarded(here.path());
@@ -216,8 +218,8 @@ TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
     auto again = open_guarded(here.path());  // nothing holds its lock
     ASSERT_NE(again, nullptr);
     EXPECT_OK(again->Get({}, "more", &value));
-    // One that dies with a snapshot is closed all the same. RocksDB does not free it: the pointer stays, so that nobody takes it
-    // for a leak of ours.
+    // One that dies with a snapshot is closed all the same. RocksDB does not free it: the pointer
+    // stays, so that nobody takes it for a leak of ours.
     static const rocksdb::Snapshot* never_released = nullptr;
     never_released = again->GetSnapshot();
     EXPECT_NE(never_released, nullptr);

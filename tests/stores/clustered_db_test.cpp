@@ -1,5 +1,5 @@
-// The clustered layout with its filter and the filter's snapshots: what was put is found in the next life, without a
-// rebuild.
+// The clustered layout with its filter and the filter's snapshots: what was put is found in the
+// next life, without a rebuild.
 #include "genista/stores/rocksdb/clustered_db.hpp"
 
 #include <gtest/gtest.h>
@@ -138,7 +138,8 @@ TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
     for (int i = 0; i < 100; ++i) {
         ASSERT_TRUE((*writer)->put("key-" + std::to_string(i), "v"));
         if (i % 30 != 0) continue;
-        // A log that is synced after the next one has begun is tracked, until all families have flushed what it holds.
+        // A log that is synced after the next one has begun is tracked, until all families have
+        // flushed what it holds.
         ASSERT_TRUE((*writer)->base().Flush({}).ok());
         ASSERT_TRUE((*writer)->base().SyncWAL().ok());
     }

@@ -1,5 +1,5 @@
-// The clustered layout: R is the data, a guard before it answers like a map, and a database that is not ours is
-// refused.
+// The clustered layout: R is the data, a guard before it answers like a map, and a database that is
+// not ours is refused.
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 
 #include <gtest/gtest.h>

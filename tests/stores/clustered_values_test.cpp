@@ -1,4 +1,5 @@
-// Long values of the clustered layout lie apart from the records: a mistake and an erase read keys, whatever the values.
+// Long values of the clustered layout lie apart from the records: a mistake and an erase read keys,
+// whatever the values.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
@@ -130,7 +131,8 @@ TEST(clustered_values, a_mistake_and_an_erase_read_no_long_values) {
     EXPECT_LT(dearest.mistake, 100 * threshold);
 }
 
-// Short, empty and long values in turn, beside a model, across openings with and without the family.
+// Short, empty and long values in turn, beside a model, across openings with and without the
+// family.
 TEST(clustered_values, a_key_has_the_value_it_was_given_last) {
     const auto steps = effort(2'000, 500, 20'000);
     const scratch here;

@@ -1,5 +1,6 @@
-// Writes that go past the guard: another program, a deploy that was rolled back, transactions over the guarded database,
-// files that were taken in or deleted behind it. No key that is in the store may stay denied.
+// Writes that go past the guard: another program, a deploy that was rolled back, transactions over
+// the guarded database, files that were taken in or deleted behind it. No key that is in the store
+// may stay denied.
 #include <gmock/gmock.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/utilities/checkpoint.h>
@@ -158,7 +159,8 @@ TEST(foreign_writes, between_two_snapshots_of_a_process_that_was_killed) {
     expect_sound(*db);
 }
 
-// Everything that a guarded process does between two marks is in the log, and none of it is foreign.
+// Everything that a guarded process does between two marks is in the log, and none of it is
+// foreign.
 TEST(foreign_writes, are_not_what_a_killed_process_left_in_its_log) {
     const scratch folder;
     {
@@ -191,7 +193,8 @@ TEST(foreign_writes, are_not_what_a_killed_process_left_in_its_log) {
     expect_sound(*db);
 }
 
-// Closed and opened again after every kind of write there is, with a look at the accounts after each.
+// Closed and opened again after every kind of write there is, with a look at the accounts after
+// each.
 class every_write : public testing::TestWithParam<const char*> {};
 TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     const scratch folder;
@@ -342,7 +345,8 @@ TEST(foreign_writes, by_the_base_are_repaired_by_the_snapshotters_thread) {
     const auto db = open_guarded(folder.path(), options);
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
-    // The thread may have looked in the middle of the foreign writes: then it takes another look to find the rest.
+    // The thread may have looked in the middle of the foreign writes: then it takes another look to
+    // find the rest.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     while (!db->audit() || db->counters().ranges_pending_repair > 0) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline) << denied(*db, theirs) << " still denied";
@@ -381,7 +385,8 @@ TEST(foreign_writes, by_files_through_the_base_without_a_sequence_number) {
     expect_sound(*db);
 }
 
-// RocksDB compacts the file into a table of the guarded process's own, which shows nothing of it; then the process dies.
+// RocksDB compacts the file into a table of the guarded process's own, which shows nothing of it;
+// then the process dies.
 TEST(foreign_writes, by_files_through_the_base_that_were_compacted_before_a_kill) {
     const scratch folder;
     const std::string image = folder.path("image");

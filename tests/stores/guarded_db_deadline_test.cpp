@@ -141,7 +141,8 @@ TEST(guarded_db_deadline, the_limit_for_one_read_reaches_the_reads_of_the_index)
     rocksdb::ReadOptions hurried;
     hurried.io_timeout = std::chrono::minutes{1};
     std::string value;
-    // Data blocks of `default` are read, and cached, before the disk becomes slow: what is left to read is the index.
+    // Data blocks of `default` are read, and cached, before the disk becomes slow: what is left to
+    // read is the index.
     const std::string key = a_mistake(*db);
     const auto warm = [&] {
         const std::unique_ptr<rocksdb::Iterator> all{db->NewIterator({})};

@@ -1,4 +1,5 @@
-// Batches and ingests on their way into a guarded database: absent keys are answered from RAM all the while.
+// Batches and ingests on their way into a guarded database: absent keys are answered from RAM all
+// the while.
 #include <gtest/gtest.h>
 #include <rocksdb/write_batch.h>
 
@@ -14,7 +15,8 @@ namespace {
 
 constexpr std::uint64_t batch_keys = 20000;
 
-// Asks at the named moments of a write, in the thread that writes. The first pass by of a name asks.
+// Asks at the named moments of a write, in the thread that writes. The first pass by of a name
+// asks.
 struct asking {
     static inline guarded_db* db = nullptr;
     static inline std::uint64_t asked = 0, maybe = 0, denied = 0, settled = 0;

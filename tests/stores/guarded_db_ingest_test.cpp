@@ -1,5 +1,5 @@
-// Tables from outside: their keys are found at once, also if the process dies in the middle; what is more than puts is
-// refused.
+// Tables from outside: their keys are found at once, also if the process dies in the middle; what
+// is more than puts is refused.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -59,7 +59,8 @@ TEST(guarded_db_ingest, a_snapshot_does_not_see_what_came_later) {
     db->ReleaseSnapshot(then);
 }
 
-// The generation has moved on before RocksDB refuses: what is saved afterwards must be of the new one.
+// The generation has moved on before RocksDB refuses: what is saved afterwards must be of the new
+// one.
 TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
     const scratch here;
     {
@@ -90,8 +91,8 @@ TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
     expect_sound(*db);
 }
 
-// A file went past the guard; one through the guard came after it, and a third was refused. A process that dies now must not
-// leave a mark behind that vouches for the first.
+// A file went past the guard; one through the guard came after it, and a third was refused. A
+// process that dies now must not leave a mark behind that vouches for the first.
 TEST(guarded_db_ingest, does_not_vouch_for_a_foreign_one_before_it) {
     const scratch here;
     const std::string image = here.path("image");
@@ -152,7 +153,8 @@ TEST(guarded_db_ingest, tables_with_more_than_puts_are_refused) {
     expect_sound(*db);
 }
 
-// The images that a killed process would leave, taken while it runs: what RocksDB has written is in the files.
+// The images that a killed process would leave, taken while it runs: what RocksDB has written is in
+// the files.
 struct image_taker {
     static inline std::string from, to;
     static inline std::vector<std::string> taken;

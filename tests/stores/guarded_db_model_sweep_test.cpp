@@ -1,5 +1,5 @@
-// Chance drives a guarded database and a dull map side by side: every way to write, every way to read, across
-// reopening.
+// Chance drives a guarded database and a dull map side by side: every way to write, every way to
+// read, across reopening.
 #include <gtest/gtest.h>
 #include <rocksdb/wide_columns.h>
 #include <rocksdb/write_batch.h>
@@ -17,7 +17,8 @@ namespace {
 
 using map = std::map<std::string, std::string>;
 
-// Keys that begin with s are only put when absent (SingleDelete asks for that), those with e are only entities.
+// Keys that begin with s are only put when absent (SingleDelete asks for that), those with e are
+// only entities.
 class driver {
   public:
     explicit driver(std::uint64_t seed) : chance_{seed} { open(); }
@@ -116,8 +117,8 @@ class driver {
         }
     }
 
-    // One to thirty operations on few keys, so that keys come up more than once, in both families, and some of it
-    // rolled back.
+    // One to thirty operations on few keys, so that keys come up more than once, in both families,
+    // and some of it rolled back.
     void write_batch() {
         rocksdb::WriteBatch batch;
         map data = data_, other_data = other_data_;

@@ -1,4 +1,5 @@
-// Range deletes of a guarded database: atomic for the caller, bounded for the others, finished after a crash.
+// Range deletes of a guarded database: atomic for the caller, bounded for the others, finished
+// after a crash.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/write_batch.h>
@@ -26,7 +27,8 @@ void fill(guarded_db& db, std::uint64_t count = keys) {
     for (std::uint64_t i = 0; i < count; ++i) EXPECT_OK(db.Put({}, key_number(i), "v"));
 }
 
-// Calls out at the moments of a range delete, in the thread that deletes: a lock held there would be taken twice.
+// Calls out at the moments of a range delete, in the thread that deletes: a lock held there would
+// be taken twice.
 struct meanwhile {
     static inline std::function<void(std::string_view)> call{};
     static void hook(const char* name) {

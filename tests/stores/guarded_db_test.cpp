@@ -1,4 +1,5 @@
-// A guarded database for people who have a rocksdb::DB*: what it saves, what it passes on, what it refuses.
+// A guarded database for people who have a rocksdb::DB*: what it saves, what it passes on, what it
+// refuses.
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 #include <gtest/gtest.h>
@@ -256,7 +257,8 @@ TEST(guarded_db, a_merge_without_an_operator_is_refused_as_rocksdb_does) {
     expect_sound(*db);
 }
 
-// RocksDB notices it when half of the batch is done, takes no more writes then, and finds half a batch in its log afterwards.
+// RocksDB notices it when half of the batch is done, takes no more writes then, and finds half a
+// batch in its log afterwards.
 TEST(guarded_db, a_merge_without_an_operator_in_a_batch_is_refused_before_it_does_harm) {
     const scratch here;
     guarded_db_options options = test_options();

@@ -1,5 +1,5 @@
-// Many threads on a guarded database, with a history that can be checked: whoever saw a key finds it, whoever put one
-// finds it, and several keys read at once are of one moment.
+// Many threads on a guarded database, with a history that can be checked: whoever saw a key finds
+// it, whoever put one finds it, and several keys read at once are of one moment.
 #include <gtest/gtest.h>
 #include <rocksdb/write_batch.h>
 
@@ -68,7 +68,8 @@ std::string table_key(std::uint64_t number) {
     return key_number(number).replace(0, 3, "tab");
 }
 
-// Each writer owns the keys with its remainder, so it knows what they are; ranges and tables are on keys of their own.
+// Each writer owns the keys with its remainder, so it knows what they are; ranges and tables are on
+// keys of their own.
 TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_writes_go_on) {
     const scratch here;
     guarded_db_options options = test_options();
@@ -150,7 +151,8 @@ TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_wri
     }
 }
 
-// Two threads put and delete the same few keys; nobody knows the outcome, but index, data and filter must agree on it.
+// Two threads put and delete the same few keys; nobody knows the outcome, but index, data and
+// filter must agree on it.
 TEST(guarded_db_threads, writers_of_the_same_keys_leave_index_data_and_filter_agreeing) {
     const scratch here;
     const auto db = open_guarded(here.path());
@@ -181,8 +183,8 @@ TEST(guarded_db_threads, writers_of_the_same_keys_leave_index_data_and_filter_ag
     }
 }
 
-// Between the filter's answer and the store's somebody writes both keys: a MultiGet that had believed the filter would
-// show the one without the other.
+// Between the filter's answer and the store's somebody writes both keys: a MultiGet that had
+// believed the filter would show the one without the other.
 struct late_writer {
     static inline guarded_db* db = nullptr;
     static void hook(const char* name) {

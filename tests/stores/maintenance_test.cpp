@@ -1,5 +1,5 @@
-// Work on stores that are closed: audits that find what was planted and change nothing; the way back to a plain database,
-// from every moment at which it can be cut short.
+// Work on stores that are closed: audits that find what was planted and change nothing; the way
+// back to a plain database, from every moment at which it can be cut short.
 #include "genista/stores/rocksdb/maintenance.hpp"
 
 #include <gtest/gtest.h>
@@ -202,7 +202,8 @@ TEST(store_audit, refuses_what_is_no_guarded_store) {
     EXPECT_NE(message_of(here.path()).find("is a RocksDB database, but not a guarded one"), std::string::npos);
 }
 
-// Files that a guard with a log elsewhere left behind: a copy must not take the log of the original.
+// Files that a guard with a log elsewhere left behind: a copy must not take the log of the
+// original.
 TEST(store_settings, a_log_outside_of_the_store_must_be_named) {
     const scratch here;
     auto options = plain_options();
@@ -254,7 +255,8 @@ struct unguard_images {
     }
 };
 
-// The disk as a kill at each step leaves it: a second call goes on, and a guard that is opened instead denies nothing.
+// The disk as a kill at each step leaves it: a second call goes on, and a guard that is opened
+// instead denies nothing.
 TEST(unguard, that_was_cut_short_goes_on) {
     const scratch here;
     make_guarded(here.path());
@@ -297,8 +299,8 @@ TEST(unguard, waits_for_no_store_that_is_open) {
     EXPECT_TRUE(db->audit());
 }
 
-// Operands that only the user's operator can merge, in the log and in tables. Without it nothing may get lost; with it, all
-// goes well.
+// Operands that only the user's operator can merge, in the log and in tables. Without it nothing
+// may get lost; with it, all goes well.
 TEST(unguard, without_the_merge_operator_loses_nothing) {
     for (const bool in_tables : {false, true}) {
         SCOPED_TRACE(in_tables);
@@ -313,7 +315,8 @@ TEST(unguard, without_the_merge_operator_loses_nothing) {
             ASSERT_TRUE(db->Merge({}, "ada", "5").ok());
             ASSERT_TRUE(!in_tables || db->Flush({}).ok());
         }
-        // What broke while this was written: RocksDB opened the database all the same, and "15" was gone.
+        // What broke while this was written: RocksDB opened the database all the same, and "15" was
+        // gone.
         const auto refused = unguard_store(here.path());
         ASSERT_FALSE(refused);
         EXPECT_NE(refused.error().message().find("genista.test.appending"), std::string_view::npos)

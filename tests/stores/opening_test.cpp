@@ -1,5 +1,5 @@
-// Opening what is there: plain databases are indexed, half-indexed ones again, and what is not ours is left alone, with
-// a reason.
+// Opening what is there: plain databases are indexed, half-indexed ones again, and what is not ours
+// is left alone, with a reason.
 #include <gtest/gtest.h>
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/comparator.h>
@@ -266,7 +266,8 @@ class nothing_dropped final : public rocksdb::CompactionFilter {
     const char* Name() const override { return "genista.test.nothing_dropped"; }
 };
 
-// An order that may take different bytes for equal keys (it does not say that it does not), with timestamps or without.
+// An order that may take different bytes for equal keys (it does not say that it does not), with
+// timestamps or without.
 class an_order final : public rocksdb::Comparator {
   public:
     explicit an_order(std::size_t timestamp_bytes) : Comparator{timestamp_bytes} {}
@@ -351,8 +352,8 @@ TEST(opening, settings_that_cannot_be_guarded_are_named) {
     EXPECT_NE(message_of(here.path(), families).find("guarded_db_options::rocksdb"), std::string::npos);
 }
 
-// RocksDB 7.8 opens a database without its merge operator, and loses all that is in its log with the operands: keys that were
-// put, and those of other families.
+// RocksDB 7.8 opens a database without its merge operator, and loses all that is in its log with
+// the operands: keys that were put, and those of other families.
 TEST(opening, without_a_merge_operator_that_the_database_has_is_refused_and_loses_nothing) {
     const scratch here;
     guarded_db_options with = test_options();

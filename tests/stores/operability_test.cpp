@@ -1,4 +1,5 @@
-// What both layouts show the people who run them: events of openings, snapshots and repairs, and one page of metrics.
+// What both layouts show the people who run them: events of openings, snapshots and repairs, and
+// one page of metrics.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -48,7 +48,8 @@ class ordered_records_test : public ::testing::Test {
     database database_;
 };
 
-// Few positions and seeds, so that all three parts of the order matter; both ends of the positions among them.
+// Few positions and seeds, so that all three parts of the order matter; both ends of the positions
+// among them.
 digest few(splitmix& chance) {
     static constexpr std::uint64_t positions[] = {0, 1, 255, 256, std::uint64_t{1} << 63, greatest - 1, greatest};
     return {.position = positions[chance.below(7)], .seed = chance.below(3) * 0x80};

@@ -1,5 +1,6 @@
-// A filter that cannot hold all keys, or holds none yet: the store opens, every key that the filter may lack is "maybe", and
-// counters tell how many ranges wait. The snapshotter's thread brings them in, as far as they fit, and does not spin.
+// A filter that cannot hold all keys, or holds none yet: the store opens, every key that the filter
+// may lack is "maybe", and counters tell how many ranges wait. The snapshotter's thread brings them
+// in, as far as they fit, and does not spin.
 #include <gmock/gmock.h>
 
 #include <condition_variable>
@@ -82,7 +83,8 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
     const auto refused = guarded_db::open(folder.path(), options);
     ASSERT_FALSE(refused);
     EXPECT_THAT(std::string{refused.error().message()}, testing::HasSubstr(std::to_string(own)));
-    // Nothing left for a filter: the message names the limit that was given, not what the guard leaves of it.
+    // Nothing left for a filter: the message names the limit that was given, not what the guard
+    // leaves of it.
     options.filter.memory_limit = own + 1;
     const auto too_small = guarded_db::open(folder.path(), options);
     ASSERT_FALSE(too_small);
@@ -115,7 +117,8 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
         put_aimed(*db, 130);
         EXPECT_OK(db->Close());
     }
-    // The thread tries again and again, but later each time: so many times at most, however long it has.
+    // The thread tries again and again, but later each time: so many times at most, however long it
+    // has.
     options.snapshotter.every = std::chrono::hours{1};
     options.snapshotter.watch = std::chrono::milliseconds{1};
     const auto db = open_guarded(folder.path(), options);
@@ -127,8 +130,8 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
     EXPECT_EQ(denied_of(*db, 1000), 0u);
     const auto before = db->counters().filter.remote_reads;
     std::this_thread::sleep_for(std::chrono::milliseconds{250});
-    // The first try meets every such range; the others, after 1, 2, 4 ... 128 ms and so on, eight each. A bin is tried a few
-    // times each. Without the waits it would be 250 tries.
+    // The first try meets every such range; the others, after 1, 2, 4 ... 128 ms and so on, eight
+    // each. A bin is tried a few times each. Without the waits it would be 250 tries.
     EXPECT_LE(db->counters().filter.remote_reads - before, (pending + 10 * 8) * 8);
     EXPECT_EQ(db->counters().ranges_pending_repair, pending);
     std::uint64_t read = 0;

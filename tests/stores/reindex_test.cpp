@@ -1,5 +1,5 @@
-// An index that is completed while others work, and what is found beside it: a scan that has passed a key does not vouch
-// for it.
+// An index that is completed while others work, and what is found beside it: a scan that has passed
+// a key does not vouch for it.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 
@@ -78,8 +78,9 @@ TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
     }
 }
 
-// A table goes that hid an older value of "a": no write shows it, and reindex() is the answer (operations.md). It is asked for
-// by a second thread, whose first step this is, when the scan of another has passed the key.
+// A table goes that hid an older value of "a": no write shows it, and reindex() is the answer
+// (operations.md). It is asked for by a second thread, whose first step this is, when the scan of
+// another has passed the key.
 TEST(reindex, that_is_asked_for_beside_another_scans_again) {
     const scratch here;
     auto options = test_options();

@@ -1,4 +1,5 @@
-// Slots over RocksDB: a map of numbers to keys, a directory that begins empty, and directories of others, which stay.
+// Slots over RocksDB: a map of numbers to keys, a directory that begins empty, and directories of
+// others, which stay.
 #include "stores/rocksdb/slot_records.hpp"
 
 #include <gtest/gtest.h>
@@ -231,7 +232,8 @@ TEST(slot_records, settings_that_would_disorder_or_drop_slots_are_refused) {
     EXPECT_FALSE(std::filesystem::exists(here.path()));
 }
 
-// Every call that reaches the disk fails once, in turn: opening fails with a reason or works, and never ends in between.
+// Every call that reaches the disk fails once, in turn: opening fails with a reason or works, and
+// never ends in between.
 TEST(slot_records, an_opening_that_fails_anywhere_can_be_repeated) {
     const scratch here;
     std::uint64_t failures = 0;

@@ -1,5 +1,6 @@
-// The cuckoo family before RocksDB: values and records in one database, slots in another. Lives that end without a word, disks
-// that do not read and disks that are full cost reads and repairs, and no key.
+// The cuckoo family before RocksDB: values and records in one database, slots in another. Lives
+// that end without a word, disks that do not read and disks that are full cost reads and repairs,
+// and no key.
 #include <gtest/gtest.h>
 #include <rocksdb/table.h>
 
@@ -113,7 +114,8 @@ TYPED_TEST(slotted_db, chance_drives_a_guard_and_a_map_side_by_side_across_reope
     }
 }
 
-// A process that dies leaves what is on disk. The slots may lag behind, be cut or be gone: the next filter asks the records.
+// A process that dies leaves what is on disk. The slots may lag behind, be cut or be gone: the next
+// filter asks the records.
 TYPED_TEST(slotted_db, a_life_that_ends_without_a_word_loses_no_key) {
     constexpr std::uint64_t keys = 1200;
     const std::string image = this->here_.path("image");
@@ -169,8 +171,8 @@ TYPED_TEST(slotted_db, a_disk_that_does_not_read_slots_costs_reads_and_no_key) {
     this->expect_sound(guard, *both);
 }
 
-// What does not fit on the disk stays in memory for a while, then writes fail. (RocksDB looks for room every five seconds; who
-// cannot wait opens the slots anew.)
+// What does not fit on the disk stays in memory for a while, then writes fail. (RocksDB looks for
+// room every five seconds; who cannot wait opens the slots anew.)
 TYPED_TEST(slotted_db, a_full_disk_below_the_slots_is_an_error_there_and_denies_nothing) {
     constexpr std::uint64_t keys = 6000;
     io_fate fate;

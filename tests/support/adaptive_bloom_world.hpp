@@ -1,8 +1,10 @@
-// adaptive_bloom_world: an adaptive Bloom filter, both halves of its R and the truth, driven one operation at a time.
+// adaptive_bloom_world: an adaptive Bloom filter, both halves of its R and the truth, driven one
+// operation at a time.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys
-// 0 .. universe-1; keys beyond are absent keys. Keys leave R behind the filter's back, as there is no erase. R may fail and lie
-// (set_faults): then the operation is given up or tried again, and no member may be denied.
+// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members
+// among the keys 0 .. universe-1; keys beyond are absent keys. Keys leave R behind the filter's
+// back, as there is no erase. R may fail and lie (set_faults): then the operation is given up or
+// tried again, and no member may be denied.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +47,8 @@ class adaptive_bloom_world {
                 .repeatable = p.seed};
     }
 
-    // A share of the calls of both halves, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    // A share of the calls of both halves, every kind of failure but a lagging replica, which would
+    // be no R (remote.hpp).
     void set_faults(double share) {
         const auto drawn = [&] {
             fault_plan made;
@@ -67,13 +70,15 @@ class adaptive_bloom_world {
     // Without counting as a query.
     [[nodiscard]] bool maybe(std::uint64_t key) const noexcept { return filter.path_of(where(key)).maybe; }
 
-    // ---- operations -------------------------------------------------------------------------------------------------
+    // ---- operations
+    // -------------------------------------------------------------------------------------------------
     void put(std::uint64_t key) { expect(plain.put(where(key), integer_key{key}.view()).has_value(), "no put"); }
     void take_out(std::uint64_t key) {
         expect(plain.erase(where(key), integer_key{key}.view()).has_value(), "no erase");
     }
 
-    // False: the filter has no room, or R failed: the store takes the key back unless it was there before.
+    // False: the filter has no room, or R failed: the store takes the key back unless it was there
+    // before.
     bool insert(std::uint64_t key) {
         const bool was_member = members_.contains(key);
         put(key);
@@ -136,7 +141,8 @@ class adaptive_bloom_world {
         expect(false, "no rebuild in 10,000 attempts");
     }
 
-    // ---- judgement --------------------------------------------------------------------------------------------------
+    // ---- judgement
+    // --------------------------------------------------------------------------------------------------
     void scan() {
         for (const std::uint64_t key : members_) expect(maybe(key), "a false negative");
     }

@@ -1,5 +1,5 @@
-// What snapshot_exercise.hpp is to filters that take keys, for the one that is only built: loads bytes that may be forged and puts
-// whatever comes out through its paces.
+// What snapshot_exercise.hpp is to filters that take keys, for the one that is only built: loads
+// bytes that may be forged and puts whatever comes out through its paces.
 #pragma once
 
 #include "genista/filters/bloomier.hpp"

@@ -1,8 +1,9 @@
-// The checks that a broom filter must pass, each a function from nothing to what went wrong ("" if nothing did).
+// The checks that a broom filter must pass, each a function from nothing to what went wrong ("" if
+// nothing did).
 //
-// tests/filters/broom_checks_test.cpp runs them on the filter proper, tests/planted/planted_test.cpp on the filter
-// with one bug switched on, where at least one must complain. Templates over the filter: the two never meet in one
-// program.
+// tests/filters/broom_checks_test.cpp runs them on the filter proper,
+// tests/planted/planted_test.cpp on the filter with one bug switched on, where at least one must
+// complain. Templates over the filter: the two never meet in one program.
 #pragma once
 
 #include <array>
@@ -66,8 +67,9 @@ std::string check_snapshot() {
     return {};
 }
 
-// Adapted false positives come back with probability ε after their bin was renewed, not with certainty [law L1]. All
-// bins are renewed by erases; of about 500 false positives 2 may return, and 40 would be luck of less than 10^-30.
+// Adapted false positives come back with probability ε after their bin was renewed, not with
+// certainty [law L1]. All bins are renewed by erases; of about 500 false positives 2 may return,
+// and 40 would be luck of less than 10^-30.
 template <class Filter>
 std::string check_renewal_forgets_no_salt() {
     broom_world<Filter> w{{.capacity = 4500, .history = 1, .seed = 3, .universe = 4000}};

@@ -1,10 +1,11 @@
-// history_check: any number of threads on one broom filter, and the one question that matters about them: a query
-// that starts after insert(x) returned and ends before erase(x) began must be true.
+// history_check: any number of threads on one broom filter, and the one question that matters about
+// them: a query that starts after insert(x) returned and ends before erase(x) began must be true.
 //
-// Every key has one owner among the writers, and a stamp that counts the owner's steps: odd from the moment insert
-// returned, even from the moment before erase begins. A reader takes the stamp before and after its query; the same
-// odd number on both sides means that the key was a member throughout, and then a no is a false negative. The stamps
-// are stored and loaded sequentially consistent, so "before" and "after" are meant as the text says.
+// Every key has one owner among the writers, and a stamp that counts the owner's steps: odd from
+// the moment insert returned, even from the moment before erase begins. A reader takes the stamp
+// before and after its query; the same odd number on both sides means that the key was a member
+// throughout, and then a no is a false negative. The stamps are stored and loaded sequentially
+// consistent, so "before" and "after" are meant as the text says.
 #pragma once
 
 #include <array>
@@ -191,7 +192,8 @@ class history_check {
         adapts_ += done;
     }
 
-    // Sweeps and snapshots beside everybody else. A key that was a member throughout the save is a member of the copy.
+    // Sweeps and snapshots beside everybody else. A key that was a member throughout the save is a
+    // member of the copy.
     void maintain() {
         std::vector<std::uint64_t> before(stamps_.size());
         while (writing_.load() > 0) {

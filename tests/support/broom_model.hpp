@@ -1,8 +1,9 @@
-// drive: chance drives a broom_world through phases that fill, churn and empty it, with operations switched off at
-// random.
+// drive: chance drives a broom_world through phases that fill, churn and empty it, with operations
+// switched off at random.
 //
-// Swarm testing: a run in which some operation never happens reaches states that a run with everything does not (no
-// erase: lines fill up; no query: nothing is ever extended; no renewal by rebuild: dead slots pile up).
+// Swarm testing: a run in which some operation never happens reaches states that a run with
+// everything does not (no erase: lines fill up; no query: nothing is ever extended; no renewal by
+// rebuild: dead slots pile up).
 #pragma once
 
 #include <array>
@@ -78,7 +79,8 @@ void drive(broom_world<Filter>& w, const drive_plan& plan) {
     if (w.wrong.none()) w.judge_erases();
 }
 
-// Small filters of one rate and history: chance chooses size, growth and faults. Audited after every step.
+// Small filters of one rate and history: chance chooses size, growth and faults. Audited after
+// every step.
 template <class Filter>
 world_counts drive_small_filters(double rate, unsigned history, std::uint64_t first_seed, std::uint64_t runs,
                                  std::uint64_t steps, findings& wrong) {
@@ -89,7 +91,8 @@ world_counts drive_small_filters(double rate, unsigned history, std::uint64_t fi
         world_setup setup{.rate = rate, .history = history, .seed = seed};
         setup.capacity = capacities[chance.below(capacities.size())];
         setup.grows = chance.below(3) == 0;
-        // Without growth up to more keys than lines and backyards hold, so that some inserts find the filter full.
+        // Without growth up to more keys than lines and backyards hold, so that some inserts find
+        // the filter full.
         const std::uint64_t slots = (setup.capacity + 44) / 45 * 48;
         setup.universe = setup.grows ? 500 : std::min<std::uint64_t>(500, slots * (1 + chance.below(3)));
         broom_world<Filter> w{setup};

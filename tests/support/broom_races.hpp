@@ -1,7 +1,9 @@
-// Races, and other moments between two steps, played one way: a scripted R (broom_scripted_map.hpp) does at the
-// critical moment what another thread could have done. Each function gives what went wrong, "" if nothing did.
+// Races, and other moments between two steps, played one way: a scripted R (broom_scripted_map.hpp)
+// does at the critical moment what another thread could have done. Each function gives what went
+// wrong, "" if nothing did.
 //
-// docs/filters/broom.md lists where keys get lost if one is careless; every entry of that list has its function here.
+// docs/filters/broom.md lists where keys get lost if one is careless; every entry of that list has
+// its function here.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +19,8 @@
 
 namespace genista::test {
 
-// What the hooks of a scripted map do: an insert by somebody else, store first. (Another thread indeed, because the
-// one that waits may hold a lock.)
+// What the hooks of a scripted map do: an insert by somebody else, store first. (Another thread
+// indeed, because the one that waits may hold a lock.)
 template <class Filter>
 void insert_beside(broom_world<Filter>& w, std::uint64_t key) {
     std::jthread{[&] { (void)w.insert(key); }}.join();
@@ -79,8 +81,8 @@ std::string check_twins() {
     return {};
 }
 
-// Two candidates for one slot: a key that R holds and that has no slot yet shares the owner's base. Whose bits extend
-// it?
+// Two candidates for one slot: a key that R holds and that has no slot yet shares the owner's base.
+// Whose bits extend it?
 template <class Filter>
 std::string check_adapt_beside_commit() {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -101,7 +103,8 @@ std::string check_adapt_beside_commit() {
     return {};
 }
 
-// An insert failed on its range read, and the caller takes the key back: it matches a slot that is another's.
+// An insert failed on its range read, and the caller takes the key back: it matches a slot that is
+// another's.
 template <class Filter>
 std::string check_roll_back() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -119,7 +122,8 @@ std::string check_roll_back() {
     return {};
 }
 
-// The store commits first: by the time of the insert R holds x, which matches another key's slot. That is no presence.
+// The store commits first: by the time of the insert R holds x, which matches another key's slot.
+// That is no presence.
 template <class Filter>
 std::string check_colliding_insert() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -141,7 +145,8 @@ std::string check_colliding_insert() {
     return {};
 }
 
-// The one range read of an erase and an adapt fails: an error, and not an empty range. An insert takes an entry.
+// The one range read of an erase and an adapt fails: an error, and not an empty range. An insert
+// takes an entry.
 template <class Filter>
 std::string check_failed_range() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -189,8 +194,8 @@ std::string check_erase_against_insert() {
     return {};
 }
 
-// The store has erased x, and forget(x) has read a range without it; before it reaches the bin somebody commits and inserts
-// x again. The slot it finds is then the new x's.
+// The store has erased x, and forget(x) has read a range without it; before it reaches the bin
+// somebody commits and inserts x again. The slot it finds is then the new x's.
 template <class Filter>
 std::string check_forget_against_insert() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -208,8 +213,8 @@ std::string check_forget_against_insert() {
     return {};
 }
 
-// erase(x) has read its range; before it comes to the bin somebody else's key joins it. A renewal from the old reading
-// would lose that key.
+// erase(x) has read its range; before it comes to the bin somebody else's key joins it. A renewal
+// from the old reading would lose that key.
 template <class Filter>
 std::string check_erase_against_neighbour() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -227,7 +232,8 @@ std::string check_erase_against_neighbour() {
     return {};
 }
 
-// The same with an adapt that has to renew: five false positives in one bin are more than it extends.
+// The same with an adapt that has to renew: five false positives in one bin are more than it
+// extends.
 template <class Filter>
 std::string check_adapt_against_neighbour() {
     broom_world<Filter> w{{.capacity = 40, .seed = 7, .universe = 100}};
@@ -254,8 +260,9 @@ std::string check_growth_against_insert() {
     for (std::uint64_t key = 150; first_bin.size() < 6 && key < 400; ++key) {
         if (scale(w.filter.hash()(key).position, w.filter.details().bins) == 0) first_bin.push_back(key);
     }
-    // One key after each of the first range reads, whichever of them is the one that the bin is laid from. Growth
-    // holds its lock meanwhile, so nobody else must have to grow: six keys do not.
+    // One key after each of the first range reads, whichever of them is the one that the bin is
+    // laid from. Growth holds its lock meanwhile, so nobody else must have to grow: six keys do
+    // not.
     const std::function<void()> join_one = [&] {
         if (first_bin.empty()) return;
         insert_beside(w, first_bin.back());
@@ -269,9 +276,9 @@ std::string check_growth_against_insert() {
     return w.wrong.text();
 }
 
-// Threads: luck, but the luck of many tries. A duel of one writer, whose every erase lays the one bin anew, and one
-// reader who asks the plain look-up, whose window is widest where it reads tails as well; then a crowd on few bins,
-// and on a filter that grows.
+// Threads: luck, but the luck of many tries. A duel of one writer, whose every erase lays the one
+// bin anew, and one reader who asks the plain look-up, whose window is widest where it reads tails
+// as well; then a crowd on few bins, and on a filter that grows.
 template <class Filter>
 std::string check_history() {
     findings wrong;

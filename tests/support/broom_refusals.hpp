@@ -1,8 +1,9 @@
-// What must stay true when an operation is refused, fails halfway, or meets another one in the middle of its call to R: checks of
-// broom_checks.hpp. Each function gives what went wrong, "" if nothing did.
+// What must stay true when an operation is refused, fails halfway, or meets another one in the
+// middle of its call to R: checks of broom_checks.hpp. Each function gives what went wrong, "" if
+// nothing did.
 //
-// Some of them ask that an absent key is not a certain false positive afterwards. They count over many filters, because the
-// key may still match by chance.
+// Some of them ask that an absent key is not a certain false positive afterwards. They count over
+// many filters, because the key may still match by chance.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,8 @@ void expect_sound(broom_world<Filter>& w) {
     if (const auto sound = w.filter.audit(w.plain); !sound) w.wrong.note(std::string{sound.error().message()});
 }
 
-// R has lost y, and the filter does not know yet; an insert finds y's slot without an owner and takes it for its own. The
-// vouched erase of y must not bury it.
+// R has lost y, and the filter does not know yet; an insert finds y's slot without an owner and
+// takes it for its own. The vouched erase of y must not bury it.
 template <class Filter>
 std::string check_vouched_against_insert() {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -67,8 +68,8 @@ std::string check_vouched_against_insert() {
     return {};
 }
 
-// The same moment, and an insert that collides with a third key's slot: the bin is renewed without y and with x, and has as many
-// keys as before. x was not there all the same.
+// The same moment, and an insert that collides with a third key's slot: the bin is renewed without
+// y and with x, and has as many keys as before. x was not there all the same.
 template <class Filter>
 std::string check_outcome_against_erase() {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -92,8 +93,9 @@ std::string check_outcome_against_erase() {
     return {};
 }
 
-// A full bin refuses keys. An adversary sees which inserts read R, and claims those that were refused: no more of them may match
-// than of any other keys. At 2^-8 that is one in 256; one in 32 would be luck of less than 10^-100.
+// A full bin refuses keys. An adversary sees which inserts read R, and claims those that were
+// refused: no more of them may match than of any other keys. At 2^-8 that is one in 256; one in 32
+// would be luck of less than 10^-100.
 template <class Filter>
 std::string check_refused_insert() {
     std::uint64_t claims = 0, right = 0;
@@ -118,8 +120,8 @@ std::string check_refused_insert() {
     return right * 32 <= claims ? "" : std::to_string(right) + " of " + std::to_string(claims) + " refused keys match";
 }
 
-// x is stored, and R holds another key that fits its slot and has not come in. Inserted again into a full bin, x may be refused, but
-// not thrown out.
+// x is stored, and R holds another key that fits its slot and has not come in. Inserted again into
+// a full bin, x may be refused, but not thrown out.
 template <class Filter>
 std::string check_refused_overwrite() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -140,7 +142,8 @@ std::string check_refused_overwrite() {
     return {};
 }
 
-// Ten live keys and thirty dead slots leave room for a hundred and two keys more, not for seventy-two.
+// Ten live keys and thirty dead slots leave room for a hundred and two keys more, not for
+// seventy-two.
 template <class Filter>
 std::string check_full_with_dead_slots() {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -156,7 +159,8 @@ std::string check_full_with_dead_slots() {
     return {};
 }
 
-// Keys that were refused stay in R, as a guard leaves them. The bin must go on learning, losing and taking keys.
+// Keys that were refused stay in R, as a guard leaves them. The bin must go on learning, losing and
+// taking keys.
 template <class Filter>
 std::string check_refused_keys_in_r() {
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
@@ -180,8 +184,9 @@ std::string check_refused_keys_in_r() {
     return {};
 }
 
-// R cannot be read by ranges, and a key that collides is inserted: no error, or the error would tell that it collides. The key is
-// never denied afterwards, whatever becomes of the one it collides with, and neither is that one.
+// R cannot be read by ranges, and a key that collides is inserted: no error, or the error would
+// tell that it collides. The key is never denied afterwards, whatever becomes of the one it
+// collides with, and neither is that one.
 template <class Filter>
 std::string check_insert_without_ranges() {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
@@ -240,8 +245,9 @@ std::string check_insert_without_ranges() {
     return {};
 }
 
-// A snapshot of an empty bin is restored after the bin was filled and attacked: filled again, it must not let the same keys
-// through. Of 40 known false positives 0.2 return by chance; 8 would be luck of less than 10^-10.
+// A snapshot of an empty bin is restored after the bin was filled and attacked: filled again, it
+// must not let the same keys through. Of 40 known false positives 0.2 return by chance; 8 would be
+// luck of less than 10^-10.
 template <class Filter>
 std::string check_restored_empty_bins() {
     broom_world<Filter> w{{.capacity = 40, .seed = 12, .universe = 100}};

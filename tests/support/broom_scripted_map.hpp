@@ -1,7 +1,8 @@
-// scripted_map: wraps R and runs a hook at a named moment inside a call: how a race is played without luck.
+// scripted_map: wraps R and runs a hook at a named moment inside a call: how a race is played
+// without luck.
 //
-// A filter's operation reads R or writes to it in the middle; whatever another thread could do at that moment the
-// hook does, on the same thread, through the map underneath. Each hook runs once.
+// A filter's operation reads R or writes to it in the middle; whatever another thread could do at
+// that moment the hook does, on the same thread, through the map underneath. Each hook runs once.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,10 @@
-// Loads bytes that may be forged into a broom filter and puts whatever comes out through its paces. No test framework: a
-// promise that is broken comes back as a text, anything worse is found by the sanitizers. Shared with fuzz/.
+// Loads bytes that may be forged into a broom filter and puts whatever comes out through its paces.
+// No test framework: a promise that is broken comes back as a text, anything worse is found by the
+// sanitizers. Shared with fuzz/.
 //
-// What a forged filter holds is not what any R holds, so only two things can be asked of it: keys inserted from now on
-// stay, and nothing crashes. A save differs from what was loaded in one place, the salts: a loaded filter has its own.
+// What a forged filter holds is not what any R holds, so only two things can be asked of it: keys
+// inserted from now on stay, and nothing crashes. A save differs from what was loaded in one place,
+// the salts: a loaded filter has its own.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,8 @@ inline const char* use_broom(broom_filter& filter) {
 inline exercise_outcome exercise_broom_snapshot(std::span<const std::byte> bytes) {
     result<broom_filter> filter = broom_filter::load(bytes);
     if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
-    // Salts, versions and free lists have a size of their own, and a table that a sweep fills takes pages in pieces of 2 MiB.
+    // Salts, versions and free lists have a size of their own, and a table that a sweep fills takes
+    // pages in pieces of 2 MiB.
     const std::uint64_t pieces = filter->is_growing() ? std::uint64_t{3} * (std::uint64_t{2} << 20) : 0;
     if (filter->stats().local_bytes > 2 * bytes.size() + 65'536 + pieces)
         return {.loaded = true, .broken = "a filter much larger than its snapshot"};

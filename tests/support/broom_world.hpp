@@ -1,13 +1,15 @@
-// broom_world: a broom filter, its remote map and the truth, driven one operation at a time, each compared with the
-// truth.
+// broom_world: a broom filter, its remote map and the truth, driven one operation at a time, each
+// compared with the truth.
 //
-// A template over the filter, so that tests/filters drives the filter proper and tests/planted the same filter with a
-// bug switched on, by the very same code. It uses no test framework: what goes wrong is noted in `wrong`.
+// A template over the filter, so that tests/filters drives the filter proper and tests/planted the
+// same filter with a bug switched on, by the very same code. It uses no test framework: what goes
+// wrong is noted in `wrong`.
 //
-//   The truth is a bitmap over the keys 0 .. universe-1; keys beyond are absent keys. The store may fail (set_faults):
-//   then the filter must be as it was, and the operation is tried again or given up. A store that committed an erase
-//   and lost the reply leaves a key behind that the filter still answers "maybe", which is allowed (broom.hpp, I3);
-//   from then on counts are not compared until a rebuild.
+//   The truth is a bitmap over the keys 0 .. universe-1; keys beyond are absent keys. The store may
+//   fail (set_faults): then the filter must be as it was, and the operation is tried again or given
+//   up. A store that committed an erase and lost the reply leaves a key behind that the filter
+//   still answers "maybe", which is allowed (broom.hpp, I3); from then on counts are not compared
+//   until a rebuild.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +67,8 @@ struct world_setup {
     std::optional<hasher> hash = std::nullopt;
 };
 
-// An operation is an insert, an erase, an adapt, or one key of a query that is compared with the truth.
+// An operation is an insert, an erase, an adapt, or one key of a query that is compared with the
+// truth.
 struct world_counts {
     std::uint64_t inserts = 0, erases = 0, adapts = 0, queries = 0;
     std::uint64_t audits = 0, sweeps = 0, saves = 0, store_failures = 0, fixed = 0, full = 0;
@@ -115,9 +118,11 @@ class broom_world {
     [[nodiscard]] std::uint64_t members() const noexcept { return members_; }
     [[nodiscard]] std::uint64_t universe() const noexcept { return setup_.universe; }
 
-    // ---- operations -------------------------------------------------------------------------------------------------
+    // ---- operations
+    // -------------------------------------------------------------------------------------------------
 
-    // False: the filter has no room, or the store failed and the caller gave up; R then does not hold the key.
+    // False: the filter has no room, or the store failed and the caller gave up; R then does not
+    // hold the key.
     bool insert(std::uint64_t key) {
         ++counts.inserts;
         const bool was_member = is_member(key);
@@ -141,7 +146,8 @@ class broom_world {
                 return false;
             }
             set_member(key, true);
-            // Taken without a look into R: it may have two places now, or share one, until its bin is renewed.
+            // Taken without a look into R: it may have two places now, or share one, until its bin
+            // is renewed.
             if (faulty_ && remote.counts().injected() != failures) orphans_ = true;
             if (first && !setup_.grows && !orphans_)
                 wrong.expect((*outcome == insert_outcome::inserted) != was_member, "an insert with a wrong outcome");
@@ -183,7 +189,8 @@ class broom_world {
         set_member(key, false);
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // harm.
     void erase_by_halves(std::uint64_t key) {
         ++counts.erases;
         const bool was_member = is_member(key);
@@ -289,7 +296,8 @@ class broom_world {
         }
     }
 
-    // The store took a key that collides, and then nobody told the filter; the caller takes it back through erase().
+    // The store took a key that collides, and then nobody told the filter; the caller takes it back
+    // through erase().
     void commit_and_roll_back(std::uint64_t absent_key) {
         if (faulty_) return;
         ++counts.erases;
@@ -338,13 +346,15 @@ class broom_world {
         if (!orphans_) wrong.expect(filter.stats().keys == members_, "a count of keys that is not the truth's");
     }
 
-    // A dead slot matches nothing; only a key whose bin was renewed by its erase may match again, with probability ε.
+    // A dead slot matches nothing; only a key whose bin was renewed by its erase may match again,
+    // with probability ε.
     void judge_erases() {
         if (!orphans_ && answered_after_erase_ > 8 + erased_ / 40) wrong.note("erased keys are still answered maybe");
     }
 
-    // What a failed operation must leave alone: the counts of every kind of slot, answers, and the bytes of a snapshot.
-    // (A call that ran out of memory may have spent salts [law L1], which a snapshot shows: then without bytes.)
+    // What a failed operation must leave alone: the counts of every kind of slot, answers, and the
+    // bytes of a snapshot. (A call that ran out of memory may have spent salts [law L1], which a
+    // snapshot shows: then without bytes.)
     [[nodiscard]] std::vector<std::uint64_t> draw_portrait(bool with_bytes = true) const {
         const auto d = filter.details();
         const auto stats = filter.stats();
@@ -391,7 +401,8 @@ class broom_world {
         wrong.expect(plain.erase(where, bytes.view()).has_value(), "a store that cannot take back");
         orphans_ = true;  // a renewal in between may have given it a slot
     }
-    // An error came back. Growth may have moved on: each bin that moved is whole, so only answers and counts stay.
+    // An error came back. Growth may have moved on: each bin that moved is whole, so only answers
+    // and counts stay.
     void failed_operation(const std::vector<std::uint64_t>& before, const char* what) {
         ++counts.store_failures;
         if (!faulty_) return wrong.note(std::string{what} + " failed although the store did not");

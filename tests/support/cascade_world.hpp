@@ -1,7 +1,8 @@
 // cascade_world: a cascade, R with its index, and the truth, driven one operation at a time.
 //
-// See driven_world.hpp. R may fail (set_faults), records and index each by itself: then nothing may be seen of the operation. New hash
-// functions, which may come with any change, know nothing of orphans.
+// See driven_world.hpp. R may fail (set_faults), records and index each by itself: then nothing may
+// be seen of the operation. New hash functions, which may come with any change, know nothing of
+// orphans.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +36,8 @@ class cascade_world : public driven_world<cascade_filter> {
         faulty_ = share > 0;
     }
 
-    // ---- operations -------------------------------------------------------------------------------------------------
+    // ---- operations
+    // -------------------------------------------------------------------------------------------------
 
     // False: the filter has no room, or R failed and the caller gave up.
     bool insert(std::uint64_t key) {
@@ -78,7 +80,8 @@ class cascade_world : public driven_world<cascade_filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
             take_out(key);
@@ -148,7 +151,8 @@ class cascade_world : public driven_world<cascade_filter> {
         }
     }
 
-    // ---- judgement --------------------------------------------------------------------------------------------------
+    // ---- judgement
+    // --------------------------------------------------------------------------------------------------
 
     void scan() {
         for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");

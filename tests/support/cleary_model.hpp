@@ -1,4 +1,5 @@
-// What a table of cleary_filter must look like, laid from the set of its values by the dullest means: cell by cell.
+// What a table of cleary_filter must look like, laid from the set of its values by the dullest
+// means: cell by cell.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,8 @@ class cleary_model {
     void insert(const digest& d) { values_.insert(value_of(d)); }
     [[nodiscard]] const std::set<cleary_value>& values() const { return values_; }
 
-    // Runs in the order of their homes from a home on that nobody slides over: where homes and values so far differ most.
+    // Runs in the order of their homes from a home on that nobody slides over: where homes and
+    // values so far differ most.
     [[nodiscard]] cleary_layout layout() const {
         const std::uint64_t first = quiet_home();
         cleary_layout laid{std::vector<bool>(cells_), std::vector<bool>(cells_), std::vector<bool>(cells_),

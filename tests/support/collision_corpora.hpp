@@ -1,28 +1,33 @@
 // Keys made to collide: under every seed of MurmurHash64A, and under far too many seeds of XXH3.
 //
-// MurmurHash64A (the attack is Aumasson's and Bernstein's, 2012; the derivation is short). A block k enters as
-// h = (h ^ f(k))·m with f a bijection, whatever the seed. Take two blocks whose f differs in bit 63 only. Flipping bit 63
-// is adding 2^63, and 2^63 times an odd m is 2^63 again: after the block the two states differ in exactly bit 63. A second
-// such block flips it back. So each *pair* of blocks has two versions with equal outcome, and t pairs give 2^t keys:
+// MurmurHash64A (the attack is Aumasson's and Bernstein's, 2012; the derivation is short). A block
+// k enters as h = (h ^ f(k))·m with f a bijection, whatever the seed. Take two blocks whose f
+// differs in bit 63 only. Flipping bit 63 is adding 2^63, and 2^63 times an odd m is 2^63 again:
+// after the block the two states differ in exactly bit 63. A second such block flips it back. So
+// each *pair* of blocks has two versions with equal outcome, and t pairs give 2^t keys:
 //
 //     version 0   [ f⁻¹(v)          ][ f⁻¹(w)          ]      difference of h:   0 → 2^63 → 0
 //     version 1   [ f⁻¹(v ^ 2^63)   ][ f⁻¹(w ^ 2^63)   ]
 //
-// XXH3, 64 and 128 bits alike (found here; that fixed pairs collide far too often is known: xxHash issue 1127).
-// Inputs of 241 to 1024 bytes pass in stripes of eight 8-byte lanes. For a word d in lane i of stripe n, with the key
-// word k = s_{i+n} ± seed (s: the built-in secret; plus if i + n is even),
+// XXH3, 64 and 128 bits alike (found here; that fixed pairs collide far too often is known: xxHash
+// issue 1127). Inputs of 241 to 1024 bytes pass in stripes of eight 8-byte lanes. For a word d in
+// lane i of stripe n, with the key word k = s_{i+n} ± seed (s: the built-in secret; plus if i + n
+// is even),
 //
 //     accumulator[i ^ 1] += d        accumulator[i] += low32(d ^ k) · high32(d ^ k)
 //
-// Flip bit 63 of two words d₁, d₂ of one lane. The sums of d do not change: 2^63 + 2^63 = 0. The products change by
-// ± 2^31·low32(d₁ ^ k₁) and ± 2^31·low32(d₂ ^ k₂), which cancel if the low halves are equal and bit 63 flips in opposite
-// directions. Both hold iff k₁ ^ k₂ is d₁ ^ d₂ in the low 32 bits and is not in bit 63. Now k₂ - k₁ = s₂ - s₁ is a public
-// constant Δ, so k₁ ^ k₂ = k₁ ^ (k₁ + Δ) depends on the seed through carries only, and carries are few and
-// predictable: bit j of it is Δ_j ^ c_j, and the carry c_{j+1} is Δ_j if c_j = Δ_j, else a coin. Following the carries
-// gives the exact probability of each difference. Of all such pairs of words, lane 0 of stripes 0 and 12 is the attacker's
-// best: two keys collide under 1 seed in 64.5, and 256 pairs leave only 46 % of the seeds without any collision.
+// Flip bit 63 of two words d₁, d₂ of one lane. The sums of d do not change: 2^63 + 2^63 = 0. The
+// products change by ± 2^31·low32(d₁ ^ k₁) and ± 2^31·low32(d₂ ^ k₂), which cancel if the low
+// halves are equal and bit 63 flips in opposite directions. Both hold iff k₁ ^ k₂ is d₁ ^ d₂ in the
+// low 32 bits and is not in bit 63. Now k₂ - k₁ = s₂ - s₁ is a public constant Δ, so k₁ ^ k₂ = k₁ ^
+// (k₁ + Δ) depends on the seed through carries only, and carries are few and predictable: bit j of
+// it is Δ_j ^ c_j, and the carry c_{j+1} is Δ_j if c_j = Δ_j, else a coin. Following the carries
+// gives the exact probability of each difference. Of all such pairs of words, lane 0 of stripes 0
+// and 12 is the attacker's best: two keys collide under 1 seed in 64.5, and 256 pairs leave only 46
+// % of the seeds without any collision.
 //
-// Neither corpus can have keys of 8 bytes or less: both hashes are one-to-one on keys of one such size.
+// Neither corpus can have keys of 8 bytes or less: both hashes are one-to-one on keys of one such
+// size.
 #pragma once
 
 #include <algorithm>
@@ -42,9 +47,11 @@ inline void store_word(std::string& text, std::size_t at, std::uint64_t word) {
     for (std::size_t i = 0; i < 8; ++i) text[at + i] = static_cast<char>(static_cast<unsigned char>(word >> (8 * i)));
 }
 
-// ---- MurmurHash64A --------------------------------------------------------------------------------------------------
+// ---- MurmurHash64A
+// --------------------------------------------------------------------------------------------------
 
-// The inverse of murmur_block: multiplications by 1/m modulo 2^64, and mix undoes itself because 2·47 ≥ 64.
+// The inverse of murmur_block: multiplications by 1/m modulo 2^64, and mix undoes itself because
+// 2·47 ≥ 64.
 [[nodiscard]] constexpr std::uint64_t murmur_block_inverse(std::uint64_t v) noexcept {
     std::uint64_t inverse = murmur_factor;                               // right in 3 bits,
     for (int i = 0; i < 5; ++i) inverse *= 2 - murmur_factor * inverse;  // doubled each time (Newton)
@@ -66,7 +73,8 @@ inline void store_word(std::string& text, std::size_t at, std::uint64_t word) {
     return keys;
 }
 
-// ---- XXH3 -----------------------------------------------------------------------------------------------------------
+// ---- XXH3
+// -----------------------------------------------------------------------------------------------------------
 
 struct colliding_pair {
     std::string first, second;
@@ -94,7 +102,8 @@ class carry_walk {
   private:
     [[nodiscard]] unsigned bit(unsigned j) const { return static_cast<unsigned>(delta_ >> j & 1); }
 
-    // Below bit 32 each way the carries can go is a difference of its own; between 32 and 63 only its odds count.
+    // Below bit 32 each way the carries can go is a difference of its own; between 32 and 63 only
+    // its odds count.
     void follow(unsigned j, unsigned carry, double probability, std::uint64_t bits) {
         if (probability < least_) return;
         if (j == 32) return finish(carry, probability, bits);
@@ -123,7 +132,8 @@ class carry_walk {
 
 }  // namespace corpora_detail
 
-// The `count` likeliest pairs, best first; count ≤ 500. Keys are of 1024 bytes, alike in all but two words.
+// The `count` likeliest pairs, best first; count ≤ 500. Keys are of 1024 bytes, alike in all but
+// two words.
 [[nodiscard]] inline std::vector<colliding_pair> xxh3_colliding_pairs(std::size_t count, std::uint64_t seed = 1) {
     constexpr std::uint64_t secret_0 = 0xbe4ba423396cfeb8, secret_12 = 0x3f349ce33f76faa8;  // XXH3's built-in words
     constexpr std::uint64_t top = std::uint64_t{1} << 63, low = 0xffffffff;

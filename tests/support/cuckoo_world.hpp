@@ -1,6 +1,8 @@
-// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth, driven one operation at a time.
+// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth, driven one
+// operation at a time.
 //
-// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was. An orphan is in a slot.
+// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was. An
+// orphan is in a slot.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +41,8 @@ class cuckoo_world : public driven_world<Filter> {
         ever_faulty_ = ever_faulty_ || faulty_;
     }
 
-    // ---- operations -------------------------------------------------------------------------------------------------
+    // ---- operations
+    // -------------------------------------------------------------------------------------------------
 
     // False: the filter has no room, or R failed and the caller gave up.
     bool insert(std::uint64_t key) {
@@ -79,7 +82,8 @@ class cuckoo_world : public driven_world<Filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
             take_out(key);
@@ -154,7 +158,8 @@ class cuckoo_world : public driven_world<Filter> {
         }
     }
 
-    // ---- judgement --------------------------------------------------------------------------------------------------
+    // ---- judgement
+    // --------------------------------------------------------------------------------------------------
 
     // Every member and every orphan is answered "maybe", and they are all the filter counts.
     void scan() {
@@ -206,7 +211,8 @@ class cuckoo_world : public driven_world<Filter> {
     bool ever_faulty_ = false, in_doubt_ = false;
 };
 
-// The first key of 0, 1, … whose insert, after all before it, needs new hash functions, and the seed of the filter.
+// The first key of 0, 1, … whose insert, after all before it, needs new hash functions, and the
+// seed of the filter.
 struct relaying_insert {
     std::uint64_t seed = 0;
     std::uint64_t key = 0;

@@ -1,7 +1,10 @@
-// Loads bytes that may be forged into a daisy_broom_filter and uses whatever comes out. No test framework: a broken promise comes back as a text, anything worse is
-// found by the sanitizers. Shared with fuzz/. What a forged filter holds is nobody's R: keys inserted from now on stay, and nothing crashes.
+// Loads bytes that may be forged into a daisy_broom_filter and uses whatever comes out. No test
+// framework: a broken promise comes back as a text, anything worse is found by the sanitizers.
+// Shared with fuzz/. What a forged filter holds is nobody's R: keys inserted from now on stay, and
+// nothing crashes.
 //
-// The marks of the oracle in a forged file are overwritten with those that the loader expects, or nothing would ever be loaded.
+// The marks of the oracle in a forged file are overwritten with those that the loader expects, or
+// nothing would ever be loaded.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +34,8 @@ inline daisy_plan daisy_world_plan(double draws) {
     return plan_of({draws, 0x1p-12}, {{0, {0.3, 0}}, {9, {0.4, 0.4}}, {12, {0.3, 0.6}}});
 }
 
-// The outer envelope and, where the parameters point at them, the nested ones. Offsets from docs/format.md.
+// The outer envelope and, where the parameters point at them, the nested ones. Offsets from
+// docs/format.md.
 inline void fix_nested(std::span<std::byte> file) {
     const auto number = [&](std::size_t at) {
         std::uint64_t value = 0;

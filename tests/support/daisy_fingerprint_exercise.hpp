@@ -1,5 +1,5 @@
-// Loads bytes that may be forged into a daisy_fingerprint_filter and puts whatever comes out through its paces: what snapshot_exercise.hpp
-// is to filters that need no class.
+// Loads bytes that may be forged into a daisy_fingerprint_filter and puts whatever comes out
+// through its paces: what snapshot_exercise.hpp is to filters that need no class.
 #pragma once
 
 #include "genista/filters/daisy_fingerprint.hpp"

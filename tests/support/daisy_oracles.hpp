@@ -35,7 +35,8 @@ class scripted_oracle {
     std::uint64_t number_;
 };
 
-// The class that a key gets when n and ε are these: by_ratio, k = log(q / (ε p)) with p = q_whole / n².
+// The class that a key gets when n and ε are these: by_ratio, k = log(q / (ε p)) with p = q_whole /
+// n².
 [[nodiscard]] inline key_odds odds_of_class(unsigned its_class, const daisy_terms& terms) {
     const double p = terms.rate / (4 * terms.draws);
     if (its_class == 0) return {.stored = p, .asked = 0};

@@ -1,4 +1,5 @@
-// Plans for the tests of filters that take classes, without an oracle: shares as one likes, and a class for every number.
+// Plans for the tests of filters that take classes, without an oracle: shares as one likes, and a
+// class for every number.
 #pragma once
 
 #include <cmath>

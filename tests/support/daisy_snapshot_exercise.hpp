@@ -1,5 +1,5 @@
-// The snapshot exercise (snapshot_exercise.hpp) for the filters that want more than a key: a shell that makes up the class, or the odds, from
-// the key itself, and is otherwise the filter.
+// The snapshot exercise (snapshot_exercise.hpp) for the filters that want more than a key: a shell
+// that makes up the class, or the odds, from the key itself, and is otherwise the filter.
 #pragma once
 
 #include <algorithm>

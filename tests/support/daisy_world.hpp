@@ -1,5 +1,5 @@
-// Worlds of classes for the tests of the daisy filters: a plan from shares, keys whose class is a function of the key, and chance that draws
-// stored and asked keys in those shares.
+// Worlds of classes for the tests of the daisy filters: a plan from shares, keys whose class is a
+// function of the key, and chance that draws stored and asked keys in those shares.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,8 @@ struct class_share {
     double stored, asked;
 };
 
-// Made from the shares alone: what the filters read of a plan. The mean of k is half a bit below the class.
+// Made from the shares alone: what the filters read of a plan. The mean of k is half a bit below
+// the class.
 [[nodiscard]] inline daisy_plan plan_of_shares(const daisy_terms& terms, const std::vector<class_share>& shares) {
     daisy_plan plan{.terms = terms};
     for (const class_share& each : shares) {

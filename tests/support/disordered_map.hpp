@@ -1,4 +1,5 @@
-// disordered_map: an R that tells the truth but for the order: two neighbours of a range change places. No kind of faulty_map.
+// disordered_map: an R that tells the truth but for the order: two neighbours of a range change
+// places. No kind of faulty_map.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,10 @@
-// driven_world: what paper_world, cascade_world and cuckoo_world have in common: a filter, the records of its R, and the truth about them.
+// driven_world: what paper_world, cascade_world and cuckoo_world have in common: a filter, the
+// records of its R, and the truth about them.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members among the keys 0 .. universe-1; keys
-// beyond are absent keys. R may fail; then an operation is tried again or given up. An erase that R has committed and the filter has not
-// leaves an orphan: answered "maybe", no member.
+// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members
+// among the keys 0 .. universe-1; keys beyond are absent keys. R may fail; then an operation is
+// tried again or given up. An erase that R has committed and the filter has not leaves an orphan:
+// answered "maybe", no member.
 #pragma once
 
 #include <chrono>
@@ -86,7 +88,8 @@ class driven_world {
         return options;
     }
 
-    // A share of the calls, every kind of failure but a lagging replica, which would be no R (remote.hpp).
+    // A share of the calls, every kind of failure but a lagging replica, which would be no R
+    // (remote.hpp).
     void set_faults_of(faulty_records& records, double share, std::uint64_t random_record_below) {
         fault_plan plan;
         plan.seed = chance();

@@ -1,16 +1,19 @@
-// failing_allocator: makes the n-th allocation of this thread fail, so that "no memory" can be tested call by call.
+// failing_allocator: makes the n-th allocation of this thread fail, so that "no memory" can be
+// tested call by call.
 //
-// Include it in ONE test file of an executable: it defines the global operator new and delete for all of it. Nothing fails
-// until a test asks, and only in the thread that asked:
+// Include it in ONE test file of an executable: it defines the global operator new and delete for
+// all of it. Nothing fails until a test asks, and only in the thread that asked:
 //
 //     for (std::uint64_t n = 0;; ++n) {
-//         const failing_allocations armed{n};         // n allocations succeed, the next one fails (once)
+//         const failing_allocations armed{n};         // n allocations succeed, the next one fails
+//                                                     (once)
 //         outcome = the_call();
-//         if (!armed.failed()) break;                 // the call needs n allocations or fewer: all were tried
+//         if (!armed.failed()) break;                 // the call needs n allocations or fewer: all
+//                                                     were tried
 //     }
 //
-// Also counts the allocations of this thread and the bytes it asked for, and tells owned_blocks.hpp of every block, for tests of
-// accounting.
+// Also counts the allocations of this thread and the bytes it asked for, and tells owned_blocks.hpp
+// of every block, for tests of accounting.
 #pragma once
 
 #include <cstddef>
@@ -47,8 +50,8 @@ inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
 
 }  // namespace genista::test
 
-// Not inline, on purpose: a second file that includes this is an error of the linker. And never inlined: g++ would
-// see the free inside one and the new outside of it, and call them mismatched.
+// Not inline, on purpose: a second file that includes this is an error of the linker. And never
+// inlined: g++ would see the free inside one and the new outside of it, and call them mismatched.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     return genista::test::allocate_or_throw(size, 1);
 }

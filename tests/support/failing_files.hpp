@@ -1,8 +1,9 @@
-// failing_files: RocksDB's file system with every call numbered, so that a test can let any one of them fail, once or from
-// then on, or let the disk be full.
+// failing_files: RocksDB's file system with every call numbered, so that a test can let any one of
+// them fail, once or from then on, or let the disk be full.
 //
-// Numbered are the calls that reach a disk: creating, opening, appending, syncing, closing, reading, renaming, deleting, syncing
-// folders. Locks, sizes and lists are left alone, as is RocksDB's own log of events.
+// Numbered are the calls that reach a disk: creating, opening, appending, syncing, closing,
+// reading, renaming, deleting, syncing folders. Locks, sizes and lists are left alone, as is
+// RocksDB's own log of events.
 #pragma once
 
 #include <rocksdb/env.h>
@@ -231,7 +232,8 @@ class failing_files final : public rocksdb::FileSystemWrapper {
     io_fate& fate_;
 };
 
-// An Env with failing files, and without the second that RocksDB sleeps after a background job that failed.
+// An Env with failing files, and without the second that RocksDB sleeps after a background job that
+// failed.
 class failing_env final : public rocksdb::EnvWrapper {
   public:
     failing_env(io_fate& fate, const std::shared_ptr<rocksdb::FileSystem>& below)

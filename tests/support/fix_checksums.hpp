@@ -1,6 +1,8 @@
-// Makes damaged snapshots pass their checksums, so that tests and fuzzers reach the checks behind them.
+// Makes damaged snapshots pass their checksums, so that tests and fuzzers reach the checks behind
+// them.
 //
-// Written from docs/format.md and not from the library's sources: the offsets here are a second witness of the format.
+// Written from docs/format.md and not from the library's sources: the offsets here are a second
+// witness of the format.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -18,7 +20,8 @@ inline void put_little_endian(std::span<std::byte> bytes, std::size_t at, std::s
     for (std::size_t i = 0; i < width; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i) & 0xff);
 }
 
-// Format version 2, which has a second header at the end: the one with the lengths and the checksum of the payload.
+// Format version 2, which has a second header at the end: the one with the lengths and the checksum
+// of the payload.
 inline bool is_streamed(std::span<const std::byte> bytes) {
     return bytes.size() >= 2 * 192 && bytes[8] == std::byte{2} && bytes[9] == std::byte{0};
 }
@@ -39,8 +42,9 @@ inline void fix_checksums(std::span<std::byte> bytes) {
     put_little_endian(bytes, at + 184, 8, XXH3_64bits(bytes.data() + at, 184));
 }
 
-// Beyond that: magic, format version, reserved zeros, total length. What is left to be wrong are the lengths of the
-// parts, the padding and all that a filter's own loader has to check. A streamed file stays one.
+// Beyond that: magic, format version, reserved zeros, total length. What is left to be wrong are
+// the lengths of the parts, the padding and all that a filter's own loader has to check. A streamed
+// file stays one.
 inline void fix_envelope(std::span<std::byte> bytes) {
     if (bytes.size() < 192) return;
     const bool streamed = is_streamed(bytes);

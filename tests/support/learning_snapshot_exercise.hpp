@@ -1,8 +1,9 @@
-// Loads bytes that may be forged into a filter that knows its keys through slots or an index in R, and puts whatever comes out through its
-// paces. No test framework: a promise that is broken comes back as a text, anything worse is found by the sanitizers. Shared with fuzz/.
+// Loads bytes that may be forged into a filter that knows its keys through slots or an index in R,
+// and puts whatever comes out through its paces. No test framework: a promise that is broken comes
+// back as a text, anything worse is found by the sanitizers. Shared with fuzz/.
 //
-// What a forged filter holds is not what any R holds. It may answer at once and must not change before a rebuild; after one it
-// is a filter like any other, as large as its bytes said.
+// What a forged filter holds is not what any R holds. It may answer at once and must not change
+// before a rebuild; after one it is a filter like any other, as large as its bytes said.
 #pragma once
 
 #include <cstdint>

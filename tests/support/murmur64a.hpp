@@ -1,7 +1,9 @@
-// MurmurHash64A, the control: a fast and popular seeded hash whose collisions do not depend on the seed.
+// MurmurHash64A, the control: a fast and popular seeded hash whose collisions do not depend on the
+// seed.
 //
-// It is here so that tests can plug it into a filter and watch the filter fail (tests/hash/collisions_test.cpp). Austin
-// Appleby's design of 2008; g++'s std::hash of strings is the same function under one fixed seed.
+// It is here so that tests can plug it into a filter and watch the filter fail
+// (tests/hash/collisions_test.cpp). Austin Appleby's design of 2008; g++'s std::hash of strings is
+// the same function under one fixed seed.
 //
 //     h = seed ^ size·m      for each 8 bytes k:  h = (h ^ f(k))·m,   f(k) = m·mix(m·k),  mix(v) = v ^ (v >> 47)
 //     then the 0-7 bytes left as a word t:  h = (h ^ t)·m if there are any;   result  mix(m·mix(h))

@@ -1,5 +1,6 @@
-// What snapshot_exercise.hpp is to filters, for oracles: loads bytes that may be forged and puts whatever comes out through its
-// paces. What it then tells must be odds: finite, in 0..1, the same for the same key every time and after being saved again.
+// What snapshot_exercise.hpp is to filters, for oracles: loads bytes that may be forged and puts
+// whatever comes out through its paces. What it then tells must be odds: finite, in 0..1, the same
+// for the same key every time and after being saved again.
 #pragma once
 
 #include <cstddef>

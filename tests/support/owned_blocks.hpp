@@ -1,11 +1,13 @@
-// owned_blocks: which heap blocks an object owns, found out by destroying it. For tests of exact accounting.
+// owned_blocks: which heap blocks an object owns, found out by destroying it. For tests of exact
+// accounting.
 //
 //     owned_blocks ledger;
 //     { const owned_blocks::recording on{ledger}; thing = make(); }    // what is allocated here is noted, with its size
 //     const std::uint64_t bytes = ledger.freed_by([&] { thing.reset(); });
 //
-// Whatever else was allocated meanwhile (memory that threads keep, say) does not count, because `thing` does not free it. Needs
-// failing_allocator.hpp in one file of the executable: its operators new and delete tell what happens.
+// Whatever else was allocated meanwhile (memory that threads keep, say) does not count, because
+// `thing` does not free it. Needs failing_allocator.hpp in one file of the executable: its
+// operators new and delete tell what happens.
 #pragma once
 
 #include <array>

@@ -1,7 +1,8 @@
-// paper_world: a broom_paper filter, both halves of its R (records and index) and the truth, driven one operation at a time.
+// paper_world: a broom_paper filter, both halves of its R (records and index) and the truth, driven
+// one operation at a time.
 //
-// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was, unless it took new hash functions on the
-// way. An orphan is in the index.
+// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was,
+// unless it took new hash functions on the way. An orphan is in the index.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ class paper_world : public driven_world<broom_paper_filter> {
         faulty_ = share > 0;
     }
 
-    // ---- operations -------------------------------------------------------------------------------------------------
+    // ---- operations
+    // -------------------------------------------------------------------------------------------------
 
     // False: the filter has no room, or R failed and the caller gave up.
     bool insert(std::uint64_t key) {
@@ -74,7 +76,8 @@ class paper_world : public driven_world<broom_paper_filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without harm.
+    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
             take_out(key);
@@ -128,8 +131,8 @@ class paper_world : public driven_world<broom_paper_filter> {
         return outcome.has_value();
     }
 
-    // Of all filters so far: a loaded one counts from the beginning. (And it draws its hash functions from the operating
-    // system, so that runs differ from there on.)
+    // Of all filters so far: a loaded one counts from the beginning. (And it draws its hash
+    // functions from the operating system, so that runs differ from there on.)
     [[nodiscard]] std::uint64_t all_rebuilds() const { return rebuilds_before_ + filter.details().rebuilds; }
     [[nodiscard]] std::uint64_t all_rehashed() const { return rehashed_before_ + filter.details().rehashed; }
 
@@ -158,7 +161,8 @@ class paper_world : public driven_world<broom_paper_filter> {
         expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
     }
 
-    // ---- judgement --------------------------------------------------------------------------------------------------
+    // ---- judgement
+    // --------------------------------------------------------------------------------------------------
 
     // Every member and every orphan is answered "maybe", and they are all the filter counts.
     void scan() {
@@ -179,7 +183,8 @@ class paper_world : public driven_world<broom_paper_filter> {
     with_index<faulty_records, faulty_records> remote{faulty, faulty_index};  // what the filter is given
 
   private:
-    // An error is for faults only, and leaves the filter as it was. New hash functions lay members only: orphans are gone.
+    // An error is for faults only, and leaves the filter as it was. New hash functions lay members
+    // only: orphans are gone.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
         const bytes before = faulty_ ? saved() : bytes{};

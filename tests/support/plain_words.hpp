@@ -1,4 +1,5 @@
-// The dull twins of genista/bits/words.hpp: one bit at a time, so plain that they need no test themselves.
+// The dull twins of genista/bits/words.hpp: one bit at a time, so plain that they need no test
+// themselves.
 #pragma once
 
 #include <cstddef>

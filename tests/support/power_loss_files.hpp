@@ -1,11 +1,14 @@
-// power_loss_files: RocksDB's file system with a diary of everything that reaches it, from which the disk of any moment can be
-// drawn as power loss could have left it.
+// power_loss_files: RocksDB's file system with a diary of everything that reaches it, from which
+// the disk of any moment can be drawn as power loss could have left it.
 //
 // What a disk promises, and no more:
-//   data     a file's bytes up to its last sync; of what was appended later any prefix, its last bytes perhaps zeros (but not in
-//            a MANIFEST: RocksDB 7.8, guarded or not, takes a prefix there, and calls zeros corruption)
-//   names    a folder's entries as of its last sync; of what was created, renamed and deleted in it later any prefix
-// The diary also takes notes (what was acknowledged when), so that a test knows what a moment must have.
+//   data     a file's bytes up to its last sync; of what was appended later any prefix, its last
+//            bytes perhaps zeros (but not in a MANIFEST: RocksDB 7.8, guarded or not, takes a
+//            prefix there, and calls zeros corruption)
+//   names    a folder's entries as of its last sync; of what was created, renamed and deleted in it
+//            later any prefix
+// The diary also takes notes (what was acknowledged when), so that a test knows what a moment must
+// have.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -62,7 +65,8 @@ class disk_diary {
         return found;
     }
 
-    // The disk after the first `moment` entries, written below `to`; paths below `from` keep their tails.
+    // The disk after the first `moment` entries, written below `to`; paths below `from` keep their
+    // tails.
     void draw(std::size_t moment, splitmix& chance, const std::string& from, const std::string& to) const {
         const std::lock_guard held{mutex_};
         struct content {

@@ -1,4 +1,5 @@
-// Score models for tests: logs of made-up host names, and a plain second reading of a model's bytes.
+// Score models for tests: logs of made-up host names, and a plain second reading of a model's
+// bytes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// What a snapshot has to endure, for whatever has a static load(bytes): cut short anywhere, any bit flipped, parameters set to nonsense, and
-// forgeries in bulk whose checksums were repaired. And golden files: read, or written where there is none.
+// What a snapshot has to endure, for whatever has a static load(bytes): cut short anywhere, any bit
+// flipped, parameters set to nonsense, and forgeries in bulk whose checksums were repaired. And
+// golden files: read, or written where there is none.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +35,8 @@ file_bytes saved(const Saved& what) {
     return std::move(out).take();
 }
 
-// ---- damage: load(bytes) is anything that a bool can be made of -----------------------------------------------------------------
+// ---- damage: load(bytes) is anything that a bool can be made of
+// -----------------------------------------------------------------
 
 template <class Load>
 void expect_truncations_refused(const file_bytes& file, const Load& load) {
@@ -83,7 +85,8 @@ void expect_loads_from_any_address(const file_bytes& file) {
     }
 }
 
-// What the loader says of the file with other bytes at `at`, checksums repaired: "loaded", or the error's code.
+// What the loader says of the file with other bytes at `at`, checksums repaired: "loaded", or the
+// error's code.
 template <class Loaded>
 std::string load_with(file_bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
     put_little_endian(file, at, width, value);
@@ -92,9 +95,11 @@ std::string load_with(file_bytes file, std::size_t at, std::size_t width, std::u
     return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
 }
 
-// ---- forgeries ------------------------------------------------------------------------------------------------------------------
+// ---- forgeries
+// ------------------------------------------------------------------------------------------------------------------
 
-// One to three edits: a bit or a number, among the first `parameters` bytes of the parameters or anywhere, the header's lengths included.
+// One to three edits: a bit or a number, among the first `parameters` bytes of the parameters or
+// anywhere, the header's lengths included.
 inline void edit(file_bytes& file, splitmix& chance, std::size_t parameters) {
     for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
         const std::size_t at =
@@ -109,7 +114,8 @@ inline void edit(file_bytes& file, splitmix& chance, std::size_t parameters) {
     }
 }
 
-// One to three numbers, mostly special ones and mostly among the parameters; now and then another length.
+// One to three numbers, mostly special ones and mostly among the parameters; now and then another
+// length.
 inline void edit_with(file_bytes& file, splitmix& chance, std::size_t parameters,
                       std::initializer_list<std::uint64_t> special) {
     for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
@@ -137,7 +143,8 @@ struct forgeries {
     std::vector<file_bytes> originals{};
     std::uint64_t seed = 0;
     std::uint64_t rounds = 0;
-    // Both outcomes must be common, or nothing was tested: more than so many must load, and fewer than so many.
+    // Both outcomes must be common, or nothing was tested: more than so many must load, and fewer
+    // than so many.
     std::uint64_t more_than = rounds / 50, fewer_than = rounds * 49 / 50;
 };
 
@@ -166,14 +173,16 @@ void expect_edits_refused_or_sound(const forgeries& plan, std::size_t parameters
     expect_forgeries_refused_or_sound(plan, forge, exercise);
 }
 
-// ---- golden files ---------------------------------------------------------------------------------------------------------------
+// ---- golden files
+// ---------------------------------------------------------------------------------------------------------------
 
 inline std::string golden_path(const std::string& name) {
     return std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + name;
 }
 
-// The bytes of a file under tests/golden. With GENISTA_WRITE_GOLDEN=1 a file that does not exist is written first, from what make() gives; an
-// existing one never is. Empty, and a failed test, if there is none.
+// The bytes of a file under tests/golden. With GENISTA_WRITE_GOLDEN=1 a file that does not exist is
+// written first, from what make() gives; an existing one never is. Empty, and a failed test, if
+// there is none.
 template <class Make>
 file_bytes golden_bytes(const std::string& name, std::size_t most_bytes, const Make& make) {
     const std::string path = golden_path(name);

@@ -1,7 +1,8 @@
-// Loads bytes that may be forged into one kind of filter and puts whatever comes out through its paces.
+// Loads bytes that may be forged into one kind of filter and puts whatever comes out through its
+// paces.
 //
-// Shared by tests/filters/snapshot_test.cpp and fuzz/snapshot_fuzz.cpp. It uses no test framework: a promise that is
-// broken comes back as a text, anything worse is found by the sanitizers.
+// Shared by tests/filters/snapshot_test.cpp and fuzz/snapshot_fuzz.cpp. It uses no test framework:
+// a promise that is broken comes back as a text, anything worse is found by the sanitizers.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,8 @@
 
 namespace genista::test {
 
-// Where the parameter block holds the hash key (docs/format.md): after capacity, rate and keys; first of all in kinds 13
-// and 14, which have none of these.
+// Where the parameter block holds the hash key (docs/format.md): after capacity, rate and keys;
+// first of all in kinds 13 and 14, which have none of these.
 inline std::size_t hash_key_at(std::span<const std::byte> bytes) {
     const unsigned kind = load_little_endian<std::uint16_t>(&bytes[10]);
     return kind == 13 || kind == 14 ? 192 : 192 + 24;
@@ -35,7 +36,8 @@ inline void fix_key_id(std::span<std::byte> bytes) {
     put_little_endian(bytes, 16, 8, key.id());
 }
 
-// Makes the parts add up again after a resize: whole lines, and the last section takes what the others leave.
+// Makes the parts add up again after a resize: whole lines, and the last section takes what the
+// others leave.
 inline void fit_lengths(std::vector<std::byte>& bytes) {
     if (bytes.size() < 256) return;
     bytes.resize(bytes.size() / 64 * 64);

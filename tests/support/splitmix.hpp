@@ -1,4 +1,5 @@
-// Chance for tests: splitmix64, the same numbers from the same seed everywhere. Quality beyond that is not needed here.
+// Chance for tests: splitmix64, the same numbers from the same seed everywhere. Quality beyond that
+// is not needed here.
 #pragma once
 
 #include <cstddef>

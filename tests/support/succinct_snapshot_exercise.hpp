@@ -1,5 +1,6 @@
-// What snapshot_exercise.hpp is to filters, for the dictionaries of numbers (succinct_set, succinct_multiset) and for
-// lossy_filter: loads bytes that may be forged and puts whatever comes out through its paces.
+// What snapshot_exercise.hpp is to filters, for the dictionaries of numbers (succinct_set,
+// succinct_multiset) and for lossy_filter: loads bytes that may be forged and puts whatever comes
+// out through its paces.
 #pragma once
 
 #include <array>
@@ -15,7 +16,8 @@
 
 namespace genista::test {
 
-// A bin has at least one word in the file. In memory it has an address too, and a collection has pieces of 8 KiB.
+// A bin has at least one word in the file. In memory it has an address too, and a collection has
+// pieces of 8 KiB.
 inline constexpr size_bound succinct_bound{.times = 4, .more = 65'536};
 
 // Numbers that are tried: spread over the universe, its first and its last included.
@@ -76,8 +78,8 @@ exercise_outcome exercise_numbers_snapshot(std::span<const std::byte> bytes) {
     return exercise_with<Dictionary>(bytes, succinct_bound, use_numbers<Dictionary>, answer);
 }
 
-// I1 and I3 of lossy.hpp: what is stored is found, what is left out stays left out, and no more is stored than the rate
-// holds for.
+// I1 and I3 of lossy.hpp: what is stored is found, what is left out stays left out, and no more is
+// stored than the rate holds for.
 inline const char* use_lossy(lossy_filter& filter) {
     constexpr std::size_t count = 18;
     std::array<lossy_insert, count> outcomes{};

@@ -1,6 +1,6 @@
-// genista bench on small sets: every promised field with its type, figures that fit together, and rates that repeat. No
-// test looks at how large a time is. Lists of sizes and threads, mixes and churn are in bench_lists_cli_test.cpp, --compare
-// in bench_compare_cli_test.cpp.
+// genista bench on small sets: every promised field with its type, figures that fit together, and
+// rates that repeat. No test looks at how large a time is. Lists of sizes and threads, mixes and
+// churn are in bench_lists_cli_test.cpp, --compare in bench_compare_cli_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,7 +25,8 @@ nlohmann::json only_size(const tool_run& run) {
     return sizes.at(0);
 }
 
-// P(X ≤ hits) for X ~ Binomial(trials, rate), summed term by term: dull, and another way than the tool's.
+// P(X ≤ hits) for X ~ Binomial(trials, rate), summed term by term: dull, and another way than the
+// tool's.
 double binomial_cdf(std::uint64_t hits, std::uint64_t trials, double rate) {
     const auto n = static_cast<double>(trials);
     double sum = 0;
@@ -102,7 +103,8 @@ TEST(bench_cli, figures_of_a_filter_fit_together) {
         EXPECT_DOUBLE_EQ(fpr, static_cast<double>(hits) / static_cast<double>(trials));
         EXPECT_DOUBLE_EQ(bits, static_cast<double>(size) * 8 / 20000);
         EXPECT_NEAR(over, bits - std::log2(1 / fpr), 1e-9);
-        // A rate 20 % over ε would be 20 standard deviations off: chance of a false alarm below 1e-80.
+        // A rate 20 % over ε would be 20 standard deviations off: chance of a false alarm below
+        // 1e-80.
         EXPECT_LT(fpr, 0.012) << filter["name"];
         smallest = std::min(smallest, size);
     }
@@ -203,7 +205,8 @@ TEST(bench_cli, daisy_filters_are_measured_when_named_with_what_an_oracle_takes)
         EXPECT_EQ(filter.at("oracle_ns").is_number_float(), daisy) << filter["name"];
         EXPECT_TRUE(filter.at("erase_ns").is_null()) << filter["name"];
         EXPECT_TRUE(filter.at("positive_batch_ns").is_number_float()) << filter["name"];
-        // Tuned to ε = 1/256 over the world's queries. 20 % over it would be 20 standard deviations of 2.56 million.
+        // Tuned to ε = 1/256 over the world's queries. 20 % over it would be 20 standard deviations
+        // of 2.56 million.
         EXPECT_LT(filter.at("fpr").get<double>(), 1.2 / 256) << filter["name"];
         if (daisy) {
             EXPECT_LT(filter.at("size_bytes"), filters[0].at("size_bytes")) << "keys likely to be stored take few bits";

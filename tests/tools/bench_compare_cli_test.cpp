@@ -1,4 +1,5 @@
-// genista bench --compare: which figures meet, what is divided by what, and which files are no reports.
+// genista bench --compare: which figures meet, what is divided by what, and which files are no
+// reports.
 #include <gtest/gtest.h>
 
 #include "run_tool.hpp"
@@ -26,7 +27,8 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
     const scratch_folder scratch;
     const std::string old_path = scratch / "old.json", new_path = scratch / "new.json";
     json old = a_report();
-    // Times of our own, so that the ratios are known: 50 ns everywhere on a floor of 5, which is 10 in batches.
+    // Times of our own, so that the ratios are known: 50 ns everywhere on a floor of 5, which is 10
+    // in batches.
     const auto set_times = [](json& object) {
         for (auto& [name, value] : object.items()) {
             if (name.ends_with("_ns_median") && !value.is_null()) value = 50.0;
@@ -50,8 +52,9 @@ TEST(bench_compare_cli, divides_what_both_have_and_takes_the_floors_out) {
 
     const json now = json::parse(contents(new_path));
     const json& floors = now["sizes"][1]["floor"]["threads"];
-    // Common: 1000 keys on 2 threads, four look-ups of each filter and the mix of broom; what is done alone: insert and
-    // erase of both, and broom's in batches. adapt needs a false positive among 2000 keys or more, and may be missing.
+    // Common: 1000 keys on 2 threads, four look-ups of each filter and the mix of broom; what is
+    // done alone: insert and erase of both, and broom's in batches. adapt needs a false positive
+    // among 2000 keys or more, and may be missing.
     std::size_t without_adapt = 0;
     for (const json& row : now.at("compared")) {
         EXPECT_EQ(row.at("keys"), 1000);

@@ -52,7 +52,8 @@ TEST(bench_computed_map, answers_as_a_memory_map_of_the_same_integers) {
     }
 }
 
-// A hash that gives many keys one digest, leaves most slices empty and fills others with far more than their share.
+// A hash that gives many keys one digest, leaves most slices empty and fills others with far more
+// than their share.
 TEST(bench_computed_map, keeps_keys_apart_that_share_a_digest_or_a_position) {
     const auto coarse = [](const void*, key_view key) noexcept {
         const auto low = std::to_integer<std::uint64_t>(key.data[0]);

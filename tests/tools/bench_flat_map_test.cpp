@@ -1,5 +1,5 @@
-// The bench's own R. flat_map beside memory_map, which has been tested for longer: whatever one answers, the other does too.
-// And the meter around it, which may change no answer.
+// The bench's own R. flat_map beside memory_map, which has been tested for longer: whatever one
+// answers, the other does too. And the meter around it, which may change no answer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,7 +39,8 @@ std::shared_ptr<const flat_records> records_of(const hasher& hash, std::uint64_t
     return std::make_shared<const flat_records>(*std::move(made));
 }
 
-// Drives both with the same operations on keys 0 … count - 1 and looks at ranges of all lengths in between.
+// Drives both with the same operations on keys 0 … count - 1 and looks at ranges of all lengths in
+// between.
 void drive_side_by_side(const hasher& hash, std::uint64_t count, unsigned threads) {
     flat_map flat{records_of(hash, count, threads)};
     clocked_map<flat_map> clocked{flat};
@@ -130,8 +131,8 @@ TEST(bench_flat_map, maps_of_the_same_records_live_apart) {
     EXPECT_TRUE(visit_range(other, 0, UINT64_MAX).empty());
 }
 
-// Neighbours share words of live bits: threads that flip their own keys must not undo each other. Two words, so that they
-// meet all the time.
+// Neighbours share words of live bits: threads that flip their own keys must not undo each other.
+// Two words, so that they meet all the time.
 TEST(bench_flat_map, threads_do_not_undo_each_other) {
     const hasher hash{hash_key::from_seed(7)};
     constexpr std::uint64_t count = 128, threads = 4;

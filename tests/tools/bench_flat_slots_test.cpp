@@ -1,4 +1,5 @@
-// The bench's own slots: flat_slots beside memory_slots, whatever one answers the other does too; and the meter around them.
+// The bench's own slots: flat_slots beside memory_slots, whatever one answers the other does too;
+// and the meter around them.
 #include <gtest/gtest.h>
 
 #include <map>

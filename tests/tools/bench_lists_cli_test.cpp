@@ -1,5 +1,5 @@
-// genista bench with several sizes, several numbers of threads, mixes of look-ups and updates, and filters with a past. Small
-// sets, and no test looks at how large a time is: only at who has one.
+// genista bench with several sizes, several numbers of threads, mixes of look-ups and updates, and
+// filters with a past. Small sets, and no test looks at how large a time is: only at who has one.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -105,7 +105,8 @@ TEST(bench_lists_cli, a_mix_is_timed_where_a_filter_can_erase_and_take_so_many_w
     }
 }
 
-// Every run checks, in the end, that all stored keys are still there and were answered: status 0 says so.
+// Every run checks, in the end, that all stored keys are still there and were answered: status 0
+// says so.
 TEST(bench_lists_cli, mixes_of_all_shares_and_on_the_smallest_sets_lose_no_key) {
     for (const char* shares : {"99/1", "50/50", "0/100", "67/33"}) {
         bench_json({"--filters", "cuckoo_partial,cuckoo,cuckooing,cyclic2,swapping,broom,broom_paper", "--keys", "700",

@@ -1,5 +1,6 @@
-// The command line as such: help everywhere, exit statuses, refusals that name the value. What the commands compute is
-// in guard_cli_test.cpp, bench_cli_test.cpp, lab_cli_test.cpp and inspect_cli_test.cpp.
+// The command line as such: help everywhere, exit statuses, refusals that name the value. What the
+// commands compute is in guard_cli_test.cpp, bench_cli_test.cpp, lab_cli_test.cpp and
+// inspect_cli_test.cpp.
 #include <gtest/gtest.h>
 
 #include "run_tool.hpp"

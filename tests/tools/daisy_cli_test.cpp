@@ -1,4 +1,5 @@
-// genista daisy: a model from two logs or two tables, its size figures, and every kind of bad input: status 2, one line, nothing written.
+// genista daisy: a model from two logs or two tables, its size figures, and every kind of bad
+// input: status 2, one line, nothing written.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -68,7 +69,8 @@ TEST(daisy_cli, chooses_a_size_and_says_which_settings) {
     EXPECT_NE(page.out.find("settings: 1'024 weights"), std::string::npos) << page.out;
 }
 
-// What the bands of one plan cost beside their slots must not be taken off the next plan's memory: the row fills what it is given.
+// What the bands of one plan cost beside their slots must not be taken off the next plan's memory:
+// the row fills what it is given.
 TEST(daisy_cli, a_guard_gives_daisy_broom_all_of_its_memory) {
     const scratch_folder scratch;
     write_logs(scratch, 8'000);

@@ -1,4 +1,5 @@
-// What the tests of `genista guard` share: lines of keys, rows of the answer, and a shell for what needs one.
+// What the tests of `genista guard` share: lines of keys, rows of the answer, and a shell for what
+// needs one.
 #pragma once
 
 #include <cstdlib>
@@ -40,7 +41,8 @@ inline const json& row_of(const json& phase, const std::string& filter) {
     throw std::out_of_range{filter};
 }
 
-// Runs a line of the shell, in which $GENISTA is the tool: for pipes, limits and signals. -1 if a signal ended the shell.
+// Runs a line of the shell, in which $GENISTA is the tool: for pipes, limits and signals. -1 if a
+// signal ended the shell.
 inline int shell(const std::string& line) {
     const int state = std::system(("GENISTA=" GENISTA_BINARY_DIR "/bin/genista; " + line).c_str());
     return WIFEXITED(state) ? WEXITSTATUS(state) : -1;

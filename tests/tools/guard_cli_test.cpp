@@ -1,5 +1,6 @@
-// genista guard on small sets: every promised field, counts that can be worked out by hand, and whatever can be wrong with
-// the options. Files and stores are in guard_files_cli_test.cpp. No test looks at how large a time is.
+// genista guard on small sets: every promised field, counts that can be worked out by hand, and
+// whatever can be wrong with the options. Files and stores are in guard_files_cli_test.cpp. No test
+// looks at how large a time is.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,7 +65,8 @@ TEST(guard_cli, all_filters_get_the_same_memory) {
             EXPECT_EQ(row_of(phase, "none").at("bits_per_key"), 0);
             for (const char* filter : {"rocksdb_bloom", "rocksdb_ribbon", "bloom"})
                 EXPECT_NEAR(row_of(phase, filter).at("bits_per_key").get<double>(), wanted, wanted * 0.03) << filter;
-            // The broom filter has one size for each bit of its rate, so it may stay below what it is given.
+            // The broom filter has one size for each bit of its rate, so it may stay below what it
+            // is given.
             const double broom = row_of(phase, "broom").at("bits_per_key");
             EXPECT_LE(broom, wanted * 1.02) << layout << " " << size[0];
             EXPECT_GE(broom, wanted - 3) << layout << " " << size[0];
@@ -113,7 +115,8 @@ TEST(guard_cli, broom_wastes_no_more_than_the_rate_allows_however_often_a_key_is
     const json document = run.json();
     const json& broom = row_of(phase_of(document, "replay"), "broom");
     const json& idle = row_of(phase_of(document, "replay"), "broom_static");
-    // D distinct absent keys: εD expected, and five standard deviations. A fixed seed: it happens or it does not.
+    // D distinct absent keys: εD expected, and five standard deviations. A fixed seed: it happens
+    // or it does not.
     const double expected = 30'000.0 / 256;
     EXPECT_LE(broom.at("wasted_reads").get<double>(), expected + 5 * std::sqrt(expected));
     EXPECT_GT(broom.at("wasted_reads"), 0);

@@ -1,5 +1,5 @@
-// genista guard with the cuckoo family: the same memory as the others, slots beside both layouts, lessons counted, and nothing left
-// behind. No test looks at how large a time is.
+// genista guard with the cuckoo family: the same memory as the others, slots beside both layouts,
+// lessons counted, and nothing left behind. No test looks at how large a time is.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -64,8 +64,8 @@ TEST(guard_cuckoo_cli, too_little_memory_is_refused_with_what_is_needed) {
     }
 }
 
-// About ten bits a slot and the same questions four times: those that learn waste less than the one that does not, which
-// wastes what it wasted before.
+// About ten bits a slot and the same questions four times: those that learn waste less than the one
+// that does not, which wastes what it wasted before.
 TEST(guard_cuckoo_cli, those_that_learn_waste_less_and_say_what_it_took) {
     const scratch_folder scratch;
     put_contents(scratch / "keys", lines("in", 0, 20'000));

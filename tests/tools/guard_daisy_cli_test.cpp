@@ -1,5 +1,6 @@
-// genista guard --oracle: filters that know the queries, beside those that do not, in the same memory; and whatever can be wrong with
-// a model. The model is trained on hosts that are neither stored nor asked for afterwards.
+// genista guard --oracle: filters that know the queries, beside those that do not, in the same
+// memory; and whatever can be wrong with a model. The model is trained on hosts that are neither
+// stored nor asked for afterwards.
 #include <gtest/gtest.h>
 
 #include "genista/filters/bloom.hpp"
@@ -60,7 +61,8 @@ TEST_F(guard_daisy_cli, all_rows_have_the_same_memory_and_deny_nobody) {
     }
 }
 
-// The memory is enough for all keys at 2^-8, and not for two bands: a plan that keeps nothing of many keys would waste thousands.
+// The memory is enough for all keys at 2^-8, and not for two bands: a plan that keeps nothing of
+// many keys would waste thousands.
 TEST_F(guard_daisy_cli, few_keys_get_the_plan_that_wastes_fewest_reads) {
     const tool_run run = run_tool(guard({"--queries", scratch / "asked", "--filters", "daisy_broom", "--error-rate",
                                          "1/4096", "--seed", "5", "--json", "-"}));
@@ -71,7 +73,8 @@ TEST_F(guard_daisy_cli, few_keys_get_the_plan_that_wastes_fewest_reads) {
 }
 
 TEST_F(guard_daisy_cli, the_table_has_their_rows_and_an_attack_tells_them_apart) {
-    // Without a word about memory an attack gets the deferred band's too: with so few keys mistakes are hard to find then.
+    // Without a word about memory an attack gets the deferred band's too: with so few keys mistakes
+    // are hard to find then.
     const arguments attacked{"--filters",
                              "daisy_bloom,daisy_broom",
                              "--bits-per-key",

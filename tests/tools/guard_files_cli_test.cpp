@@ -1,4 +1,5 @@
-// genista guard and the world around it: key files of every shape, stores that stay, disks that are full, and signals.
+// genista guard and the world around it: key files of every shape, stores that stay, disks that are
+// full, and signals.
 #include <gtest/gtest.h>
 
 #include "guard_cli.hpp"
@@ -156,7 +157,8 @@ TEST(guard_files_cli, a_disk_that_takes_no_more_ends_the_run_and_leaves_a_store_
     std::filesystem::create_directory(scratch / "tmp");
     put_contents(scratch / "keys", lines("in", 0, 5000));
     for (const std::string layout : {"clustered", "indexed"}) {
-        // Files may grow to 1 MB, and 5000 values of 1000 bytes want 5: the write fails as on a full disk.
+        // Files may grow to 1 MB, and 5000 values of 1000 bytes want 5: the write fails as on a
+        // full disk.
         const std::string line = "TMPDIR=" + (scratch / "tmp") + " $GENISTA guard --filters none " +
                                  "--number-of-queries 10 --value-bytes 1000 --layout " + layout + " --keys " +
                                  (scratch / "keys") + " --store " + (scratch / layout) + " >" + (scratch / "out") +
@@ -181,7 +183,8 @@ TEST(guard_files_cli, nothing_is_left_in_the_folder_for_temporary_files_whatever
     const std::string missing = "TMPDIR=" + (scratch / "missing") + " $GENISTA guard --number-of-keys 10";
     EXPECT_EQ(shell(missing + quiet), 2);
     for (const char* signal : {"INT", "TERM", "HUP"}) {
-        // It would run for hours; it is told to stop when its folder is there. A shell has its background ignore SIGINT.
+        // It would run for hours; it is told to stop when its folder is there. A shell has its
+        // background ignore SIGINT.
         const std::string endless =
             "env --default-signal=INT " + tool + "--number-of-queries 1e8 --filters none" + quiet;
         const std::string there = "until [ -n \"$(ls " + (scratch / "tmp") + ")\" ]; do sleep 0.05; done; sleep 0.3; ";

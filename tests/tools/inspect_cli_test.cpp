@@ -1,4 +1,5 @@
-// genista inspect: good snapshots of every kind, and files that are damaged, foreign, missing or no files at all.
+// genista inspect: good snapshots of every kind, and files that are damaged, foreign, missing or no
+// files at all.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,4 +1,5 @@
-// genista lab: the list, and the shape of what a run prints. Whether promises are kept is the lab's own business.
+// genista lab: the list, and the shape of what a run prints. Whether promises are kept is the lab's
+// own business.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -29,7 +30,8 @@ TEST(lab_cli, list_names_every_promise_once) {
     EXPECT_TRUE(ids.contains("ppr-reduction"));
 }
 
-// genista lab is a program beside genista (tools/genista/lab_call.hpp): wherever genista is called from, and by whatever name.
+// genista lab is a program beside genista (tools/genista/lab_call.hpp): wherever genista is called
+// from, and by whatever name.
 TEST(lab_cli, the_program_behind_it_is_found_through_a_link_and_missed_by_name) {
     const scratch_folder folder;
     std::filesystem::create_symlink(built_tool, folder.path() / "g");

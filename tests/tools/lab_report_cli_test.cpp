@@ -1,4 +1,5 @@
-// genista lab matrix and genista lab report as a user meets them: help, bad input, and above all what is kept between two calls.
+// genista lab matrix and genista lab report as a user meets them: help, bad input, and above all
+// what is kept between two calls.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -130,7 +131,8 @@ TEST(lab_report_cli, another_seed_and_another_build_are_not_mixed) {
     EXPECT_TRUE(has(rebuilt.out, "daisy-k: kept")) << rebuilt.out;
 }
 
-// daisy-k is finished at once, broom-time is far from it: interrupted in between, the first is kept.
+// daisy-k is finished at once, broom-time is far from it: interrupted in between, the first is
+// kept.
 TEST(lab_report_cli, an_interrupt_keeps_what_is_finished_and_the_same_command_goes_on) {
     const scratch_folder scratch;
     const std::string page = scratch / "lab.html", err = scratch / "err", out = scratch / "out";

@@ -1,5 +1,5 @@
-// Where results go: files that appear whole or not at all, inputs that no output replaces, readers that leave early, terminals that are
-// narrow, and one run of a report at a time.
+// Where results go: files that appear whole or not at all, inputs that no output replaces, readers
+// that leave early, terminals that are narrow, and one run of a report at a time.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -128,7 +128,8 @@ TEST(output_cli, a_reader_that_leaves_early_leaves_no_temporary_folder_behind) {
 TEST(output_cli, an_experiment_that_is_interrupted_leaves_nothing_on_disk) {
     const scratch_folder scratch;
     std::filesystem::create_directory(scratch / "tmp");
-    // It fills databases for minutes; it is told to stop when there is one. A shell has its background ignore SIGINT.
+    // It fills databases for minutes; it is told to stop when there is one. A shell has its
+    // background ignore SIGINT.
     const std::string endless =
         "TMPDIR=" + (scratch / "tmp") + " env --default-signal=INT $GENISTA lab run sustained-guard >/dev/null 2>&1";
     const std::string there = "until ls " + (scratch / "tmp") + "/*/* >/dev/null 2>&1; do sleep 0.05; done; sleep 0.3;";

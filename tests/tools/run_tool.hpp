@@ -1,4 +1,5 @@
-// run_tool: the built binary as a user meets it, arguments in, exit status and both streams out. No shell in between.
+// run_tool: the built binary as a user meets it, arguments in, exit status and both streams out. No
+// shell in between.
 #pragma once
 
 #include <fcntl.h>
@@ -88,7 +89,8 @@ inline constexpr const char* built_tool = GENISTA_BINARY_DIR "/bin/genista";
     return run;
 }
 
-// The contract for bad input: status 2, nothing on stdout, one line on stderr with the value and what is allowed.
+// The contract for bad input: status 2, nothing on stdout, one line on stderr with the value and
+// what is allowed.
 inline void expect_refused(const std::vector<std::string>& arguments, const std::string& value,
                            const std::string& allowed) {
     const tool_run run = run_tool(arguments);

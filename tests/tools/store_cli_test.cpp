@@ -1,4 +1,5 @@
-// genista store: audits, reindexes and unguards a store as its users meet it; refusals; the lines in a log.
+// genista store: audits, reindexes and unguards a store as its users meet it; refusals; the lines
+// in a log.
 #include <gtest/gtest.h>
 #include <rocksdb/db.h>
 

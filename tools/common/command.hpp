@@ -1,10 +1,12 @@
-// A command of the tool: how it enters the parser and what it does afterwards; and the program around all commands.
+// A command of the tool: how it enters the parser and what it does afterwards; and the program
+// around all commands.
 //
-// Each xyz_command.cpp defines one add_xyz_command(). It declares the options on its own CLI::App and returns the work
-// as a function, called only when the whole command line was understood: nothing runs on a half-understood line.
+// Each xyz_command.cpp defines one add_xyz_command(). It declares the options on its own CLI::App
+// and returns the work as a function, called only when the whole command line was understood:
+// nothing runs on a half-understood line.
 //
-// There are two programs, genista (tools/genista) and genista-lab (tools/genista_lab), which genista calls for `genista lab`.
-// To their users they are one: both speak as genista.
+// There are two programs, genista (tools/genista) and genista-lab (tools/genista_lab), which
+// genista calls for `genista lab`. To their users they are one: both speak as genista.
 #pragma once
 
 #include <functional>
@@ -26,7 +28,8 @@ struct command {
     std::function<exit_status()> run;
 };
 
-// Parses, calls one command, and maps whatever happened to main's status. A line that names no command gets the help.
+// Parses, calls one command, and maps whatever happened to main's status. A line that names no
+// command gets the help.
 [[nodiscard]] int run_program(int argument_count, char** arguments,
                               const std::function<std::vector<command>(CLI::App& root)>& add_commands,
                               const char* example);

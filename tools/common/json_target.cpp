@@ -26,8 +26,8 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A pipe, a terminal, /dev/null: bytes go into it, but nothing can be put in its place. /dev/stdout is one even if the shell
-// has made it a file.
+// A pipe, a terminal, /dev/null: bytes go into it, but nothing can be put in its place. /dev/stdout
+// is one even if the shell has made it a file.
 bool is_passage(const std::string& path) {
     struct stat found {};
     if (::stat(path.c_str(), &found) != 0) return false;
@@ -45,7 +45,8 @@ result<void> write_in_passing(const std::string& path, const std::string& text) 
     return {};
 }
 
-// Results are no secrets, and save_file makes files for their owner alone: a new one gets what the umask leaves.
+// Results are no secrets, and save_file makes files for their owner alone: a new one gets what the
+// umask leaves.
 result<void> write_whole(const std::string& path, const std::string& text) {
     const bool is_new = ::access(path.c_str(), F_OK) != 0;
     auto saved = save_file(path, [&](sink& out) { return out.write(std::as_bytes(std::span{text})); });

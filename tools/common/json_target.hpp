@@ -1,4 +1,5 @@
-// Where results go: --json, --report, --html, --out. Checked before the work, written after it, whole or not at all.
+// Where results go: --json, --report, --html, --out. Checked before the work, written after it,
+// whole or not at all.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +10,8 @@
 
 namespace genista::tool {
 
-// Can `path` be written, as a file that appears whole (genista/format/sink.hpp)? Creates and changes nothing.
+// Can `path` be written, as a file that appears whole (genista/format/sink.hpp)? Creates and
+// changes nothing.
 [[nodiscard]] result<void> check_file_target(const std::string& path);
 // The same, or "-" for stdout, or a pipe or device, which is written in passing.
 [[nodiscard]] result<void> check_json_target(const std::string& path);
@@ -19,8 +21,8 @@ struct named_path {
     std::string path;
 };
 
-// Refuses an output that would replace an input or another output, in whatever way the two are written. Empty paths, "-", and what
-// is no ordinary file are nobody's.
+// Refuses an output that would replace an input or another output, in whatever way the two are
+// written. Empty paths, "-", and what is no ordinary file are nobody's.
 [[nodiscard]] result<void> check_apart(const std::vector<named_path>& inputs, const std::vector<named_path>& outputs);
 
 // "-" is stdout. An existing file is replaced, and kept if the new one cannot be written.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t longest_shown = 60;
 
-// Dynamic programming over prefixes; three rows suffice, because an exchange looks two letters back.
+// Dynamic programming over prefixes; three rows suffice, because an exchange looks two letters
+// back.
 std::size_t changes_between(std::string_view a, std::string_view b) {
     std::vector<std::size_t> two_ago(b.size() + 1), before(b.size() + 1), now(b.size() + 1);
     for (std::size_t j = 0; j <= b.size(); ++j) before[j] = j;

@@ -1,4 +1,5 @@
-// Counts and rates from text. See numbers.hpp for the promise; the grammar is written above each function.
+// Counts and rates from text. See numbers.hpp for the promise; the grammar is written above each
+// function.
 #include "numbers.hpp"
 
 #include <charconv>
@@ -16,7 +17,8 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-// "1'000_000" -> "1000000": a separator only counts between two digits, and only if there are nothing but digits.
+// "1'000_000" -> "1000000": a separator only counts between two digits, and only if there are
+// nothing but digits.
 std::optional<std::string> plain_digits(std::string_view text) {
     std::string digits;
     for (text_size i = 0; i < text.size(); ++i) {
@@ -31,7 +33,8 @@ std::optional<std::string> plain_digits(std::string_view text) {
     return digits;
 }
 
-// What a text may turn out to be. Too large is kept apart from senseless: the two deserve different messages.
+// What a text may turn out to be. Too large is kept apart from senseless: the two deserve different
+// messages.
 struct parsed {
     enum class kind { value, senseless, too_large };
     kind is = kind::senseless;
@@ -55,7 +58,8 @@ parsed power(parsed mantissa, std::uint64_t base, std::uint64_t exponent) {
     return mantissa;
 }
 
-// digits [. digits] (e|E) [+] digits, where the fraction must not outlive the exponent: 2.5e6 is a count, 2.5e0 is not.
+// digits [. digits] (e|E) [+] digits, where the fraction must not outlive the exponent: 2.5e6 is a
+// count, 2.5e0 is not.
 parsed from_decimal(std::string_view text, text_size e) {
     std::string_view mantissa = text.substr(0, e), exponent_text = text.substr(e + 1);
     if (exponent_text.starts_with('+')) exponent_text.remove_prefix(1);

@@ -1,7 +1,8 @@
-// Numbers as people write them: 1000000, 1'000'000, 1_000_000, 1e6, 2^20 for counts; 0.01, 1%, 1/256, 2^-8 for rates.
+// Numbers as people write them: 1000000, 1'000'000, 1_000_000, 1e6, 2^20 for counts; 0.01, 1%,
+// 1/256, 2^-8 for rates.
 //
-// Counts are exact (no way through a double), and everything else, a sign, a fraction, a stray letter, a number outside
-// the range, is an error that names the text and what is allowed.
+// Counts are exact (no way through a double), and everything else, a sign, a fraction, a stray
+// letter, a number outside the range, is an error that names the text and what is allowed.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,8 @@
-// The glue between CLI11 and numbers.hpp: options whose values are counts or rates, checked while the line is parsed.
+// The glue between CLI11 and numbers.hpp: options whose values are counts or rates, checked while
+// the line is parsed.
 //
-// A value that is refused becomes a CLI::ValidationError; main.cpp turns every parse error into exit status 2.
+// A value that is refused becomes a CLI::ValidationError; main.cpp turns every parse error into
+// exit status 2.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +18,8 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, std::uint64_t& ta
                        const std::string& help);
 CLI::Option* add_rate(CLI::App& app, const std::string& name, double& target, const std::string& help);
 
-// --json FILE|-: a path is checked here already, so that a run of minutes does not end at a wrong folder.
+// --json FILE|-: a path is checked here already, so that a run of minutes does not end at a wrong
+// folder.
 CLI::Option* add_json_target(CLI::App& app, std::string& target);
 // --report FILE.html, checked in the same way.
 CLI::Option* add_report_target(CLI::App& app, std::string& target, const std::string& name = "--report");

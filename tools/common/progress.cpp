@@ -47,7 +47,8 @@ void progress::update(double share) {
     drawn_at_ = now;
     shown_ = true;
     share = share >= 0 ? std::min(share, 1.0) : 0.0;  // NaN is 0 too
-    // The last column stays free: some terminals begin a new line there. Bar and label share what the figure leaves.
+    // The last column stays free: some terminals begin a new line there. Bar and label share what
+    // the figure leaves.
     const std::size_t columns = std::min(columns_of_stderr(), usual_columns);
     const std::size_t room = columns > figure_columns + 1 ? columns - figure_columns - 1 : 0;
     const std::size_t width = std::min(bar_width, room / 2);

@@ -1,6 +1,8 @@
-// A progress bar for people who wait: one line on stderr, redrawn in place, gone when the work is done.
+// A progress bar for people who wait: one line on stderr, redrawn in place, gone when the work is
+// done.
 //
-// Drawn only if stderr is a terminal; in logs and pipes there is none, not even a line. stdout is never touched.
+// Drawn only if stderr is a terminal; in logs and pipes there is none, not even a line. stdout is
+// never touched.
 #pragma once
 
 #include <chrono>

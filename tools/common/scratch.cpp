@@ -14,7 +14,8 @@
 namespace genista::tool {
 namespace {
 
-// Those that would end us; one that our caller has us ignore (nohup) stays ignored. SIGUSR1 also wakes the watcher.
+// Those that would end us; one that our caller has us ignore (nohup) stays ignored. SIGUSR1 also
+// wakes the watcher.
 constexpr int wake_up = SIGUSR1;
 sigset_t ending_signals() noexcept {
     sigset_t set;

@@ -1,8 +1,9 @@
 // scratch: a folder for what a run needs on disk, gone at its end, also after an error or Ctrl-C.
 //
-// A signal's handler may hardly do anything, so a thread waits for SIGINT, SIGTERM, SIGHUP and SIGUSR1 instead; it removes the
-// folder and then lets the signal end the process as it would have. Make it before any other thread: threads inherit the mask.
-// It must be gone before the results are printed: a reader that has gone (`| head`) ends the process, and nobody tidies up.
+// A signal's handler may hardly do anything, so a thread waits for SIGINT, SIGTERM, SIGHUP and
+// SIGUSR1 instead; it removes the folder and then lets the signal end the process as it would have.
+// Make it before any other thread: threads inherit the mask. It must be gone before the results are
+// printed: a reader that has gone (`| head`) ends the process, and nobody tidies up.
 #pragma once
 
 #include <csignal>

@@ -1,4 +1,5 @@
-// Aligned text tables for people: columns as wide as their widest cell, two spaces between, long text wrapped.
+// Aligned text tables for people: columns as wide as their widest cell, two spaces between, long
+// text wrapped.
 //
 //     filter          insert  negative
 //     blocked_bloom      2.1       2.2

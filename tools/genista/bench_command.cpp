@@ -1,4 +1,5 @@
-// genista bench: all named filters in one process, measured in interleaved rounds. The engine is in bench/.
+// genista bench: all named filters in one process, measured in interleaved rounds. The engine is in
+// bench/.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -134,7 +135,8 @@ exit_status complain_of(const error& why) {
     return complain(status_of(why.code()), why.message());
 }
 
-// Sizes differ by orders of magnitude, and so does the time they take: the bar goes by keys and look-ups.
+// Sizes differ by orders of magnitude, and so does the time they take: the bar goes by keys and
+// look-ups.
 double effort(const bench::plan& what) {
     const auto filled = static_cast<double>(what.build_rounds()) + 2 * what.churn;
     return filled * static_cast<double>(what.keys) + static_cast<double>(what.rounds * what.most_lookups() * 4);

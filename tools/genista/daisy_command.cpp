@@ -1,5 +1,5 @@
-// genista daisy: oracles for the daisy filters. `train` makes a model of a log of inserts and a log of queries, `size` says what filters
-// over that model take. docs/daisy.md walks through both.
+// genista daisy: oracles for the daisy filters. `train` makes a model of a log of inserts and a log
+// of queries, `size` says what filters over that model take. docs/daisy.md walks through both.
 #include <CLI/CLI.hpp>
 
 #include "commands.hpp"

@@ -60,7 +60,8 @@ made_subject make_broom_subject(const filter_options& options) {
                       .grows = false});
 }
 
-// Filters that learn, whose chance comes from the run's seed, by way of its hash key, if they have any.
+// Filters that learn, whose chance comes from the run's seed, by way of its hash key, if they have
+// any.
 template <class Filter, class Options>
 made_subject make_learning_subject(const filter_options& options) {
     Options with;
@@ -133,7 +134,8 @@ constexpr filter_entry entries[] = {
     {bloomier_filter::name, snapshot_kind::bloomier, &make_bloomier_subject, &load_filter<bloomier_filter>},
 };
 
-// Measured when they are named: one filter at other settings, one that asks for more than keys, or one that is there to be understood.
+// Measured when they are named: one filter at other settings, one that asks for more than keys, or
+// one that is there to be understood.
 constexpr filter_entry variants[] = {
     entry<bench::cleary_at<50>>(snapshot_kind::cleary),
     entry<bench::cleary_at<80>>(snapshot_kind::cleary),

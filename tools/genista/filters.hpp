@@ -1,7 +1,8 @@
 // The one registry of filters: what `bench --filters` can name and what `inspect` can load.
 //
-// A new filter is one line in filters.cpp. Everything that differs between filters (has it erase?) is found out at
-// compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp; one that is built whole is a bench/built_subject.hpp.
+// A new filter is one line in filters.cpp. Everything that differs between filters (has it erase?)
+// is found out at compile time by bench/filter_subject.hpp and bench/adaptive_subject.hpp; one that
+// is built whole is a bench/built_subject.hpp.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// genista guard: the main job. Keys into a store, queries against each filter before it, and what they cost. See guard/.
+// genista guard: the main job. Keys into a store, queries against each filter before it, and what
+// they cost. See guard/.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -135,7 +136,8 @@ struct run_state {
     stages steps;
 };
 
-// Everything before the first query. Its errors are bad input: a file, a store, a disk that cannot be used.
+// Everything before the first query. Its errors are bad input: a file, a store, a disk that cannot
+// be used.
 result<void> prepare(run_state& run, setting& where, databases& stores) {
     run.steps.next("");
     if (const auto opened = stores.open(); !opened) return opened;

@@ -1,4 +1,5 @@
-// genista inspect: what a snapshot file holds, filter, oracle or model. Everything is verified first; the secret hash key is never shown.
+// genista inspect: what a snapshot file holds, filter, oracle or model. Everything is verified
+// first; the secret hash key is never shown.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -100,7 +101,8 @@ exit_status inspect(const std::string& path, bool as_json) {
         return complain(exit_status::bad_input,
                         message.find(path) == std::string::npos ? fmt::format("'{}': {}", path, message) : message);
     };
-    // A copy, not a mapping: whoever cuts the file short meanwhile must not end this process (mapped_file.hpp).
+    // A copy, not a mapping: whoever cuts the file short meanwhile must not end this process
+    // (mapped_file.hpp).
     const std::uint64_t memory = physical_memory_bytes();
     const result<buffer> file = read_file(path, memory == 0 ? UINT64_MAX : memory);
     if (!file) return refuse(file.error());

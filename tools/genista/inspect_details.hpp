@@ -1,5 +1,5 @@
-// What `genista inspect` says of a snapshot beyond the statistics that all filters share: of oracles and models, which are no filters,
-// and of the plan that a daisy filter was made by.
+// What `genista inspect` says of a snapshot beyond the statistics that all filters share: of
+// oracles and models, which are no filters, and of the plan that a daisy filter was made by.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,9 @@
 
 namespace genista::tool {
 
-// Objects by name ("oracle", "model", "plan", …) for the kinds that have any, "stats" among them where only this file can load the kind; an
-// empty object for all others. An error: the bytes are no sound snapshot of their kind.
+// Objects by name ("oracle", "model", "plan", …) for the kinds that have any, "stats" among them
+// where only this file can load the kind; an empty object for all others. An error: the bytes are
+// no sound snapshot of their kind.
 [[nodiscard]] result<nlohmann::ordered_json> inspect_details(snapshot_kind kind, std::span<const std::byte> bytes);
 
 // The statistics of any filter.

@@ -1,7 +1,7 @@
 // `genista lab`: the program genista-lab, which lies beside this one, takes over this process.
 //
-// Two programs, because the experiments are half of what there is to compile, and whoever wants to guard a store should not
-// have to wait for them. `./run lab` builds both.
+// Two programs, because the experiments are half of what there is to compile, and whoever wants to
+// guard a store should not have to wait for them. `./run lab` builds both.
 #pragma once
 
 #include "command.hpp"

@@ -22,7 +22,8 @@ namespace genista::tool {
 [[nodiscard]] command add_lab_report_command(CLI::App& lab_app);
 [[nodiscard]] command add_lab_trace_command(CLI::App& lab_app);
 
-// --columns and --separator: how a table becomes a trace; checked while the line is parsed. Returns --columns.
+// --columns and --separator: how a table becomes a trace; checked while the line is parsed. Returns
+// --columns.
 CLI::Option* add_column_choice(CLI::App& app, lab::run_options& into);
 
 // This program on this machine, for the page of a run.

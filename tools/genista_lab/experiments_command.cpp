@@ -1,6 +1,7 @@
-// genista lab: the papers' promises as experiments. `list` names them, `run` measures them and judges.
-// `matrix` (matrix_command.cpp) plays every adversary against every filter, `report` (report_command.cpp) makes one page
-// of everything, `trace` (trace_command.cpp) shows what a trace holds.
+// genista lab: the papers' promises as experiments. `list` names them, `run` measures them and
+// judges. `matrix` (matrix_command.cpp) plays every adversary against every filter, `report`
+// (report_command.cpp) makes one page of everything, `trace` (trace_command.cpp) shows what a trace
+// holds.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -103,8 +104,8 @@ json outcome_json(std::string_view id, const lab::outcome& made) {
             {"series", json(made.series)}};
 }
 
-// While it lives, what an experiment puts on disk goes to a folder that Ctrl-C removes too. Where none can be made, an
-// experiment that needs one says so itself.
+// While it lives, what an experiment puts on disk goes to a folder that Ctrl-C removes too. Where
+// none can be made, an experiment that needs one says so itself.
 class own_temporary_folder {
   public:
     own_temporary_folder() {

@@ -1,5 +1,5 @@
-// genista lab report: every experiment and the attack matrix, on one page. What is finished stays finished (report/parts.hpp):
-// after an interrupt the same command goes on where it was.
+// genista lab report: every experiment and the attack matrix, on one page. What is finished stays
+// finished (report/parts.hpp): after an interrupt the same command goes on where it was.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// genista lab trace: what a trace holds, and how its lines became keys; the way to see that a table is read as meant.
+// genista lab trace: what a trace holds, and how its lines became keys; the way to see that a table
+// is read as meant.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,14 +1,17 @@
-// What can go wrong outside the program, as a value: result<T> is a T or an error that names the value and what is allowed.
+// What can go wrong outside the program, as a value: result<T> is a T or an error that names the
+// value and what is allowed.
 //
-// Three kinds of trouble, three tools (CONTRIBUTING.md): bugs are asserted, ordinary outcomes are enums, and everything else
-// (bad parameters, damaged bytes, a store that fails, no memory) is an `error` in a `result<T>`.
+// Three kinds of trouble, three tools (CONTRIBUTING.md): bugs are asserted, ordinary outcomes are
+// enums, and everything else (bad parameters, damaged bytes, a store that fails, no memory) is an
+// `error` in a `result<T>`.
 //
 //     auto made = genista::broom_filter::make({.capacity = 1'000'000});
 //     if (!made) return report(made.error().message());
 //     genista::broom_filter filter = *std::move(made);
 //
-// An error is one pointer to a text that is shared by its copies: result<bool> has 16 bytes. Making an error never fails. Where
-// there is no memory for its text, a few places are kept back for such texts; when they are used up, the text is that of the code.
+// An error is one pointer to a text that is shared by its copies: result<bool> has 16 bytes. Making
+// an error never fails. Where there is no memory for its text, a few places are kept back for such
+// texts; when they are used up, the text is that of the code.
 #pragma once
 
 #include <cassert>

@@ -1,39 +1,47 @@
-// adaptive_bloom_filter: a Bloom filter made adaptive by a cascade of further ones [broom17 §5, Fig. 1, Thm 19].
+// adaptive_bloom_filter: a Bloom filter made adaptive by a cascade of further ones [broom17 §5,
+// Fig. 1, Thm 19].
 //
-// Every cell is alive or dead. A false positive kills one of its cells, and the members that use the cell move up:
+// Every cell is alive or dead. A false positive kills one of its cells, and the members that use
+// the cell move up:
 //
 //     level 0      all n keys, ε              0 1 1 † 0 1 ...    † a dead cell: whoever meets it is looked for one level up
 //     level 1      who uses a dead cell, ε²   1 0 † 1 ...
 //     ...
-//     level d      at most n/(3 log n) keys   whole hashes in a compact table: no false positives to speak of
+//     level d      at most n/(3 log n) keys   whole hashes in a compact table: no false positives
+//                                             to speak of
 //
-//   LOOKUP   some cell 0: absent. All 1, none dead: present. All 1 and some dead: ask the next level.
-//   FIX      kill one cell of the false positive, chosen by chance, and insert all members that use it into the next level.
+//   LOOKUP   some cell 0: absent. All 1, none dead: present. All 1 and some dead: ask the next
+//            level.
+//   FIX      kill one cell of the false positive, chosen by chance, and insert all members that use
+//            it into the next level.
 //
-//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned for as long as R holds x, under threads, new
-//       hash functions, failing stores and failing memory.
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned for as long as
+//       R holds x, under threads, new hash functions, failing stores and failing memory.
 //   I2  A call that reports `full` or an error has changed nothing that anybody could see.
 //   I3  A member is in level i + 1 exactly if it is in level i and uses a dead cell there.
-//   I4  After adapt(x) said `fixed`, may_contain(x) is false until somebody is inserted, another key is repaired, or all get new
-//       hash functions.
+//   I4  After adapt(x) said `fixed`, may_contain(x) is false until somebody is inserted, another
+//       key is repaired, or all get new hash functions.
 //
-// The rate is kept for up to n queries [Thm 19]: they are counted, and behind the n-th the next call that has R lays all keys anew
-// under new hash functions. The same happens where a level has taken all the keys it was made for.
+// The rate is kept for up to n queries [Thm 19]: they are counted, and behind the n-th the next
+// call that has R lays all keys anew under new hash functions. The same happens where a level has
+// taken all the keys it was made for.
 //
-// **There is no erase**: the text gives none, a cell does not know how many use it. A key that has left R is a false positive like
-// any other, and is repaired like one; adapt() then takes its records out of the index, and does not move it up. Whoever puts it
-// back into R calls insert() again.
+// **There is no erase**: the text gives none, a cell does not know how many use it. A key that has
+// left R is a false positive like any other, and is repaired like one; adapt() then takes its
+// records out of the index, and does not move it up. Whoever puts it back into R calls insert()
+// again.
 //
-// FIX finds "all y in S" through an index in R (remote/indexed.hpp) with a record for each cell a key uses. An insert writes k
-// records and reads nothing; a positive costs one look-up of the record, a repair one range of the index more; an answer "absent"
-// costs nothing. What R says is checked against the hash of the key. That it says *all* cannot be checked, for a cell has no
+// FIX finds "all y in S" through an index in R (remote/indexed.hpp) with a record for each cell a
+// key uses. An insert writes k records and reads nothing; a positive costs one look-up of the
+// record, a repair one range of the index more; an answer "absent" costs nothing. What R says is
+// checked against the hash of the key. That it says *all* cannot be checked, for a cell has no
 // count: an R that leaves out records of the index takes members away.
 //
-// Take broom.hpp for work; take this one to see how far Bloom filters go, or where inserts must not read. docs/filters/
-// adaptive_bloom.md has formulas and figures.
+// Take broom.hpp for work; take this one to see how far Bloom filters go, or where inserts must not
+// read. docs/filters/ adaptive_bloom.md has formulas and figures.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
-// included; look-ups wait for the local part of a change.
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
+// each other, remote reads included; look-ups wait for the local part of a change.
 #pragma once
 
 #include <cstdint>
@@ -96,12 +104,13 @@ class adaptive_bloom_filter : public plain_surface<adaptive_bloom_filter>,
     adaptive_bloom_filter& operator=(adaptive_bloom_filter&&) noexcept;
     ~adaptive_bloom_filter();
 
-    // insert, adapt, rebuild, build: index_surface.hpp. Nothing is read at an insert, so that nobody knows whether the key was there before:
-    // it is `inserted`, and counts once more until the next rebuild. A rebuild takes memory for both filters meanwhile, and room for both
+    // insert, adapt, rebuild, build: index_surface.hpp. Nothing is read at an insert, so that
+    // nobody knows whether the key was there before: it is `inserted`, and counts once more until
+    // the next rebuild. A rebuild takes memory for both filters meanwhile, and room for both
     // indexes in R.
 
-    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert
-    // and adapt are errors.
+    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
+    // rebuild first; until then insert and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<adaptive_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 

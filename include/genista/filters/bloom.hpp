@@ -1,12 +1,14 @@
-// bloom_filter: the filter everyone knows, 1.44·log2(1/ε) bits a key, k = log2(1/ε) probes. The baseline, and the smallest
-// of the filters here that take any rate; blocked_bloom_filter is several times faster for a little more space.
+// bloom_filter: the filter everyone knows, 1.44·log2(1/ε) bits a key, k = log2(1/ε) probes. The
+// baseline, and the smallest of the filters here that take any rate; blocked_bloom_filter is
+// several times faster for a little more space.
 //
 //     | bit array of m bits, 64-byte lines                                   |
 //         ↑ probe 1           ↑ probe 0              ↑ probe k-1                each anywhere
 //
-// Probe i is scale(mix(position + i·seed), m): double hashing drawn from 128 bits of digest, then mixed, because plain
-// double hashing makes probes of one key evenly spaced, which costs rate in small tables. With k probes and n keys in m
-// bits the rate is E[(share of ones)^k]; make() takes the k with the fewest bits for the wanted rate.
+// Probe i is scale(mix(position + i·seed), m): double hashing drawn from 128 bits of digest, then
+// mixed, because plain double hashing makes probes of one key evenly spaced, which costs rate in
+// small tables. With k probes and n keys in m bits the rate is E[(share of ones)^k]; make() takes
+// the k with the fewest bits for the wanted rate.
 //
 // Many threads may query at once; an insert excludes everything else, as with a standard container.
 #pragma once
@@ -38,8 +40,8 @@ class bloom_filter : public filter_surface<bloom_filter> {
     static constexpr std::uint32_t max_probes = 64;
     static constexpr double min_false_positive_rate = 0x1p-64;  // max_probes probes
 
-    // Allocates the whole table. Keys past the capacity are accepted: the rate then exceeds the promise, slowly, and no
-    // key is lost.
+    // Allocates the whole table. Keys past the capacity are accepted: the rate then exceeds the
+    // promise, slowly, and no key is lost.
     [[nodiscard]] static result<bloom_filter> make(const filter_options& options = {}) noexcept;
 
     insert_outcome insert(std::uint64_t key) noexcept {
@@ -48,8 +50,8 @@ class bloom_filter : public filter_surface<bloom_filter> {
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
 
-    // Afterwards this filter holds the keys of both. Both must have the same table size, probes and hash key. The key
-    // count becomes an upper bound: keys in both are counted twice.
+    // Afterwards this filter holds the keys of both. Both must have the same table size, probes and
+    // hash key. The key count becomes an upper bound: keys in both are counted twice.
     [[nodiscard]] result<void> merge(const bloom_filter& other) noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;

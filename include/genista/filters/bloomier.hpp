@@ -1,29 +1,36 @@
-// bloomier_filter: a map from keys to values with false positives instead of keys [ppr05 §6.2]. Built once from all its keys; after
-// that values change in place, keys do not. There is no insert: it is *static*.
+// bloomier_filter: a map from keys to values with false positives instead of keys [ppr05 §6.2].
+// Built once from all its keys; after that values change in place, keys do not. There is no insert:
+// it is *static*.
 //
 //     x ── minimal perfect hash of S ──→ i < n            < 3 bits a key (hash/minimal_perfect.hpp)
 //     entries   | check, value | check, value | ...        entry i: ⌈log2(2/ε)⌉ + value_bits bits, side by side
 //
 //     find(x)   the value of entry i, if its check is h(x); else absent
 //
-// h is drawn from a 2-universal family (multiply_shift of hash/families.hpp, its factor from the hash key). **Why the rate holds.**
-// An absent key y lands on one entry, that of some x ∈ S, whatever h is; the check lets y through if h(y) = h(x), which a 2-universal
-// family with r = ⌈log2(2/ε)⌉ bits does with probability ≤ 2/2^r ≤ ε, *proved* over the draw of h. h reads 64 bits of a key's digest,
-// as the hash gives them to integers and texts alike; that these differ for x ≠ y is what a digest is believed to do (all but one in
-// 2^64), which is why rates below 2^-48 are refused. A false positive has the value of an element of S, as the text promises.
+// h is drawn from a 2-universal family (multiply_shift of hash/families.hpp, its factor from the
+// hash key). **Why the rate holds.** An absent key y lands on one entry, that of some x ∈ S,
+// whatever h is; the check lets y through if h(y) = h(x), which a 2-universal family with r =
+// ⌈log2(2/ε)⌉ bits does with probability ≤ 2/2^r ≤ ε, *proved* over the draw of h. h reads 64 bits
+// of a key's digest, as the hash gives them to integers and texts alike; that these differ for x ≠
+// y is what a digest is believed to do (all but one in 2^64), which is why rates below 2^-48 are
+// refused. A false positive has the value of an element of S, as the text promises.
 //
-// Beside its rivals: all in all log2(1/ε) + 1 + 2.7 bits a key and the value, at n = 10^7, where a Bloom filter takes 1.44 log2(1/ε) and
-// has no values. Take it where the keys are known beforehand: a table of what is where, a static set, a model's exceptions.
+// Beside its rivals: all in all log2(1/ε) + 1 + 2.7 bits a key and the value, at n = 10^7, where a
+// Bloom filter takes 1.44 log2(1/ε) and has no values. Take it where the keys are known beforehand:
+// a table of what is where, a static set, a model's exceptions.
 //
 //   I1  Every key of S finds its value: the one it was built with, or that of its last update.
-//   I2  The bits of entry i are [i w, i w + w), w = check bits + value_bits: the check below, the value above it.
-//   I3  The bytes depend on hash, options, keys and values alone: not on the order of the keys, nor on the number of threads.
+//   I2  The bits of entry i are [i w, i w + w), w = check bits + value_bits: the check below, the
+//       value above it.
+//   I3  The bytes depend on hash, options, keys and values alone: not on the order of the keys, nor
+//       on the number of threads.
 //   I4  A call that reports an error has changed nothing.
 //
-// **A key twice** with the same value is one key; with different values it is an error. Two keys with the same 128 bits of digest
-// are taken for one.
+// **A key twice** with the same value is one key; with different values it is an error. Two keys
+// with the same 128 bits of digest are taken for one.
 //
-// Many threads may look up at once; an update excludes everything else, as with a standard container: neighbouring entries share words.
+// Many threads may look up at once; an update excludes everything else, as with a standard
+// container: neighbouring entries share words.
 #pragma once
 
 #include <cassert>
@@ -90,9 +97,9 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
     static constexpr double min_false_positive_rate = 0x1p-48;
     static constexpr unsigned max_value_bits = 64;
 
-    // values[i] belongs to keys[i]; with value_bits = 0 there need be none. Digests, if given, are those of options.hash. No keys at
-    // all make a filter to which everybody is absent. Beside the filter it takes 17 bytes a key while it works, and 512 KiB a thread
-    // at most.
+    // values[i] belongs to keys[i]; with value_bits = 0 there need be none. Digests, if given, are
+    // those of options.hash. No keys at all make a filter to which everybody is absent. Beside the
+    // filter it takes 17 bytes a key while it works, and 512 KiB a thread at most.
     [[nodiscard]] static result<bloomier_filter> build(const bloomier_options& options,
                                                        std::span<const std::uint64_t> keys,
                                                        std::span<const std::uint64_t> values,
@@ -104,7 +111,8 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
                                                        std::span<const std::uint64_t> values,
                                                        unsigned threads = 1) noexcept;
 
-    // The value of a key of S; of an absent key nothing, or, with probability ≤ ε, the value of some key of S. Local.
+    // The value of a key of S; of an absent key nothing, or, with probability ≤ ε, the value of
+    // some key of S. Local.
     [[nodiscard]] std::optional<std::uint64_t> find(std::uint64_t key) const noexcept {
         return optional_of(kernels_->find_integer(state_, hash_.state(), key));
     }
@@ -113,7 +121,8 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
         return optional_of(kernels_->find_digest(state_, d));
     }
 
-    // Batches, with prefetches ahead. out_values needs keys.size() numbers, 0 where a key is absent; out_bits as may_contain's.
+    // Batches, with prefetches ahead. out_values needs keys.size() numbers, 0 where a key is
+    // absent; out_bits as may_contain's.
     void find(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_values,
               std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_values.size() >= keys.size() && out_bits.size() >= words_for(keys.size()));
@@ -131,8 +140,8 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
                                out_bits.data());
     }
 
-    // For keys of S; the caller vouches: an absent key who passes the check (probability ≤ ε) changes the value of somebody else.
-    // A value of more than value_bits bits is an error.
+    // For keys of S; the caller vouches: an absent key who passes the check (probability ≤ ε)
+    // changes the value of somebody else. A value of more than value_bits bits is an error.
     [[nodiscard]] result<update_outcome> update(const digest& d, std::uint64_t value) noexcept;
     [[nodiscard]] result<update_outcome> update(key_view key, std::uint64_t value) noexcept {
         return update(hash_(key), value);
@@ -150,7 +159,8 @@ class bloomier_filter : public filter_surface<bloomier_filter> {
 
     // ⌈log2(2/ε)⌉, exact for the number the double is. For rates that build() takes.
     [[nodiscard]] static unsigned check_bits_for(double rate) noexcept;
-    // At most, from 10^4 keys on: ⌈log2(2/ε)⌉ + 3 + value_bits a key. What it comes to is known when it is built.
+    // At most, from 10^4 keys on: ⌈log2(2/ε)⌉ + 3 + value_bits a key. What it comes to is known
+    // when it is built.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t keys, double rate,
                                                         unsigned value_bits = 0) noexcept;
 

@@ -1,27 +1,37 @@
-// broom_filter: the filter that learns from its mistakes. Every query of an absent key is a false positive with probability
-// at most ε, whatever was asked before and whoever asks [broom18, Def. 3]; ordinary filters promise that for one random
-// query only. It deletes, it grows, and a look-up reads one cache line.
+// broom_filter: the filter that learns from its mistakes. Every query of an absent key is a false
+// positive with probability at most ε, whatever was asked before and whoever asks [broom18, Def.
+// 3]; ordinary filters promise that for one random query only. It deletes, it grows, and a look-up
+// reads one cache line.
 //
-//     bin     one cache line, 48 slots of 14 bits (and a tail beside it for smaller ε); a key's position chooses its bin
+//     bin     one cache line, 48 slots of 14 bits (and a tail beside it for smaller ε); a key's
+//             position chooses its bin
 //     salt    of a bin: all fingerprints in it depend on it, and a new one renews them all
-//     side    of 16 bins: keys that found no room, bits learnt from mistakes, slots of erased keys; empty until needed
+//     side    of 16 bins: keys that found no room, bits learnt from mistakes, slots of erased keys;
+//             empty until needed
 //
-//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
-//       growth, failing stores and failing memory.
-//   I2  Rate: at most `rate()` for every query, by the epoch law. docs/filters/broom.md has the law and the proof.
-//   I3  A call that reports an error has changed nothing in the filter; one that reports `full` has taken no key in or out. (An
-//       erase whose commit in R succeeded and that could not finish leaves the key answered "maybe": safe, and adapt() repairs it.)
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
+//       begins, under threads, growth, failing stores and failing memory.
+//   I2  Rate: at most `rate()` for every query, by the epoch law. docs/filters/broom.md has the law
+//       and the proof.
+//   I3  A call that reports an error has changed nothing in the filter; one that reports `full` has
+//       taken no key in or out. (An erase whose commit in R succeeded and that could not finish
+//       leaves the key answered "maybe": safe, and adapt() repairs it.)
 //
-// The remote map R (remote/remote.hpp) holds the truth, ordered by this filter's hash(). The order of steps is
+// The remote map R (remote/remote.hpp) holds the truth, ordered by this filter's hash(). The order
+// of steps is
 //
-//     insert   the store commits the key to R first, then filter.insert(key, R), then the caller's acknowledgement
+//     insert   the store commits the key to R first, then filter.insert(key, R), then the caller's
+//              acknowledgement
 //     erase    filter.erase(key, R) asks R, takes the key out of R, then forgets it
-//     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key, R)
+//     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key,
+//              R)
 //
-// What it costs remotely: nothing on a negative; one range read (about 45 keys) for an adapt and for an erase; one for the at
-// most ε of inserts of new keys that collide. With growth on, an insert may also move one bin: one range read more.
+// What it costs remotely: nothing on a negative; one range read (about 45 keys) for an adapt and
+// for an erase; one for the at most ε of inserts of new keys that collide. With growth on, an
+// insert may also move one bin: one range read more.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Queries never block.
+// Any number of threads may call anything but moving, assigning and destroying. Queries never
+// block.
 #pragma once
 
 #include <algorithm>
@@ -55,13 +65,15 @@ struct broom_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;     // 2 % to 1e-7; above 1/256 the filter is better than asked
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
-    // The caller vouches that no filter has ever used the key of `hash`. Look-ups are faster until the filter grows,
-    // is rebuilt or has been attacked all over. A key that was used before makes it forget what it owes to old mistakes.
+    // The caller vouches that no filter has ever used the key of `hash`. Look-ups are faster until
+    // the filter grows, is rebuilt or has been attacked all over. A key that was used before makes
+    // it forget what it owes to old mistakes.
     bool key_is_new = false;
     broom_history history = broom_history::bury;
     bool grows = true;  // else `full` when a bin has no room left
-    // In bytes of stats().local_bytes. Growth that would pass it does not begin, and inserts that would are `full`.
-    // Erases and adapts go on; docs/filters/broom.md, "Memory", has the small print. Not part of a snapshot.
+    // In bytes of stats().local_bytes. Growth that would pass it does not begin, and inserts that
+    // would are `full`. Erases and adapts go on; docs/filters/broom.md, "Memory", has the small
+    // print. Not part of a snapshot.
     std::optional<std::uint64_t> memory_limit = std::nullopt;
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
 };
@@ -101,7 +113,8 @@ class broom_filter : public filter_surface<broom_filter> {
     static constexpr double max_rate_served = 0x1p-8;           // what a larger rate is served as
 
     [[nodiscard]] static result<broom_filter> make(const broom_options& options = {}) noexcept;
-    // A filter of everything R holds, in one sequential read of R, or one a thread. Capacity and rate come from the options.
+    // A filter of everything R holds, in one sequential read of R, or one a thread. Capacity and
+    // rate come from the options.
     template <remote_map R>
     [[nodiscard]] static result<broom_filter> build(const broom_options& options, R& remote,
                                                     unsigned threads = 1) noexcept {
@@ -110,8 +123,8 @@ class broom_filter : public filter_surface<broom_filter> {
         if (const auto done = made->rebuild(remote, threads); !done) return done.error();
         return made;
     }
-    // A filter of these keys, in any order, some perhaps twice. R must hold them, or will before anybody asks it: it is not read.
-    // Takes 16 bytes a key meanwhile.
+    // A filter of these keys, in any order, some perhaps twice. R must hold them, or will before
+    // anybody asks it: it is not read. Takes 16 bytes a key meanwhile.
     [[nodiscard]] static result<broom_filter> build(const broom_options& options, std::span<const std::uint64_t> keys,
                                                     unsigned threads = 1) noexcept;
     [[nodiscard]] static result<broom_filter> build(const broom_options& options, std::span<const key_view> keys,
@@ -121,9 +134,10 @@ class broom_filter : public filter_surface<broom_filter> {
     broom_filter& operator=(broom_filter&&) noexcept;
     ~broom_filter();
 
-    // R holds the key already: the store commits first. `full`: the key is not in the filter, and whoever leaves it in R must
-    // not ask the filter for it. `already_present`: it has a slot, which it may have taken over from a key that R has just lost.
-    // A read of R that fails does not make an insert fail, unless the key's bin has no room left.
+    // R holds the key already: the store commits first. `full`: the key is not in the filter, and
+    // whoever leaves it in R must not ask the filter for it. `already_present`: it has a slot,
+    // which it may have taken over from a key that R has just lost. A read of R that fails does not
+    // make an insert fail, unless the key's bin has no room left.
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
@@ -142,8 +156,9 @@ class broom_filter : public filter_surface<broom_filter> {
         if (joined == broom_joined::yes_and_grow) return insert_and_grow(source);
         return insert_from(source.where(), source);
     }
-    // Many keys, with the lines of later ones on their way while earlier ones join. How many of them are in the filter now, from
-    // the first on: all, or those before one that was refused as `full`. After an error some are; inserting them again is safe.
+    // Many keys, with the lines of later ones on their way while earlier ones join. How many of
+    // them are in the filter now, from the first on: all, or those before one that was refused as
+    // `full`. After an error some are; inserting them again is safe.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> insert(std::span<const std::uint64_t> keys, R& remote) noexcept {
         return insert_many<integer_key>(keys, remote);
@@ -161,11 +176,13 @@ class broom_filter : public filter_surface<broom_filter> {
         const integer_key bytes{key};
         return erase(bytes.view(), remote);
     }
-    // The same for callers that can vouch for the key: insert(key) returned `inserted` or `already_present`, no erase of it has
-    // begun since, and nobody else inserts or erases it meanwhile. Then its slot is known without asking R whose it is: R is
-    // told to erase the key, and read only if the bin has to be renewed. A false promise may cost another key. (A hash
-    // that is not keyed lets keys with equal digests be found: then this is the erase above.) After an error R may have lost the
-    // key while the filter still answers "maybe" for it: call forget().
+    // The same for callers that can vouch for the key: insert(key) returned `inserted` or
+    // `already_present`, no erase of it has begun since, and nobody else inserts or erases it
+    // meanwhile. Then its slot is known without asking R whose it is: R is told to erase the key,
+    // and read only if the bin has to be renewed. A false promise may cost another key. (A hash
+    // that is not keyed lets keys with equal digests be found: then this is the erase above.) After
+    // an error R may have lost the key while the filter still answers "maybe" for it: call
+    // forget().
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote, assume_present_t) noexcept {
         if (hash().state().kind != hash_kind::keyed) return erase(key, remote);
@@ -176,8 +193,9 @@ class broom_filter : public filter_surface<broom_filter> {
         const integer_key bytes{key};
         return erase(bytes.view(), remote, promise);
     }
-    // Many keys, with the lines of later ones on their way while R and the filter let go of earlier ones. How many of them R held.
-    // After an error some are gone and the others are not; erasing them again is safe.
+    // Many keys, with the lines of later ones on their way while R and the filter let go of earlier
+    // ones. How many of them R held. After an error some are gone and the others are not; erasing
+    // them again is safe.
     template <remote_map R>
     [[nodiscard]] result<std::size_t> erase(std::span<const std::uint64_t> keys, R& remote) noexcept {
         return erase_many<integer_key>(keys, remote, false);
@@ -195,9 +213,10 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<std::size_t> erase(std::span<const key_view> keys, R& remote, assume_present_t) noexcept {
         return erase_many<viewed>(keys, remote, hash().state().kind == hash_kind::keyed);
     }
-    // The second half of an erase, for a store that has committed it already (a batch of writes, say): R no longer holds the
-    // key. `absent`: there was nothing to forget, or the key is back. After an error call it again: until then, or until the first
-    // mistake on the key is adapted, it is answered "maybe".
+    // The second half of an erase, for a store that has committed it already (a batch of writes,
+    // say): R no longer holds the key. `absent`: there was nothing to forget, or the key is back.
+    // After an error call it again: until then, or until the first mistake on the key is adapted,
+    // it is answered "maybe".
     template <remote_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         const digest d = hash()(key);
@@ -221,54 +240,61 @@ class broom_filter : public filter_surface<broom_filter> {
         return adapt(bytes.view(), remote);
     }
 
-    // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has begun.
+    // Doubles the bins, in one sweep over R that others may work beside. Finishes a growth that has
+    // begun.
     template <remote_map R>
     [[nodiscard]] result<void> grow(R& remote) noexcept {
         broom::remote_source<R> source{remote, hash()};
         return grow_from(source);
     }
-    // Lays every bin anew from R, others may work beside it: after a crash, or with a filter that R has outrun.
+    // Lays every bin anew from R, others may work beside it: after a crash, or with a filter that R
+    // has outrun.
     template <remote_map R>
     [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
         broom::remote_source<R> source{remote, hash()};
         return rebuild_from(source, threads);
     }
-    // The same for the bins of these positions alone: one range read a bin. Once it has returned, every key that R holds there is in the
-    // filter or will be when its insert returns. For filters that are filled piece by piece (daisy_broom/deferred_band.hpp).
+    // The same for the bins of these positions alone: one range read a bin. Once it has returned,
+    // every key that R holds there is in the filter or will be when its insert returns. For filters
+    // that are filled piece by piece (daisy_broom/deferred_band.hpp).
     template <remote_map R>
     [[nodiscard]] result<void> lay(position_range range, R& remote) noexcept {
         broom::remote_source<R> source{remote, hash()};
         return lay_from(range, source);
     }
-    // Every member of R owns a slot or an entry and is answered "maybe", the law holds in every bin, the counts agree.
-    // Nobody may write meanwhile.
+    // Every member of R owns a slot or an entry and is answered "maybe", the law holds in every
+    // bin, the counts agree. Nobody may write meanwhile.
     template <remote_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         broom::remote_source<R> source{remote, hash()};
         return audit_from(source);
     }
 
-    // Another limit, or none: for loaded filters, too. One that the filter has passed already takes nothing away from it.
+    // Another limit, or none: for loaded filters, too. One that the filter has passed already takes
+    // nothing away from it.
     void limit_memory(std::optional<std::uint64_t> bytes) noexcept;
 
     [[nodiscard]] double rate() const noexcept;  // the rate kept, at most the one asked for
-    // local_bytes is what the allocators gave and have not got back: heap blocks with the size asked for, mapped memory by pages.
-    // While the filter grows, the pages that the sweep has come to and those that it has not left behind.
+    // local_bytes is what the allocators gave and have not got back: heap blocks with the size
+    // asked for, mapped memory by pages. While the filter grows, the pages that the sweep has come
+    // to and those that it has not left behind.
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] broom_details details() const noexcept;  // looks at every bin
     [[nodiscard]] bool is_growing() const noexcept;
     [[nodiscard]] broom_trace trace(const digest& d) const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept { return *hash_; }
 
-    // A loaded filter never draws a salt that its former life may have drawn. It continues the epochs of the moment it was
-    // saved in: for what was learnt since, at most one certain false positive a bin remains until that bin is renewed. The same
-    // holds between a filter that lives on and its copy. rebuild() in the loaded one ends that.
+    // A loaded filter never draws a salt that its former life may have drawn. It continues the
+    // epochs of the moment it was saved in: for what was learnt since, at most one certain false
+    // positive a bin remains until that bin is renewed. The same holds between a filter that lives
+    // on and its copy. rebuild() in the loaded one ends that.
     //
-    // Others may work meanwhile, and wait for at most one piece of 64 KiB to be copied, never for the sink. So what is saved
-    // is not one moment: a key that was in the filter when save() began and that no call erases before it returns is in it;
-    // of keys that come or go meanwhile any may be. It takes about 100 KB, whatever the size of the filter. A filter that
-    // grows a second time while it is saved (a sink that hangs) may not be saved: that is an error, and save() can be called
-    // again.
+    // Others may work meanwhile, and wait for at most one piece of 64 KiB to be copied, never for
+    // the sink. So what is saved is not one moment: a key that was in the filter when save() began
+    // and that no call erases before it returns is in it; of keys that come or go meanwhile any may
+    // be. It takes about 100 KB, whatever the size of the filter. A filter that grows a second time
+    // while it is saved (a sink that hangs) may not be saved: that is an error, and save() can be
+    // called again.
     [[nodiscard]] result<void> save(sink& out, const store_mark& store = {}) const noexcept;
     [[nodiscard]] static result<broom_filter> load(std::span<const std::byte> bytes) noexcept;
 
@@ -326,7 +352,8 @@ class broom_filter : public filter_surface<broom_filter> {
     [[nodiscard]] result<erase_outcome> erase_assuming_present(const digest& d, key_view key, R& remote) noexcept {
         if (reads_fail())
             return erase_asked(d, key, remote);  // it reads R first, and fails before anything has changed
-        // As long as R held the key every renewal laid it. If its bin is renewed from here on, it may have no slot any more.
+        // As long as R held the key every renewal laid it. If its bin is renewed from here on, it
+        // may have no slot any more.
         const broom_epoch_mark when = state().mark_of(d.position);
         const result<bool> gone = remote.erase(d, key);
         if (!gone) return gone.error();
@@ -376,7 +403,8 @@ class broom_filter : public filter_surface<broom_filter> {
                                                               unsigned threads) noexcept;
     [[nodiscard]] result<void> audit_from(broom::range_source& source) const noexcept;
 
-    // What a look-up needs, beside the core that owns it: a call into the core would cost as much as the look-up.
+    // What a look-up needs, beside the core that owns it: a call into the core would cost as much
+    // as the look-up.
     const broom_kernel_set<broom_lookup_state>* kernels_;
     const std::atomic<const broom_lookup_state*>* state_;
     const hasher* hash_;

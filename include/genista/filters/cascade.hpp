@@ -1,29 +1,35 @@
-// cascade_filter: any single-hash filter, made adaptive by a cascade of them [broom17 §5 "Extending to other AMQs", Thm 20].
+// cascade_filter: any single-hash filter, made adaptive by a cascade of them [broom17 §5 "Extending
+// to other AMQs", Thm 20].
 //
-// A single-hash filter stores h(S): n hash values among n/ε, without loss. Here level 0 is one. When a false positive x is found,
-// its value h_0(x) is marked dead, and the keys that have it move to level 1, a smaller filter with another hash function and a
-// lower rate; dead there, to level 2; and so on:
+// A single-hash filter stores h(S): n hash values among n/ε, without loss. Here level 0 is one.
+// When a false positive x is found, its value h_0(x) is marked dead, and the keys that have it move
+// to level 1, a smaller filter with another hash function and a lower rate; dead there, to level 2;
+// and so on:
 //
 //     level 0   ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒   n keys         rate ε
 //     level 1   ▒▒▒▒▒▒                     n ε            rate ε^(1/√ε)
-//     level 2   ▒                          n ε ε_1        rate ε^(1/ε_1): a tower, so that O(log* n) levels do
+//     level 2   ▒                          n ε ε_1        rate ε^(1/ε_1): a tower, so that O(log*
+//                                                         n) levels do
 //
-//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads, new
-//       hash functions, failing stores and failing memory.
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
+//       begins, under threads, new hash functions, failing stores and failing memory.
 //   I2  A call that reports `full` or an error has changed nothing that anybody could see.
 //   I3  A key is answered by the first level where its value is not dead.
-//   I4  What died stays dead until all hash functions are new, even if the keys that had it leave and come back: x, once a false
-//       positive, is one again with probability at most ε_1 < ε, whatever happens to the set.
+//   I4  What died stays dead until all hash functions are new, even if the keys that had it leave
+//       and come back: x, once a false positive, is one again with probability at most ε_1 < ε,
+//       whatever happens to the set.
 //
-// **Take it** where an insert must not read R: it never does. An erase and a false positive read one range of the index for each
-// level that they touch. It keeps its rate against every adversary of the lab (`genista lab run adaptive-cascade`). What it cannot
-// do is last: it is made for n queries, then all n keys get new hash functions in one go. broom.hpp does not need that.
+// **Take it** where an insert must not read R: it never does. An erase and a false positive read
+// one range of the index for each level that they touch. It keeps its rate against every adversary
+// of the lab (`genista lab run adaptive-cascade`). What it cannot do is last: it is made for n
+// queries, then all n keys get new hash functions in one go. broom.hpp does not need that.
 //
-// R needs an index (remote/indexed.hpp): one record for each key, at its level and value. Everything local is allocated when the
-// filter is made, n log(1/ε) + O(n) bits. docs/filters/cascade.md has the formulas.
+// R needs an index (remote/indexed.hpp): one record for each key, at its level and value.
+// Everything local is allocated when the filter is made, n log(1/ε) + O(n) bits.
+// docs/filters/cascade.md has the formulas.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
-// included; look-ups wait for the local part of a change.
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
+// each other, remote reads included; look-ups wait for the local part of a change.
 #pragma once
 
 #include <algorithm>
@@ -102,11 +108,11 @@ class cascade_filter : public plain_surface<cascade_filter>,
     // The level that answers for a key [I3]; not counted.
     [[nodiscard]] unsigned level_of(const digest& d) const noexcept;
 
-    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An insert reads nothing of R. An audit also sees that no value is
-    // stored that nobody has.
+    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An insert reads nothing of
+    // R. An audit also sees that no value is stored that nobody has.
 
-    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a rebuild first; until then insert,
-    // erase and adapt are errors.
+    // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
+    // rebuild first; until then insert, erase and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cascade_filter> load(std::span<const std::byte> bytes) noexcept;
 

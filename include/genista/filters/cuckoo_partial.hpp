@@ -1,21 +1,26 @@
-// cuckoo_partial_filter: the well-known partial-key cuckoo filter (Fan, Andersen, Kaminsky, Mitzenmacher 2014) with buckets
-// of four tags of 12 or 16 bits. It deletes, it needs no remote map, and it is what most people compare with.
+// cuckoo_partial_filter: the well-known partial-key cuckoo filter (Fan, Andersen, Kaminsky,
+// Mitzenmacher 2014) with buckets of four tags of 12 or 16 bits. It deletes, it needs no remote
+// map, and it is what most people compare with.
 //
 //     12 bits: a bucket is 6 bytes         | tag 0 | tag 1 | tag 2 | tag 3 |   0 = free slot, tags are 1..2^bits - 1
-//     16 bits: a bucket is 8 bytes         buckets lie end to end; 2 to 7 zero bytes follow the last, for word loads
+//     16 bits: a bucket is 8 bytes         buckets lie end to end; 2 to 7 zero bytes follow the
+//                                          last, for word loads
 //
-// A key's tag lies in one of two buckets, b and other(b) = (H(tag) - b) mod buckets. Subtracting is its own inverse for
-// every number of buckets, so that the table need not be a power of two; a tag can be moved knowing only where it is.
-// A look-up compares both buckets; a false positive needs one of at most 8 tags to agree: rate ≤ 8/(2^bits - 1).
+// A key's tag lies in one of two buckets, b and other(b) = (H(tag) - b) mod buckets. Subtracting is
+// its own inverse for every number of buckets, so that the table need not be a power of two; a tag
+// can be moved knowing only where it is. A look-up compares both buckets; a false positive needs
+// one of at most 8 tags to agree: rate ≤ 8/(2^bits - 1).
 //
-//   I1  Every inserted key's tag is in one of its two buckets, once for each insert (it holds a multiset).
-//   I2  An insert looks for a chain of moves that ends in a free slot before it moves anything. No victim is ever dropped:
-//       `full` means nothing has changed.
+//   I1  Every inserted key's tag is in one of its two buckets, once for each insert (it holds a
+//       multiset).
+//   I2  An insert looks for a chain of moves that ends in a free slot before it moves anything. No
+//       victim is ever dropped: `full` means nothing has changed.
 //
-// erase() takes one matching tag away. Erase only what was inserted: an absent key with a member's tag takes it along, which
-// is this filter's weakness and one reason for the broom filter.
+// erase() takes one matching tag away. Erase only what was inserted: an absent key with a member's
+// tag takes it along, which is this filter's weakness and one reason for the broom filter.
 //
-// Many threads may query at once; an insert or erase excludes everything else, as with a standard container.
+// Many threads may query at once; an insert or erase excludes everything else, as with a standard
+// container.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +50,9 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter> {
     static constexpr std::string_view name = "cuckoo_partial";
     static constexpr double min_false_positive_rate = 8.0 / 65535;  // 16-bit tags in two full buckets
 
-    // 12-bit tags where they keep the rate, else 16-bit ones. Sized for at most 95 % of the slots in use (less in small
-    // tables), where inserts up to the capacity succeed; beyond it they go on until one reports `full`. The rate holds
-    // even in a table without a free slot.
+    // 12-bit tags where they keep the rate, else 16-bit ones. Sized for at most 95 % of the slots
+    // in use (less in small tables), where inserts up to the capacity succeed; beyond it they go on
+    // until one reports `full`. The rate holds even in a table without a free slot.
     [[nodiscard]] static result<cuckoo_partial_filter> make(const filter_options& options = {}) noexcept;
 
     insert_outcome insert(std::uint64_t key) noexcept {

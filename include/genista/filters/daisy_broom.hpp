@@ -1,30 +1,44 @@
-// daisy_broom_filter: bits go where the world is likely to ask, and what still goes wrong is repaired. Ours: daisy's classes
-// [daisy §1.1] choose the rate that a key deserves, the broom filter's epochs [broom.hpp] keep that rate for every query and learn.
+// daisy_broom_filter: bits go where the world is likely to ask, and what still goes wrong is
+// repaired. Ours: daisy's classes [daisy §1.1] choose the rate that a key deserves, the broom
+// filter's epochs [broom.hpp] keep that rate for every query and learn.
 //
 //     oracle, plan ──→ class of a key        0   always "maybe", nothing is kept; a list remembers mistakes, exactly, and when it has cost as much
-//                                                as a broom filter for these keys, one is opened and laid range by range (unkept_keys.hpp)
-//                                         j ≥ 1   one broom filter for each band of classes, with the rate 2^-j or better
-//     R                one for all, in the order of one hash: it knows nothing of oracles, and the truth stays there
+//                                                as a broom filter for these keys, one is opened
+//                                                and laid range by range (unkept_keys.hpp)
+//                                         j ≥ 1   one broom filter for each band of classes, with
+//                                                 the rate 2^-j or better
+//     R                one for all, in the order of one hash: it knows nothing of oracles, and the
+//                      truth stays there
 //
-//   I1  No false negative, however wrong the oracle is: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
-//       growth, failing stores and failing memory. It rests on one thing: the oracle answers the same for the same key (oracle.hpp, I1). So a
-//       filter never changes its oracle, and a snapshot is not loaded with another one (oracle_identity.hpp).
-//   I2  Rate: each band keeps its own for every query of its classes, whatever was asked before. If the oracle is right, a query drawn from Q is let through
-//       with probability at most 3 ε, at every moment of any history [docs/filters/daisy_broom.md].
-//   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and again only with the band's rate (2^-8 for class 0) after
-//       its bin was renewed or its range laid, however many such keys there are. (Without options.deferred_band: as many as the list holds.)
-//   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice what a band for these keys takes, or the list's
-//       bytes and a band.
-//   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that failed may have laid a range of the deferred band.)
+//   I1  No false negative, however wrong the oracle is: may_contain(x) is true from the moment
+//       insert(x) returned until erase(x) begins, under threads, growth, failing stores and failing
+//       memory. It rests on one thing: the oracle answers the same for the same key (oracle.hpp,
+//       I1). So a filter never changes its oracle, and a snapshot is not loaded with another one
+//       (oracle_identity.hpp).
+//   I2  Rate: each band keeps its own for every query of its classes, whatever was asked before. If
+//       the oracle is right, a query drawn from Q is let through with probability at most 3 ε, at
+//       every moment of any history [docs/filters/daisy_broom.md].
+//   I3  A mistake that adapt() was told of is repaired: a hot absent key costs one wasted read, and
+//       again only with the band's rate (2^-8 for class 0) after its bin was renewed or its range
+//       laid, however many such keys there are. (Without options.deferred_band: as many as the list
+//       holds.)
+//   I4  Memory: the bands, and for class 0 the list or a band or for a while both: at most twice
+//       what a band for these keys takes, or the list's bytes and a band.
+//   I5  A call that reports `full` or an error has changed nothing in the filter. (An adapt that
+//       failed may have laid a range of the deferred band.)
 //
-// The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R; a query that was let through in vain calls adapt().
-// Remotely: a range read of a band with a share s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no key,
-// and four ranges of its deferred band at most: a look before it opens, two to lay, one to learn.
+// The order of steps is the broom filter's: the store commits first, then insert(); erase() asks R;
+// a query that was let through in vain calls adapt(). Remotely: a range read of a band with a share
+// s of the keys reads 45/s keys (bands.hpp); class 0 reads single cells, hardly ever longer than no
+// key, and four ranges of its deferred band at most: a look before it opens, two to lay, one to
+// learn.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Queries never block.
+// Any number of threads may call anything but moving, assigning and destroying. Queries never
+// block.
 //
-// When the input drifts away from the oracle, rates and sizes are not what was planned, and drift() says so. Then train another oracle, make a plan, and
-// build() a new filter from R, which takes the old one's place.
+// When the input drifts away from the oracle, rates and sizes are not what was planned, and drift()
+// says so. Then train another oracle, make a plan, and build() a new filter from R, which takes the
+// old one's place.
 #pragma once
 
 #include <algorithm>
@@ -53,7 +67,8 @@ class daisy_broom_filter {
     static constexpr std::string_view name = "daisy_broom";
     using shared_oracle = std::shared_ptr<const Oracle>;
 
-    // An empty filter for the plan's draws. The plan was made with this oracle; with another one it is only a worse plan.
+    // An empty filter for the plan's draws. The plan was made with this oracle; with another one it
+    // is only a worse plan.
     [[nodiscard]] static result<daisy_broom_filter> make(const daisy_broom_options& options, const daisy_plan& plan,
                                                          shared_oracle oracle) noexcept {
         return make_counted(options, plan, std::move(oracle), std::nullopt);
@@ -154,7 +169,8 @@ class daisy_broom_filter {
         }
         return each_band(remote, [](broom_filter& broom, auto& view) { return broom.grow(view); });
     }
-    // Lays every bin anew from R, with the same oracle and plan; others may work beside it. After a crash, or with a filter that R has outrun.
+    // Lays every bin anew from R, with the same oracle and plan; others may work beside it. After a
+    // crash, or with a filter that R has outrun.
     template <remote_map R>
     [[nodiscard]] result<void> rebuild(R& remote, unsigned threads = 1) noexcept {
         auto unkept = view_of(remote, daisy_bands::none);
@@ -209,7 +225,8 @@ class daisy_broom_filter {
         if (!oracle) return oracle.error();
         return core_->save(out, *oracle, store);
     }
-    // With the oracle that it was filled with; any other one is refused. `asserted_identity` as in the options.
+    // With the oracle that it was filled with; any other one is refused. `asserted_identity` as in
+    // the options.
     [[nodiscard]] static result<daisy_broom_filter> load(
         std::span<const std::byte> bytes, shared_oracle oracle,
         const std::optional<oracle_identity>& asserted_identity = std::nullopt) noexcept {
@@ -277,8 +294,8 @@ class daisy_broom_filter {
         return {};
     }
 
-    // In chunks. The keys of a band stand side by side, so that its broom filter is asked for all of them at once; a key of class 0 is
-    // asked for alone, in the list or the deferred band.
+    // In chunks. The keys of a band stand side by side, so that its broom filter is asked for all
+    // of them at once; a key of class 0 is asked for alone, in the list or the deferred band.
     template <class Key>
     void each(std::span<const Key> keys, std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_bits.size() >= words_for(keys.size()));

@@ -1,46 +1,55 @@
-// daisy_fingerprint_filter: fingerprints of as many bits as a key deserves, sorted by their length [daisy Thm 7, §4].
+// daisy_fingerprint_filter: fingerprints of as many bits as a key deserves, sorted by their length
+// [daisy Thm 7, §4].
 //
-// A key of class j (⌈k_x⌉ bits, oracles/daisy_class.hpp) is kept in F_j, an ordinary filter of rate 2^-j. Classes whose own filter would
-// cost more than the bits that it saves share that of the next longer one. Nothing is kept of class 0: always "maybe".
+// A key of class j (⌈k_x⌉ bits, oracles/daisy_class.hpp) is kept in F_j, an ordinary filter of rate
+// 2^-j. Classes whose own filter would cost more than the bits that it saves share that of the next
+// longer one. Nothing is kept of class 0: always "maybe".
 //
 //     class   0        1        2        3        4     …    ⌈log 1/ε⌉
 //             maybe    F_2      F_2      F_4      F_4        F_⌈log 1/ε⌉
 //                      ▒▒▒▒▒▒▒▒▒▒        ▒▒▒▒▒▒▒▒            ▒▒▒▒▒▒▒▒▒▒▒
 //
-// F is cleary.hpp's table: j + 2 + 2/15 bits a cell, two cache lines a look-up, any size. The bits come to (1 + o(1)) LB + O(n), where
-// LB is what no filter can do without [daisy Thm 6, Lemma 8], and the rate over the queries is at most 3 ε [daisy Lemma 11] where
-// n Σ p_x q_x ≤ ε. Beside it: daisy_bloom, 1.44 times LB, and any filter that takes all keys for alike, log(1/ε) bits for each.
+// F is cleary.hpp's table: j + 2 + 2/15 bits a cell, two cache lines a look-up, any size. The bits
+// come to (1 + o(1)) LB + O(n), where LB is what no filter can do without [daisy Thm 6, Lemma 8],
+// and the rate over the queries is at most 3 ε [daisy Lemma 11] where n Σ p_x q_x ≤ ε. Beside it:
+// daisy_bloom, 1.44 times LB, and any filter that takes all keys for alike, log(1/ε) bits for each.
 //
-// **Sizes.** *Fork*: the text has a filter for each class of n_j = n P_j ≥ n / log^c n keys and F_r, of rate ε, for all others. We cut the
-// classes into stretches, each kept as its last class, in the way that takes the fewest bytes. One of these ways sends the text's rare
-// classes to the next frequent one, which is not longer than F_r: so the text's bound holds, and a key's rate is that of its class or less.
-// A table is made for N = m + max(m / log n, 3 √m) keys, m those to expect: the text's (1 + 1/log n) m, but no less than three standard
-// deviations (the second *fork*: with 10^6 draws the text's margin is less than that below 3,600 keys, its "with high probability" is
-// for larger n). At N keys 99 % of the cells are taken, at m about 94 %. The rate does not depend on it, and look-ups do little.
+// **Sizes.** *Fork*: the text has a filter for each class of n_j = n P_j ≥ n / log^c n keys and
+// F_r, of rate ε, for all others. We cut the classes into stretches, each kept as its last class,
+// in the way that takes the fewest bytes. One of these ways sends the text's rare classes to the
+// next frequent one, which is not longer than F_r: so the text's bound holds, and a key's rate is
+// that of its class or less. A table is made for N = m + max(m / log n, 3 √m) keys, m those to
+// expect: the text's (1 + 1/log n) m, but no less than three standard deviations (the second
+// *fork*: with 10^6 draws the text's margin is less than that below 3,600 keys, its "with high
+// probability" is for larger n). At N keys 99 % of the cells are taken, at m about 94 %. The rate
+// does not depend on it, and look-ups do little.
 //
-// **It never refuses a key while there is memory.** What comes beyond a table's 99 %, or would have to move more than
-// 2,048 cells of it (daisy_fingerprint_layout.hpp), goes to a *growing table* behind it, at a quarter of its rate:
-// together they let at most 5/4 of 2^-j through, whatever comes. drift() tells that the world is not as planned; the
-// remedy is a new filter by a new plan.
+// **It never refuses a key while there is memory.** What comes beyond a table's 99 %, or would have
+// to move more than 2,048 cells of it (daisy_fingerprint_layout.hpp), goes to a *growing table*
+// behind it, at a quarter of its rate: together they let at most 5/4 of 2^-j through, whatever
+// comes. drift() tells that the world is not as planned; the remedy is a new filter by a new plan.
 //
-// **Time** [daisy Thm 7]. A look-up reads one table, or two where the first has one behind it. It passes at most 2,048
-// cells, as an insert does. The dearest insert is one that splits a page of a growing table: about 512 remainders are
-// written again. None of these depends on n.
+// **Time** [daisy Thm 7]. A look-up reads one table, or two where the first has one behind it. It
+// passes at most 2,048 cells, as an insert does. The dearest insert is one that splits a page of a
+// growing table: about 512 remainders are written again. None of these depends on n.
 //
 //   I1  No false negative: may_contain(x, j) is true once insert(x, j) returned, for the same j.
 //   I2  `full` means that memory has ended, and that nothing has changed.
 //   I3  The shape of the planned tables follows from the plan alone.
 //
-// All tables read the same digest. A key is in one of them only, and an absent one, whose digest is independent of all
-// others, is let through with probability at most values / (cells · 2^bits) by the planned table and Σ 2^-length by the
-// growing one (let_through): a union bound, for which nothing has to be independent.
+// All tables read the same digest. A key is in one of them only, and an absent one, whose digest is
+// independent of all others, is let through with probability at most values / (cells · 2^bits) by
+// the planned table and Σ 2^-length by the growing one (let_through): a union bound, for which
+// nothing has to be independent.
 //
-// Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and it needs no shares.
-// Each class has a growing table and no other (src/filters/growing_fingerprints.hpp): one table whose pages are split
-// one by one, so that it grows with the keys. Early keys have kept fewer bits than late ones need, by a sum of rates
-// 2^-j / (i (i + 1)) over the doublings i. The rate is at most 2^-j at every moment, for any number of keys; the bits
-// are at most 2 log log n + 4 a key more than a planned cell's, at every moment; an operation reads or writes one
-// page, and every 256th insert splits one. n itself is still a term: classes depend on it.
+// Unknown sizes [daisy §4.3, first remark]: with `unknown_size` nothing is sized by the plan, and
+// it needs no shares. Each class has a growing table and no other
+// (src/filters/growing_fingerprints.hpp): one table whose pages are split one by one, so that it
+// grows with the keys. Early keys have kept fewer bits than late ones need, by a sum of rates 2^-j
+// / (i (i + 1)) over the doublings i. The rate is at most 2^-j at every moment, for any number of
+// keys; the bits are at most 2 log log n + 4 a key more than a planned cell's, at every moment; an
+// operation reads or writes one page, and every 256th insert splits one. n itself is still a term:
+// classes depend on it.
 //
 // Many threads may query at once; an insert excludes everything else, as with a standard container.
 #pragma once
@@ -76,7 +85,8 @@ struct daisy_fingerprint_options {
 // What came beside what was planned, in inserts: repetitions are counted, as in the text's draws.
 //
 //   fuller_than_planned   more draws than n, by more than chance and 1/log n of them
-//   classes_differ        a class has more keys than its share, by more than chance, 1/log n of them and 1/log² n of all
+//   classes_differ        a class has more keys than its share, by more than chance, 1/log n of
+//                         them and 1/log² n of all
 struct daisy_fingerprint_drift {
     std::array<std::uint64_t, max_daisy_class + 1> inserts{};
     std::array<double, max_daisy_class + 1> planned{};  // n P_j
@@ -84,8 +94,8 @@ struct daisy_fingerprint_drift {
     drift_verdict verdict = drift_verdict::as_planned;
 };
 
-// One of its tables. A growing one has homes for cells, a new remainder has `bits` at the most, and it takes values up to
-// `room` before it grows by a page.
+// One of its tables. A growing one has homes for cells, a new remainder has `bits` at the most, and
+// it takes values up to `room` before it grows by a page.
 struct daisy_fingerprint_table {
     unsigned its_class = 0;  // the last of those that share it
     unsigned bits = 0;       // of a remainder
@@ -104,7 +114,8 @@ class daisy_fingerprint_filter {
     daisy_fingerprint_filter& operator=(daisy_fingerprint_filter&&) noexcept;
     ~daisy_fingerprint_filter();
 
-    // A class above the plan's largest is that one. `already_present`: maybe, and for class 0 always.
+    // A class above the plan's largest is that one. `already_present`: maybe, and for class 0
+    // always.
     insert_outcome insert(const digest& d, unsigned its_class) noexcept;
     insert_outcome insert(key_view key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
     insert_outcome insert(std::uint64_t key, unsigned its_class) noexcept { return insert(hash_(key), its_class); }
@@ -123,7 +134,8 @@ class daisy_fingerprint_filter {
     [[nodiscard]] bool may_contain(std::uint64_t key, unsigned its_class) const noexcept {
         return may_contain(hash_(key), its_class);
     }
-    // Batches: classes[i] is that of key i; out_bits as in filter.hpp. Sorted by class, so that each table is asked for many keys at once.
+    // Batches: classes[i] is that of key i; out_bits as in filter.hpp. Sorted by class, so that
+    // each table is asked for many keys at once.
     void may_contain(std::span<const digest> digests, std::span<const std::uint8_t> classes,
                      std::span<std::uint64_t> out_bits) const noexcept;
     void may_contain(std::span<const std::uint64_t> keys, std::span<const std::uint8_t> classes,
@@ -134,8 +146,8 @@ class daisy_fingerprint_filter {
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<daisy_fingerprint_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    // `keys` are values: those of class 0, and those that found theirs taken, are not among them. The rate is plan().expected_rate(), over
-    // the plan's queries; proved are 3 ε.
+    // `keys` are values: those of class 0, and those that found theirs taken, are not among them.
+    // The rate is plan().expected_rate(), over the plan's queries; proved are 3 ε.
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] const daisy_terms& terms() const noexcept { return terms_; }
     // By value, put together: a filter of few keys is hardly larger than a plan of 65 classes.
@@ -144,8 +156,8 @@ class daisy_fingerprint_filter {
     [[nodiscard]] bool unknown_size() const noexcept { return unknown_size_; }
 
     [[nodiscard]] daisy_fingerprint_drift drift() const noexcept;
-    // The chance that an absent key of this class is let through now, at most: what the tables hold of all strings. It
-    // walks over a growing table.
+    // The chance that an absent key of this class is let through now, at most: what the tables hold
+    // of all strings. It walks over a growing table.
     [[nodiscard]] double let_through(unsigned its_class) const noexcept;
     [[nodiscard]] std::vector<daisy_fingerprint_table> tables() const;
     // The class in whose table a key of this class lies: this one or a longer one; 0 for 0.

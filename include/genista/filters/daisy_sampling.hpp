@@ -1,22 +1,29 @@
-// sampled_filter: a daisy filter that nobody had to plan. It looks at what comes first, then makes the filter [daisy §4.3, second remark].
+// sampled_filter: a daisy filter that nobody had to plan. It looks at what comes first, then makes
+// the filter [daisy §4.3, second remark].
 //
-// The filters want to know which share of the keys is of which class. So the first ℓ inserts are a sample of P: they are kept exactly, in a
-// small dictionary, and found there. Meanwhile the queries are a sample of Q. Then plan_from_samples() makes a plan, the plan a filter, and
-// the keys of the dictionary go into it:
+// The filters want to know which share of the keys is of which class. So the first ℓ inserts are a
+// sample of P: they are kept exactly, in a small dictionary, and found there. Meanwhile the queries
+// are a sample of Q. Then plan_from_samples() makes a plan, the plan a filter, and the keys of the
+// dictionary go into it:
 //
 //     inserts  ──→  dictionary: digest, odds   ── ℓ of them ──→   plan ──→ filter  ←── the dictionary's keys, then all others
 //     queries  ──→  their odds, up to ℓ                                            the dictionary is gone
 //
-//   I1  No false negative, before, while and after the filter takes over: if it cannot be made (no memory), the dictionary stays and grows.
-//   I2  While it samples it is exact, up to digests of 128 bits that are equal. Keys with one digest and different odds are two members, for
-//       the filter will look for them in two classes.
-//   I3  Afterwards it answers as with_oracle<Filter, Oracle> does, by the plan that the samples gave.
+//   I1  No false negative, before, while and after the filter takes over: if it cannot be made (no
+//       memory), the dictionary stays and grows.
+//   I2  While it samples it is exact, up to digests of 128 bits that are equal. Keys with one
+//       digest and different odds are two members, for the filter will look for them in two
+//       classes.
+//   I3  Afterwards it answers as with_oracle<Filter, Oracle> does, by the plan that the samples
+//       gave.
 //
-// ℓ = O(log^2c n) in the text; 32,000 are enough to know a share of 1 % within a tenth of itself [measured: `genista lab run
-// daisy-sampling`]. What a sample may be wrong by is within the 1/log n that the fingerprint filter has in reserve, and beyond that costs a
-// small table more. n is not sampled: it is a term.
+// ℓ = O(log^2c n) in the text; 32,000 are enough to know a share of 1 % within a tenth of itself
+// [measured: `genista lab run daisy-sampling`]. What a sample may be wrong by is within the 1/log n
+// that the fingerprint filter has in reserve, and beyond that costs a small table more. n is not
+// sampled: it is a term.
 //
-// Many threads may query at once, an insert excludes everything else, as with a standard container. Only what filter() gives can be saved.
+// Many threads may query at once, an insert excludes everything else, as with a standard container.
+// Only what filter() gives can be saved.
 #pragma once
 
 #include <algorithm>
@@ -35,12 +42,14 @@
 
 namespace genista {
 
-// The keys of the sample. Grows; queries are counted by any number of threads, up to a limit that is known at the start.
+// The keys of the sample. Grows; queries are counted by any number of threads, up to a limit that
+// is known at the start.
 class daisy_sampler {
   public:
     [[nodiscard]] static result<std::unique_ptr<daisy_sampler>> make(std::uint64_t samples) noexcept;
 
-    // False if it was there, digest and odds: the draw counts all the same. An error for lack of memory, and nothing has changed.
+    // False if it was there, digest and odds: the draw counts all the same. An error for lack of
+    // memory, and nothing has changed.
     [[nodiscard]] result<bool> add(const digest& d, const key_odds& odds) noexcept;
     [[nodiscard]] bool contains(const digest& d) const noexcept;
     // A query: counted while there is room.
@@ -56,7 +65,8 @@ class daisy_sampler {
     [[nodiscard]] std::span<const key_odds> asked() const noexcept;
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
-    // From what was seen. Where nobody asked, queries are taken to be for keys that are asked for in full. `tuned`: to the rate itself.
+    // From what was seen. Where nobody asked, queries are taken to be for keys that are asked for
+    // in full. `tuned`: to the rate itself.
     [[nodiscard]] result<daisy_plan> plan(const daisy_terms& terms, bool tuned) const noexcept;
 
   private:
@@ -130,8 +140,8 @@ class sampled_filter {
         each(keys, out_bits);
     }
 
-    // Plans now, with the samples there are: at least one insert. Comes by itself after `samples` of them, and is tried again at twice as
-    // many where it fails. An error changes nothing.
+    // Plans now, with the samples there are: at least one insert. Comes by itself after `samples`
+    // of them, and is tried again at twice as many where it fails. An error changes nothing.
     [[nodiscard]] result<void> finish() noexcept {
         if (filter_) return {};
         const auto plan = sampler_->plan(terms_, tuned_);
@@ -149,13 +159,15 @@ class sampled_filter {
     }
 
     [[nodiscard]] bool is_sampling() const noexcept { return !filter_.has_value(); }
-    // nullptr while it samples. with_oracle(std::move(*filter()), oracle) is the same filter without this wrapper.
+    // nullptr while it samples. with_oracle(std::move(*filter()), oracle) is the same filter
+    // without this wrapper.
     [[nodiscard]] Filter* filter() noexcept { return filter_ ? &*filter_ : nullptr; }
     [[nodiscard]] const Filter* filter() const noexcept { return filter_ ? &*filter_ : nullptr; }
     [[nodiscard]] const Oracle& oracle() const noexcept { return *oracle_; }
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
-    // The oracle's bytes are part of what the filter takes, and so is the dictionary. While it samples nobody is let through.
+    // The oracle's bytes are part of what the filter takes, and so is the dictionary. While it
+    // samples nobody is let through.
     [[nodiscard]] filter_stats stats() const noexcept {
         filter_stats now;
         if (filter_) {

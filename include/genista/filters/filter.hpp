@@ -1,10 +1,12 @@
-// What every filter promises: the vocabulary, its outcomes and the concepts that generic code asks for.
+// What every filter promises: the vocabulary, its outcomes and the concepts that generic code asks
+// for.
 //
-// The signature is the cost model. A query is local: it takes no remote map and cannot fail. What a filter may do to
-// itself without asking anyone takes a key alone; what may cross the network takes `R&` and returns a result (the
-// adaptive filters). In every filter
+// The signature is the cost model. A query is local: it takes no remote map and cannot fail. What a
+// filter may do to itself without asking anyone takes a key alone; what may cross the network takes
+// `R&` and returns a result (the adaptive filters). In every filter
 //
-//   I1  no false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins;
+//   I1  no false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
+//       begins;
 //   I2  a call that reports `full` or an error has changed nothing.
 #pragma once
 
@@ -59,7 +61,8 @@ struct filter_stats {
     std::uint64_t remote_reads = 0;
 };
 
-// The last argument of an erase whose caller vouches for the key where the filter could also ask (broom_filter::erase).
+// The last argument of an erase whose caller vouches for the key where the filter could also ask
+// (broom_filter::erase).
 struct assume_present_t {
     explicit assume_present_t() = default;
 };
@@ -113,7 +116,8 @@ concept local_filter = membership_filter<F> &&
     noexcept->std::same_as<insert_outcome>;
 };
 
-// Gives keys back, if the caller vouches that they were inserted: erasing an absent key may take a member along.
+// Gives keys back, if the caller vouches that they were inserted: erasing an absent key may take a
+// member along.
 template <class F>
 concept locally_erasable_filter = local_filter<F> &&
     requires(F& f, key_view key, std::uint64_t integer, const digest& d) {
@@ -131,7 +135,8 @@ concept mergeable_filter = local_filter<F> && requires(F& f, const F& other) {
     noexcept->std::same_as<result<void>>;
 };
 
-// Learns: takes keys whose store committed them, and repairs itself with one range read of R where it was wrong.
+// Learns: takes keys whose store committed them, and repairs itself with one range read of R where
+// it was wrong.
 template <class F, class R>
 concept adaptive_filter = membership_filter<F> &&
     requires(F& f, const F& c, key_view key, std::uint64_t integer, R& r) {
@@ -145,8 +150,9 @@ concept adaptive_filter = membership_filter<F> &&
     { c.audit(r) } -> std::same_as<result<void>>;
 };
 
-// How big to make it. Inverses of each other: fpr_for(n, bits_for(n, ε)) ≤ ε, and capacity_for(bits, ε) is the largest n
-// with bits_for(n, ε) ≤ bits. All bits are bits of the whole table.
+// How big to make it. Inverses of each other: fpr_for(n, bits_for(n, ε)) ≤ ε, and
+// capacity_for(bits, ε) is the largest n with bits_for(n, ε) ≤ bits. All bits are bits of the whole
+// table.
 template <class F>
 concept sized_filter = requires(std::uint64_t capacity, double rate, std::uint64_t bits) {
     { F::bits_for(capacity, rate) } -> std::same_as<result<std::uint64_t>>;

@@ -1,19 +1,26 @@
-// lossy_filter: a dictionary that leaves some keys out on purpose, and is smaller by as much [ppr05 §6.3].
+// lossy_filter: a dictionary that leaves some keys out on purpose, and is smaller by as much [ppr05
+// §6.3].
 //
-// A share γ of the keys is never stored: false negatives, chosen by a hash function, besides the false positives of every filter. Space is 1 - γ
-// times that of a filter without them, and no structure with such rates needs less (up to O(n) bits). For caches and hints, where
-// both kinds of error cost little.
+// A share γ of the keys is never stored: false negatives, chosen by a hash function, besides the
+// false positives of every filter. Space is 1 - γ times that of a filter without them, and no
+// structure with such rates needs less (up to O(n) bits). For caches and hints, where both kinds of
+// error cost little.
 //
-// Which keys are left out is *remembered* by the function: ρ, pairwise independent, omits x iff ρ(x) < γ · 2^64. So an
-// erase knows that there is nothing to erase, and never takes another key's value; deletions stay valid.
+// Which keys are left out is *remembered* by the function: ρ, pairwise independent, omits x iff
+// ρ(x) < γ · 2^64. So an erase knows that there is nothing to erase, and never takes another key's
+// value; deletions stay valid.
 //
-//   I1  A key with !omits(x) is found from insert(x) until erase(x), as in every filter. A key with omits(x) may be denied: this is
-//       no membership_filter in the sense of filter.hpp, and its outcomes have types of their own.
-//   I2  Pr[omits(x)] = γ for every x, independently for any two; an absent key is let through with probability ≤ ε.
-//   I3  At most (1 - γ) · capacity keys are stored, and six standard deviations more: beyond that an insert is `full`, although fewer
-//       than `capacity` keys are in. That takes erases chosen by who was omitted.
+//   I1  A key with !omits(x) is found from insert(x) until erase(x), as in every filter. A key with
+//       omits(x) may be denied: this is no membership_filter in the sense of filter.hpp, and its
+//       outcomes have types of their own.
+//   I2  Pr[omits(x)] = γ for every x, independently for any two; an absent key is let through with
+//       probability ≤ ε.
+//   I3  At most (1 - γ) · capacity keys are stored, and six standard deviations more: beyond that
+//       an insert is `full`, although fewer than `capacity` keys are in. That takes erases chosen
+//       by who was omitted.
 //
-// Underneath is the multiset of the optimal filter (optimal_filter.hpp), with erase and count as there.
+// Underneath is the multiset of the optimal filter (optimal_filter.hpp), with erase and count as
+// there.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,13 @@
-// succinct_multiset: a dynamic multiset of numbers below u, exactly, in log C(u + n, n) + O(n) bits, n with repetitions [ppr05 Theorem 1.1].
+// succinct_multiset: a dynamic multiset of numbers below u, exactly, in log C(u + n, n) + O(n)
+// bits, n with repetitions [ppr05 Theorem 1.1].
 //
-// Every number has a counter whose digits lie in sets S_1, S_2, … (bits/redundant_counter.hpp, src/filters/succinct/counted.hpp), so
-// that a number that is there once costs as little as in a set, and one that is there c times has O(log c) digits.
+// Every number has a counter whose digits lie in sets S_1, S_2, … (bits/redundant_counter.hpp,
+// src/filters/succinct/counted.hpp), so that a number that is there once costs as little as in a
+// set, and one that is there c times has O(log c) digits.
 //
-// contains() takes constant time; insert and erase expected constant time, amortised; count O(1 + log c). Numbers are spread by a
-// secret permutation, as in succinct_set.hpp. Many threads may look at once; a change excludes everything else.
+// contains() takes constant time; insert and erase expected constant time, amortised; count O(1 +
+// log c). Numbers are spread by a secret permutation, as in succinct_set.hpp. Many threads may look
+// at once; a change excludes everything else.
 #pragma once
 
 #include "genista/filters/succinct_set.hpp"
@@ -24,8 +27,8 @@ class succinct_multiset {
     [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept;
     // Once more. `full`: no memory. An error for numbers beyond the universe.
     result<insert_outcome> insert(std::uint64_t x) noexcept;
-    // So often at once, in O(1 + log times): all of them, or `full` and nothing has changed. 0 times is `inserted` and changes nothing. A
-    // count goes up to 2^62 - 1, and size() to 2^63 - 1.
+    // So often at once, in O(1 + log times): all of them, or `full` and nothing has changed. 0
+    // times is `inserted` and changes nothing. A count goes up to 2^62 - 1, and size() to 2^63 - 1.
     result<insert_outcome> insert(std::uint64_t x, std::uint64_t times) noexcept;
     // Once less; `absent`: there was none, and nothing has changed.
     result<erase_outcome> erase(std::uint64_t x) noexcept;

@@ -1,12 +1,13 @@
 // succinct_set: a dynamic set of numbers below u, exactly, in little more than log C(u, n) bits.
 //
-// The dictionary under the filters of [ppr05]. No false positives and no false negatives: it knows which numbers it holds. A set of n
-// numbers takes log C(u, n) + O(n) bits [ppr05 §4], whatever n is at the time: it grows and shrinks bin by bin and is never
-// copied as a whole. docs/filters/succinct_set.md has the figures beside the bound; how it lies in memory is in src/filters/succinct.
-// Next: multiset.hpp, which counts.
+// The dictionary under the filters of [ppr05]. No false positives and no false negatives: it knows
+// which numbers it holds. A set of n numbers takes log C(u, n) + O(n) bits [ppr05 §4], whatever n
+// is at the time: it grows and shrinks bin by bin and is never copied as a whole.
+// docs/filters/succinct_set.md has the figures beside the bound; how it lies in memory is in
+// src/filters/succinct. Next: multiset.hpp, which counts.
 //
-// contains() takes constant time; insert and erase expected constant time, amortised. A secret permutation
-// of [u] spreads the numbers, so that nobody can choose some that crowd.
+// contains() takes constant time; insert and erase expected constant time, amortised. A secret
+// permutation of [u] spreads the numbers, so that nobody can choose some that crowd.
 //
 // Many threads may look at once; a change excludes everything else, as with a standard container.
 #pragma once

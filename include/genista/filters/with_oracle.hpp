@@ -1,13 +1,16 @@
 // with_oracle: a filter of classes and the oracle that tells them, as one filter of keys.
 //
-// The filter underneath takes (digest, class). Here a key alone is enough: the oracle gives its odds, daisy_class() its class. Asked
-// twice about the same key the oracle answers the same (oracle.hpp, I1), so a key is looked for where it was put: no false negatives,
-// however wrong the oracle is.
+// The filter underneath takes (digest, class). Here a key alone is enough: the oracle gives its
+// odds, daisy_class() its class. Asked twice about the same key the oracle answers the same
+// (oracle.hpp, I1), so a key is looked for where it was put: no false negatives, however wrong the
+// oracle is.
 //
-// A digest does not tell a class, so there is no look-up by digest alone; may_contain(key, digest) is there for callers who have both.
+// A digest does not tell a class, so there is no look-up by digest alone; may_contain(key, digest)
+// is there for callers who have both.
 //
-// save() writes the filter and the marks of the oracle (oracle_identity.hpp), not the oracle; load() refuses another one, with which members would be
-// looked for where they are not. What filter().save() writes has no such mark.
+// save() writes the filter and the marks of the oracle (oracle_identity.hpp), not the oracle;
+// load() refuses another one, with which members would be looked for where they are not. What
+// filter().save() writes has no such mark.
 #pragma once
 
 #include <algorithm>

@@ -1,16 +1,18 @@
 // mapped_file, read_file: the bytes of a file, either in place or as a copy.
 //
-// A mapping costs no memory and no time until a page is touched, and holds no promise about the future: if
-// somebody cuts the file short while it is mapped, touching a lost page raises SIGBUS, which no check can
-// prevent. So:
+// A mapping costs no memory and no time until a page is touched, and holds no promise about the
+// future: if somebody cuts the file short while it is mapped, touching a lost page raises SIGBUS,
+// which no check can prevent. So:
 //
-//     mapped_file::open   files that are replaced and never rewritten, as by atomic_file_sink (sink.hpp, I3)
-//     read_file           every other place: a copy of at most limit_bytes, which cannot change any more
+//     mapped_file::open   files that are replaced and never rewritten, as by atomic_file_sink
+//                         (sink.hpp, I3)
+//     read_file           every other place: a copy of at most limit_bytes, which cannot change any
+//                         more
 //
-// A loader verifies checksums first and uses the bytes after; over a mapping that others may write, the
-// second look can differ from the first, over a copy it cannot. Both give data aligned to 64 bytes, as
-// snapshots like it. A missing file, a directory, a device, an unreadable and an empty file are errors that
-// name the path and the reason.
+// A loader verifies checksums first and uses the bytes after; over a mapping that others may write,
+// the second look can differ from the first, over a copy it cannot. Both give data aligned to 64
+// bytes, as snapshots like it. A missing file, a directory, a device, an unreadable and an empty
+// file are errors that name the path and the reason.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +47,8 @@ class mapped_file {
     std::size_t size_ = 0;
 };
 
-// The limit is checked against the file's size before anything is allocated; a file that changes its length
-// while it is read is an error.
+// The limit is checked against the file's size before anything is allocated; a file that changes
+// its length while it is read is an error.
 [[nodiscard]] result<buffer> read_file(std::string_view path, std::uint64_t limit_bytes) noexcept;
 
 }  // namespace genista

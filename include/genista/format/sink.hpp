@@ -1,7 +1,9 @@
-// sink: where bytes go, one call after another, each of which may fail. Every save() writes into one.
+// sink: where bytes go, one call after another, each of which may fail. Every save() writes into
+// one.
 //
-// A sink that has failed once has lost bytes: whoever writes stops at the first error and hands it on. Two
-// sinks live here, memory and a file that is replaced all at once; snapshot.hpp draws the bytes themselves.
+// A sink that has failed once has lost bytes: whoever writes stops at the first error and hands it
+// on. Two sinks live here, memory and a file that is replaced all at once; snapshot.hpp draws the
+// bytes themselves.
 #pragma once
 
 #include <concepts>
@@ -41,21 +43,25 @@ class vector_sink final : public sink {
     std::vector<std::byte> bytes_;
 };
 
-// A file that appears whole or not at all: the bytes go to a temporary file beside it, and commit() makes
-// that file durable and renames it over the old one.
+// A file that appears whole or not at all: the bytes go to a temporary file beside it, and commit()
+// makes that file durable and renames it over the old one.
 //
-//     create: PATH.tmp-XXXXXX      write ...      commit: fsync, rename to PATH, fsync of the directory
+//     create: PATH.tmp-XXXXXX      write ...      commit: fsync, rename to PATH, fsync of the
+//                                                 directory
 //
-// I1  Until commit() has renamed, whatever was at PATH is untouched, and a sink that dies removes its
-//     temporary file.
+// I1  Until commit() has renamed, whatever was at PATH is untouched, and a sink that dies removes
+//     its temporary file.
 //
-// I2  After the first error every later write and the commit fail: no file with a hole is put in place.
+// I2  After the first error every later write and the commit fail: no file with a hole is put in
+//     place.
 //
-// I3  A reader that has the old file open or mapped keeps the old bytes: files are replaced, never rewritten.
+// I3  A reader that has the old file open or mapped keeps the old bytes: files are replaced, never
+//     rewritten.
 //
-// A new file may be read by its owner only, because a snapshot can hold the filter's secret hash key; a file
-// that replaces another takes over its permission bits. A symbolic link is followed, so that the link itself
-// stays. Anything at PATH that is no regular file (a directory, /dev/null) is refused.
+// A new file may be read by its owner only, because a snapshot can hold the filter's secret hash
+// key; a file that replaces another takes over its permission bits. A symbolic link is followed, so
+// that the link itself stays. Anything at PATH that is no regular file (a directory, /dev/null) is
+// refused.
 class atomic_file_sink final : public sink {
   public:
     [[nodiscard]] static result<atomic_file_sink> create(std::string_view path) noexcept;
@@ -66,8 +72,8 @@ class atomic_file_sink final : public sink {
 
     result<void> write(std::span<const std::byte> bytes) noexcept override;
 
-    // Once, at the end. The one failure after which PATH holds the new bytes is that of the last step, and
-    // its message says so: the rename is done, but a power loss may still undo it.
+    // Once, at the end. The one failure after which PATH holds the new bytes is that of the last
+    // step, and its message says so: the rename is done, but a power loss may still undo it.
     result<void> commit() noexcept;
 
   private:
@@ -81,7 +87,8 @@ class atomic_file_sink final : public sink {
     bool failed_ = false;
 };
 
-// save_file("a.snapshot", [&](sink& out) { return filter.save(out); }): all of it or the old file (I1 above).
+// save_file("a.snapshot", [&](sink& out) { return filter.save(out); }): all of it or the old file
+// (I1 above).
 template <std::invocable<sink&> Write>
 result<void> save_file(std::string_view path, Write&& write) {
     result<atomic_file_sink> file = atomic_file_sink::create(path);

@@ -1,4 +1,5 @@
-// guard_counters: what a guard saw and did; live_guard_counters: the same while it happens, from many threads.
+// guard_counters: what a guard saw and did; live_guard_counters: the same while it happens, from
+// many threads.
 #pragma once
 
 #include <array>
@@ -71,8 +72,9 @@ class live_guard_counters {
     latency_histogram query_times;  // of the timed queries, batches not among them
     latency_histogram read_times;   // of every call that reads the store; a batch is one
 
-    // Remembers the key, and says whether it was there already. A table of fingerprints: the newest of those that share an
-    // entry stays, so a repetition may be missed, and one in 2^32 absent keys is taken for one.
+    // Remembers the key, and says whether it was there already. A table of fingerprints: the newest
+    // of those that share an entry stays, so a repetition may be missed, and one in 2^32 absent
+    // keys is taken for one.
     bool wasted_before(const digest& d) noexcept;
 
     [[nodiscard]] guard_counters counters() const noexcept;
@@ -90,8 +92,9 @@ class live_guard_counters {
     std::array<std::atomic<std::uint32_t>, remembered> wasted_{};
 };
 
-// In the text format that Prometheus scrapes, on a page that may hold other stores. Sampled histograms are named so:
-// their _count is the number of samples. An error is one of the labels, or no memory.
+// In the text format that Prometheus scrapes, on a page that may hold other stores. Sampled
+// histograms are named so: their _count is the number of samples. An error is one of the labels, or
+// no memory.
 [[nodiscard]] result<void> add_metrics(metrics_page& page, const guard_counters& counters,
                                        const live_guard_counters& times, const metric_labels& labels);
 // A page of one guard.

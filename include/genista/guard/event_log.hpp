@@ -1,19 +1,20 @@
-// event_log: what a guard has to tell the people who run it. A program gives a function and gets events; without one
-// nothing is written anywhere.
+// event_log: what a guard has to tell the people who run it. A program gives a function and gets
+// events; without one nothing is written anywhere.
 //
-//     genista::rocks::guarded_db_options options;
-//     options.log = [](const genista::guard_event& event) { my_log(to_string(event.level), event.text); };
+//     genista::rocks::guarded_db_options options; options.log = [](const genista::guard_event&
+//     event) { my_log(to_string(event.level), event.text); };
 //
 // What the function may rely on, and what it owes:
-//   - It is called from the thread that met the event: those that open, read, write and close the store, and the
-//     background threads; from several of them at once. It locks what it shares.
-//   - `text` is one line without an end of line, in English, for people. It is valid during the call only. It names
-//     paths and figures, never keys, values or the hash key. Programs decide by `kind`.
-//   - It must not call the store that reports: some events come while a lock of the store is held. It should be quick:
-//     a writer may be waiting for it.
+//   - It is called from the thread that met the event: those that open, read, write and close the
+//     store, and the background threads; from several of them at once. It locks what it shares.
+//   - `text` is one line without an end of line, in English, for people. It is valid during the
+//     call only. It names paths and figures, never keys, values or the hash key. Programs decide by
+//     `kind`.
+//   - It must not call the store that reports: some events come while a lock of the store is held.
+//     It should be quick: a writer may be waiting for it.
 //   - What it throws is caught and dropped: a log that fails costs no key.
-// Events that a failing store would repeat with every query (adapt_failed) come at most once a second; counters have
-// them all.
+// Events that a failing store would repeat with every query (adapt_failed) come at most once a
+// second; counters have them all.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +55,8 @@ struct guard_event {
 
 using event_hook = std::function<void(const guard_event& event)>;
 
-// The function, shared by all parts of a store. Copies are cheap and cannot fail; the function is not copied.
+// The function, shared by all parts of a store. Copies are cheap and cannot fail; the function is
+// not copied.
 class event_log {
   public:
     static constexpr std::size_t longest_text = 511;  // bytes; longer texts are cut

@@ -1,12 +1,15 @@
-// guarded: a store behind a filter. Absent keys cost no read, and the mistakes that remain are made once.
+// guarded: a store behind a filter. Absent keys cost no read, and the mistakes that remain are made
+// once.
 //
 //     genista::guarded users{std::move(filter), store};
 //     users.put("ada", "1815");
 //     users.get("ada");          // the store is read
-//     users.get("nobody");       // answered from RAM; if not, the filter learns from the wasted read
+//     users.get("nobody");       // answered from RAM; if not, the filter learns from the wasted
+//                                read
 //
-// Set semantics: a key put twice is one key. An error is the store's; the filter's own troubles never reach the caller, they
-// cost reads and show in counters() (guard_core.hpp, range_states.hpp). Threads: any number.
+// Set semantics: a key put twice is one key. An error is the store's; the filter's own troubles
+// never reach the caller, they cost reads and show in counters() (guard_core.hpp,
+// range_states.hpp). Threads: any number.
 #pragma once
 
 #include <chrono>
@@ -27,8 +30,8 @@ class guarded {
   public:
     using core_type = guard_core<Filter, remote_of<Store>>;
 
-    // The filter hashes as the store does and knows what the store holds: it is new and the store is empty, or it was built
-    // from the store's R. The store outlives the guard.
+    // The filter hashes as the store does and knows what the store holds: it is new and the store
+    // is empty, or it was built from the store's R. The store outlives the guard.
     guarded(Filter filter, Store& store, const guard_options& options = {})
         : store_{&store}, core_{std::make_unique<core_type>(std::move(filter), store.remote(), options)} {}
 
@@ -71,8 +74,8 @@ class guarded {
     result<void> repair() noexcept { return core_->repair(); }
 
     [[nodiscard]] guard_counters counters() const noexcept { return core_->counters(); }
-    // In the text format that Prometheus scrapes; `labels`, for example {{"store", "users"}}, go with every sample.
-    // Several stores: one metrics_page, and add_metrics() of each.
+    // In the text format that Prometheus scrapes; `labels`, for example {{"store", "users"}}, go
+    // with every sample. Several stores: one metrics_page, and add_metrics() of each.
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const {
         return genista::metrics_text(counters(), core_->live_counters(), labels);
     }

@@ -1,4 +1,5 @@
-// memory_store: a guarded store in RAM, for tests, examples and a first look. Nothing survives the process.
+// memory_store: a guarded store in RAM, for tests, examples and a first look. Nothing survives the
+// process.
 #pragma once
 
 #include <map>

@@ -1,17 +1,20 @@
-// metrics_page: figures of one or several stores in the text format that Prometheus scrapes (version 0.0.4).
+// metrics_page: figures of one or several stores in the text format that Prometheus scrapes
+// (version 0.0.4).
 //
 //     genista::metrics_page page;
 //     users->add_metrics(page, {{"store", "users"}});
 //     orders->add_metrics(page, {{"store", "orders"}});
 //     answer(page.text());
 //
-// The format wants all samples of a name in one piece behind one `# HELP` and one `# TYPE`. So the page keeps samples
-// by name, and writes them when text() is asked for. Every page begins with genista_build_info.
+// The format wants all samples of a name in one piece behind one `# HELP` and one `# TYPE`. So the
+// page keeps samples by name, and writes them when text() is asked for. Every page begins with
+// genista_build_info.
 //
-//   I1  Every text() is valid: labels are checked when they are given, and their values escaped. (After an add_metrics
-//       that had no memory some samples of its store may be missing: throw the page away.)
-//   I2  No two samples have the same name and labels, as long as add_metrics is called once for a set of labels: a
-//       second call is refused.
+//   I1  Every text() is valid: labels are checked when they are given, and their values escaped.
+//       (After an add_metrics that had no memory some samples of its store may be missing: throw
+//       the page away.)
+//   I2  No two samples have the same name and labels, as long as add_metrics is called once for a
+//       set of labels: a second call is refused.
 //
 // Threads: one at a time.
 #pragma once
@@ -27,8 +30,8 @@
 
 namespace genista {
 
-// Names: a letter or _ first, then letters, digits and _; not two _ first, which are Prometheus's own. Values: UTF-8
-// without NUL; anything else is escaped where the format needs it.
+// Names: a letter or _ first, then letters, digits and _; not two _ first, which are Prometheus's
+// own. Values: UTF-8 without NUL; anything else is escaped where the format needs it.
 struct metric_label {
     std::string name;
     std::string value;
@@ -37,8 +40,9 @@ using metric_labels = std::vector<metric_label>;
 
 class metrics_page {
   public:
-    // The samples that follow are of a store with these labels; `le` and `origin` are genista's own. Nothing is added
-    // if labels are refused, or the page has a store with the same ones already: the error names the label.
+    // The samples that follow are of a store with these labels; `le` and `origin` are genista's
+    // own. Nothing is added if labels are refused, or the page has a store with the same ones
+    // already: the error names the label.
     [[nodiscard]] result<void> begin_store(const metric_labels& labels);
 
     // Names and helps are literals; a name keeps the help of its first use.

@@ -1,11 +1,14 @@
 // guarded_store: what a guard asks of the slow dictionary behind it.
 //
-// A store keeps values under keys and, in the same commit, the record of each key in R (remote/remote.hpp), which teaches the
-// filter. It has the hash that orders R, because that order is on disk and must not change.
-//   write    value and record of R in one atomic step; idempotent. On an error it may or may not have happened.
+// A store keeps values under keys and, in the same commit, the record of each key in R
+// (remote/remote.hpp), which teaches the filter. It has the hash that orders R, because that order
+// is on disk and must not change.
+//   write    value and record of R in one atomic step; idempotent. On an error it may or may not
+//            have happened.
 //   remove   the same the other way; of an absent key it is no error.
 //   read     false: there is no such key; `value` is then unspecified.
-// Any number of threads at once. What is committed when a call returns is seen by every call that begins afterwards.
+// Any number of threads at once. What is committed when a call returns is seen by every call that
+// begins afterwards.
 //
 //   memory_store.hpp                      in RAM: tests and examples
 //   slotted_store.hpp                     any of them with slots beside it, for the cuckoo family

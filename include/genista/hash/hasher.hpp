@@ -1,18 +1,21 @@
 // hasher: key → digest, the one function between a filter's user and its bits.
 //
-// `keyed` (the default) is a pseudo-random function under a secret key, so that nobody can choose keys that collide:
-// published key sets collide under *every* seed of MurmurHash64A, and there is a pair of 1 KiB keys that collides in all 128
-// bits of XXH3-128 under one seed in 64 (tests/hash/collisions_test.cpp shows both). One AES-128 block covers keys of up to 15 bytes:
+// `keyed` (the default) is a pseudo-random function under a secret key, so that nobody can choose
+// keys that collide: published key sets collide under *every* seed of MurmurHash64A, and there is a
+// pair of 1 KiB keys that collides in all 128 bits of XXH3-128 under one seed in 64
+// (tests/hash/collisions_test.cpp shows both). One AES-128 block covers keys of up to 15 bytes:
 //
 //     byte 0 ......... size-1   size ......... 14   15
 //     [ key bytes              | zeros            | size ]   → AES-128 → position (bytes 0..7), seed (bytes 8..15)
 //
-// The last byte makes the padding injective, so a digest collision below 16 bytes is impossible (AES permutes blocks).
-// Longer keys take SipHash-1-3 with 128 bits of output. The bytes are the same on every processor, with or without AES
-// instructions, because R's order on disk depends on them.
+// The last byte makes the padding injective, so a digest collision below 16 bytes is impossible
+// (AES permutes blocks). Longer keys take SipHash-1-3 with 128 bits of output. The bytes are the
+// same on every processor, with or without AES instructions, because R's order on disk depends on
+// them.
 //
-// `trusted` is XXH3-128 under a random seed: an explicit choice for keys that no adversary picks. Whoever can pick long keys
-// can make pairs that collide under far too many seeds; keeping the seed secret does not help.
+// `trusted` is XXH3-128 under a random seed: an explicit choice for keys that no adversary picks.
+// Whoever can pick long keys can make pairs that collide under far too many seeds; keeping the seed
+// secret does not help.
 #pragma once
 
 #include <array>
@@ -32,7 +35,8 @@ struct hash_key {
     // From the operating system's generator; the default of every filter.
     [[nodiscard]] static result<hash_key> random() noexcept;
 
-    // The same key for the same seed on every machine: for tests and for experiments that must repeat. Not secret.
+    // The same key for the same seed on every machine: for tests and for experiments that must
+    // repeat. Not secret.
     [[nodiscard]] static hash_key from_seed(std::uint64_t seed) noexcept;
 
     // Names the key without giving it away: 64 bits of a keyed function of a constant.
@@ -51,7 +55,8 @@ class hasher {
 
     [[nodiscard]] digest operator()(key_view key) const noexcept { return one_(state_, key); }
     [[nodiscard]] digest operator()(std::uint64_t key) const noexcept { return one_integer_(state_, key); }
-    // out.size() ≥ keys.size(). Several times faster than one by one where the processor has wide AES.
+    // out.size() ≥ keys.size(). Several times faster than one by one where the processor has wide
+    // AES.
     void operator()(std::span<const std::uint64_t> keys, std::span<digest> out) const noexcept;
 
     // One raw AES-128 block under the key, whatever the kind: what fingerprints are renewed with.

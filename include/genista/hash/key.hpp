@@ -1,7 +1,8 @@
-// key_view: the bytes of a key, borrowed for one call; strings convert to it by themselves. digest: what a filter knows of a key.
+// key_view: the bytes of a key, borrowed for one call; strings convert to it by themselves. digest:
+// what a filter knows of a key.
 //
-// A 64-bit integer key *is* its eight bytes in little-endian order: f.insert(7u) and f.insert of those bytes agree,
-// on every machine.
+// A 64-bit integer key *is* its eight bytes in little-endian order: f.insert(7u) and f.insert of
+// those bytes agree, on every machine.
 #pragma once
 
 #include <bit>
@@ -52,7 +53,8 @@ struct digest {
     friend constexpr auto operator<=>(const digest&, const digest&) noexcept = default;
 };
 
-// The bin of `position` among `bins`, monotone in position: bin b owns one contiguous range of R at every size.
+// The bin of `position` among `bins`, monotone in position: bin b owns one contiguous range of R at
+// every size.
 [[nodiscard]] constexpr std::uint64_t scale(std::uint64_t position, std::uint64_t bins) noexcept {
     return static_cast<std::uint64_t>((static_cast<uint128>(position) * bins) >> 64);
 }

@@ -1,14 +1,15 @@
-// daisy_plan: all that a daisy filter has to know of the distributions before it is made: how many keys of each class to expect, and
-// what that must cost at least.
+// daisy_plan: all that a daisy filter has to know of the distributions before it is made: how many
+// keys of each class to expect, and what that must cost at least.
 //
 //     P_j     stored_share[j]   of the draws, those of class j                       [daisy §4.1]
 //             asked_share[j]    of the queries, those for absent keys of class j
 //     LB      n Σ p_x k_x       no filter does with fewer bits than LB - 1 - 6n      [daisy Thm 6]
 //     n₊      draws of keys that anything is kept of (class 1 and up)
-//     n Σ p_x q_x               must be at most ε for the filters' rates to be proved [daisy Thms 7, 12]
+//     n Σ p_x q_x               must be at most ε for the filters' rates to be proved [daisy Thms
+//                               7, 12]
 //
-// From a whole universe, or from keys drawn from both distributions [daisy §4.3]: there n Σ p_x q_x is n times the mean q of the keys stored,
-// and a share is what it is among the draws.
+// From a whole universe, or from keys drawn from both distributions [daisy §4.3]: there n Σ p_x q_x
+// is n times the mean q of the keys stored, and a share is what it is among the draws.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +37,16 @@ struct daisy_plan {
     // n Σ p_x ⌈k_x⌉: what LB becomes when bits are whole.
     [[nodiscard]] double whole_bits() const noexcept;
     [[nodiscard]] unsigned largest_class() const noexcept;  // ⌈log(1/ε)⌉
-    // The rate to expect of a filter that lets an absent key of class j through with probability 2^-j.
+    // The rate to expect of a filter that lets an absent key of class j through with probability
+    // 2^-j.
     [[nodiscard]] double expected_rate() const noexcept;
     [[nodiscard]] bool keeps_condition() const noexcept { return overlap <= terms.rate; }
 };
 
 [[nodiscard]] result<void> check_terms(const daisy_terms& terms) noexcept;
 
-// An error that names the value unless every probability is finite and not negative, and each of the two sums is within 1 % of one.
+// An error that names the value unless every probability is finite and not negative, and each of
+// the two sums is within 1 % of one.
 [[nodiscard]] result<void> check_odds(std::span<const key_odds> universe) noexcept;
 
 // Every key of the universe, once.
@@ -61,8 +64,9 @@ struct odds_group {
 [[nodiscard]] result<daisy_plan> plan_from_samples(const daisy_terms& terms, std::span<const key_odds> stored,
                                                    std::span<const key_odds> asked) noexcept;
 
-// The largest parameter ε′ ≤ ε whose plan expects at most ε: the theorems promise 3 ε and 6 ε, whoever wants ε itself asks for less. An error
-// where no ε′ does: keys that are nearly certainly stored are always let through, and may be asked for too often.
+// The largest parameter ε′ ≤ ε whose plan expects at most ε: the theorems promise 3 ε and 6 ε,
+// whoever wants ε itself asks for less. An error where no ε′ does: keys that are nearly certainly
+// stored are always let through, and may be asked for too often.
 template <class PlanFor>
 [[nodiscard]] result<daisy_plan> plan_tuned(const daisy_terms& wanted, PlanFor plan_for) {
     auto fits = plan_for(wanted);

@@ -1,29 +1,36 @@
-// exact_oracle: a table of keys and their odds. The best knowledge, and the largest: 27 bytes a key.
+// exact_oracle: a table of keys and their odds. The best knowledge, and the largest: 27 bytes a
+// key.
 //
-// For key sets that can be listed: a few thousand hot keys, a catalogue, a block list; the yardstick for the sketches and the
-// score model. Three ways to make one:
+// For key sets that can be listed: a few thousand hot keys, a catalogue, a block list; the
+// yardstick for the sketches and the score model. Three ways to make one:
 //
-//     make(list)                keys with both odds, which must be probabilities and sum to one, within 1 %
+//     make(list)                keys with both odds, which must be probabilities and sum to one,
+//                               within 1 %
 //     from_columns(p, q)        the same from two lists, of the same keys in any order
 //     from_counts(log, log)     a log of inserts and a log of queries
 //
-// *Keys that are not in it.* A table that lists everybody says that an absent key is neither stored nor asked, odds of 0 and 0; and
-// with these [daisy §1.1] would keep nothing of him and wave him through: "always maybe", by accident. So
+// *Keys that are not in it.* A table that lists everybody says that an absent key is neither stored
+// nor asked, odds of 0 and 0; and with these [daisy §1.1] would keep nothing of him and wave him
+// through: "always maybe", by accident. So
 //
 //   I1  the unknown key's odds are never both zero. By default
-//         of a list     {0, the smallest positive q listed}: all the bits an ordinary filter spends, log(1/ε), whatever n and ε are.
-//                       That is safe for the rate, and costs space only if keys are stored that the list says are not;
-//         of counts     half an observation of every key seen, on each side, spread over the universe (key_log.hpp): counts
-//                       c become (c - 1/2) / N, and what the D seen ones lost, D / 2N, is the share of what was not seen.
-//                       Estimates keep their order and sum to one; a key seen on one side only is unseen on the other.
+//         of a list     {0, the smallest positive q listed}: all the bits an ordinary filter
+//                       spends, log(1/ε), whatever n and ε are. That is safe for the rate, and
+//                       costs space only if keys are stored that the list says are not;
+//         of counts     half an observation of every key seen, on each side, spread over the
+//                       universe (key_log.hpp): counts c become (c - 1/2) / N, and what the D seen
+//                       ones lost, D / 2N, is the share of what was not seen. Estimates keep their
+//                       order and sum to one; a key seen on one side only is unseen on the other.
 //   I2  a key listed with both odds zero is not listed.
 //
 // Memory: cells of 24 bytes, 7 of 8 in use, in the order of the digests' positions.
 //
-//     cell     | position | p | q |    a key lies at scale(position, homes) or shortly behind; empty: p = q = 0
+//     cell     | position | p | q |    a key lies at scale(position, homes) or shortly behind;
+//                                      empty: p = q = 0
 //
-// A key is known by 64 keyed bits. Two of a million share them once in 4·10^7 tables: then making one is an error, and another hash
-// key helps; an absent key is taken for a listed key even less often, and then has its odds, which is harmless (oracle.hpp).
+// A key is known by 64 keyed bits. Two of a million share them once in 4·10^7 tables: then making
+// one is an error, and another hash key helps; an absent key is taken for a listed key even less
+// often, and then has its odds, which is harmless (oracle.hpp).
 #pragma once
 
 #include <cstddef>

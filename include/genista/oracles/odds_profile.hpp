@@ -1,10 +1,11 @@
-// odds_profile: what an oracle says of keys drawn from both distributions, small enough to ship with it. From it come plans for any
-// number of keys and any rate, long after the logs are gone [daisy §4.3].
+// odds_profile: what an oracle says of keys drawn from both distributions, small enough to ship
+// with it. From it come plans for any number of keys and any rate, long after the logs are gone
+// [daisy §4.3].
 //
 //     entry    | p, f64 | q, f64 | stored, u32 | asked, u32 |     so many of the sampled draws have these odds; different odds, in order
 //
-// At most 32,768 draws of either kind count. An oracle of few different odds (score_oracle has at most 64) makes a profile of few
-// entries: 24 bytes each.
+// At most 32,768 draws of either kind count. An oracle of few different odds (score_oracle has at
+// most 64) makes a profile of few entries: 24 bytes each.
 #pragma once
 
 #include <cstddef>
@@ -29,13 +30,15 @@ class odds_profile {
         friend bool operator==(const entry&, const entry&) = default;
     };
 
-    // The odds of keys drawn from P and of keys drawn from Q; of more than most_draws, so many evenly spread. Neither may be empty.
+    // The odds of keys drawn from P and of keys drawn from Q; of more than most_draws, so many
+    // evenly spread. Neither may be empty.
     [[nodiscard]] static result<odds_profile> make(std::span<const key_odds> stored,
                                                    std::span<const key_odds> asked) noexcept;
 
     // An error for terms that are none, or if there is no memory.
     [[nodiscard]] result<daisy_plan> plan(const daisy_terms& terms) const noexcept;
-    // plan_tuned() of daisy_plan.hpp: expects at most `wanted.rate` of the queries that the profile has seen.
+    // plan_tuned() of daisy_plan.hpp: expects at most `wanted.rate` of the queries that the profile
+    // has seen.
     [[nodiscard]] result<daisy_plan> plan_tuned(const daisy_terms& wanted) const noexcept;
 
     [[nodiscard]] std::span<const entry> entries() const noexcept { return entries_; }

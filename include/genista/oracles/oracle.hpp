@@ -1,14 +1,17 @@
-// key_oracle: what somebody knows, or guesses, about the world outside: how likely a key is to be stored, how likely to be asked for.
+// key_oracle: what somebody knows, or guesses, about the world outside: how likely a key is to be
+// stored, how likely to be asked for.
 //
-// The daisy filters spend bits by it [daisy §1]. An oracle may be wrong: then they are larger, or their rate is worse, but no member
-// is ever denied, as long as it answers the same for the same key every time. So
+// The daisy filters spend bits by it [daisy §1]. An oracle may be wrong: then they are larger, or
+// their rate is worse, but no member is ever denied, as long as it answers the same for the same
+// key every time. So
 //
-//   I1  odds() depends on the key and the oracle's state alone, and that state never changes under a filter that uses it. Training
-//       goes on in a copy; a filter changes its oracle by being rebuilt.
+//   I1  odds() depends on the key and the oracle's state alone, and that state never changes under
+//       a filter that uses it. Training goes on in a copy; a filter changes its oracle by being
+//       rebuilt.
 //   I2  both probabilities are finite and not negative.
 //
-// In this room: exact tables, sketches, a score model, a wrapper that makes mistakes on purpose; the classes and the bound that follow
-// from the odds (daisy_class.hpp, daisy_plan.hpp).
+// In this room: exact tables, sketches, a score model, a wrapper that makes mistakes on purpose;
+// the classes and the bound that follow from the odds (daisy_class.hpp, daisy_plan.hpp).
 #pragma once
 
 #include <concepts>

@@ -1,18 +1,22 @@
-// count_min_oracle, count_sketch_oracle: odds from two sketches, one of a log of inserts, one of a log of queries.
+// count_min_oracle, count_sketch_oracle: odds from two sketches, one of a log of inserts, one of a
+// log of queries.
 //
 //     odds = estimate / total      where the estimate stands out of the sketch's noise
 //     odds = unseen                where it does not: this key came seldom or never
 //
-// The noise is count_min's e N / width or count_sketch's 3 √(F / width). A key that makes up at least e / width of its log is
-// known to count_min within a factor of two but for one time in e^depth, and a factor of two costs a daisy filter hardly
-// anything (docs/oracles.md). Below the noise the sketch says nothing of the key, and would say "likely stored", which is
-// "always maybe", of every absent key if it were believed. So all such keys share what the log had of them:
+// The noise is count_min's e N / width or count_sketch's 3 √(F / width). A key that makes up at
+// least e / width of its log is known to count_min within a factor of two but for one time in
+// e^depth, and a factor of two costs a daisy filter hardly anything (docs/oracles.md). Below the
+// noise the sketch says nothing of the key, and would say "likely stored", which is "always maybe",
+// of every absent key if it were believed. So all such keys share what the log had of them:
 //
-//   I1  unseen.stored and unseen.asked are positive: no key becomes "always maybe" because nobody ever saw it.
+//   I1  unseen.stored and unseen.asked are positive: no key becomes "always maybe" because nobody
+//       ever saw it.
 //
-// train() reads both logs twice, the second time to see how much of each drowns in the noise: that share, at least half an
-// observation, is spread over the universe (key_log.hpp). make() takes sketches that were filled elsewhere, streams or merged
-// parts, and the unseen odds from the caller. Both sketches use one hash function: a look-up takes one digest.
+// train() reads both logs twice, the second time to see how much of each drowns in the noise: that
+// share, at least half an observation, is spread over the universe (key_log.hpp). make() takes
+// sketches that were filled elsewhere, streams or merged parts, and the unseen odds from the
+// caller. Both sketches use one hash function: a look-up takes one digest.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +51,8 @@ class sketch_oracle {
     [[nodiscard]] static result<sketch_oracle> train(const sketch_oracle_options& options,
                                                      std::span<const counted_key> inserts,
                                                      std::span<const counted_key> queries) noexcept;
-    // Both sketches must have something in them, one hash function and one way of updating; both odds must be in (0, 1].
+    // Both sketches must have something in them, one hash function and one way of updating; both
+    // odds must be in (0, 1].
     [[nodiscard]] static result<sketch_oracle> make(Sketch stored, Sketch asked, const key_odds& unseen) noexcept;
 
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return odds(stored_.hash()(key)); }
@@ -56,8 +61,8 @@ class sketch_oracle {
         return {one(stored_, stored_noise_, unseen_.stored, d), one(asked_, asked_noise_, unseen_.asked, d)};
     }
 
-    // The logs of both. The unseen odds become the mean, weighted by the logs' lengths. Not while a filter uses this oracle
-    // (oracle.hpp, I1): merge first, make filters then.
+    // The logs of both. The unseen odds become the mean, weighted by the logs' lengths. Not while a
+    // filter uses this oracle (oracle.hpp, I1): merge first, make filters then.
     [[nodiscard]] result<void> merge(const sketch_oracle& other) noexcept;
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;

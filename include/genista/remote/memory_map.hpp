@@ -1,14 +1,17 @@
-// memory_map: R in RAM, a B+ tree behind a reader-writer lock. For tests, experiments and sets that fit in memory.
+// memory_map: R in RAM, a B+ tree behind a reader-writer lock. For tests, experiments and sets that
+// fit in memory.
 //
-// It keeps every promise of remote.hpp and two more: the only error it knows is out_of_memory, and then nothing has
-// changed; and a range is visited as of one moment. A record with a key of up to 8 bytes takes 25 bytes in a full leaf
-// (about 36 after random inserts); a longer key adds its length and 8 bytes. Equal digests with different keys coexist.
+// It keeps every promise of remote.hpp and two more: the only error it knows is out_of_memory, and
+// then nothing has changed; and a range is visited as of one moment. A record with a key of up to 8
+// bytes takes 25 bytes in a full leaf (about 36 after random inserts); a longer key adds its length
+// and 8 bytes. Equal digests with different keys coexist.
 //
-// Threads: all calls may run at once. put and erase hold the lock alone; contains, for_each, size, bytes and audit share
-// it. A visitor runs under the shared lock on the tree's own bytes (nothing is copied: the key_view is valid during the
-// call). So a visitor must not call any member of the same map, reads included: a writer that waits between two shared
-// locks of one thread stops all three. And a long visit keeps writers waiting: sweep a large map range by range.
-// An exception thrown by a visitor passes through and releases the lock.
+// Threads: all calls may run at once. put and erase hold the lock alone; contains, for_each, size,
+// bytes and audit share it. A visitor runs under the shared lock on the tree's own bytes (nothing
+// is copied: the key_view is valid during the call). So a visitor must not call any member of the
+// same map, reads included: a writer that waits between two shared locks of one thread stops all
+// three. And a long visit keeps writers waiting: sweep a large map range by range. An exception
+// thrown by a visitor passes through and releases the lock.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +27,8 @@
 
 namespace genista {
 
-// The fan-outs are parameters so that tests reach every split and merge with few keys; use `memory_map`.
+// The fan-outs are parameters so that tests reach every split and merge with few keys; use
+// `memory_map`.
 template <std::size_t LeafRecords, std::size_t InnerChildren>
 class basic_memory_map {
   public:

@@ -1,10 +1,10 @@
-// memory_slots: a slot map in RAM, for tests, experiments and small sets. One ordered tree of pages of slots, so that slots that
-// lie together cost one search, and whole stretches can go at once.
+// memory_slots: a slot map in RAM, for tests, experiments and small sets. One ordered tree of pages
+// of slots, so that slots that lie together cost one search, and whole stretches can go at once.
 //
 //     page     64 neighbouring slots; a slot is a string, or nothing
 //
-// Threads: readers shared, a writer alone, so that a range is one moment. Never throws: no memory is an error, and a write that
-// met it has changed nothing.
+// Threads: readers shared, a writer alone, so that a range is one moment. Never throws: no memory
+// is an error, and a write that met it has changed nothing.
 #pragma once
 
 #include <algorithm>

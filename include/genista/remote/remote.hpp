@@ -1,37 +1,48 @@
-// R, the remote side: the live keys, sorted by the position of their digest, on the other side of a slow read.
+// R, the remote side: the live keys, sorted by the position of their digest, on the other side of a
+// slow read.
 //
-// A filter in RAM (L) answers questions; R knows the truth and teaches it. R keeps its records in the order
+// A filter in RAM (L) answers questions; R knows the truth and teaches it. R keeps its records in
+// the order
 //
 //     (digest.position, digest.seed, key bytes)            key bytes as unsigned bytes, a prefix before its extensions
 //
-// and a filter finds the bin of a key by scaling its position, so that every bin, at every size of the filter, is one
-// contiguous range of R. One range read serves a reverse look-up, a renewal, a step of growth and a rebuild after a
-// crash, and R never depends on fingerprints: adapting never writes to it. (The paper keeps a reverse map from
-// fingerprints to keys instead, RevLookup [broom18 §4.1]; this is where we leave its path.)
+// and a filter finds the bin of a key by scaling its position, so that every bin, at every size of
+// the filter, is one contiguous range of R. One range read serves a reverse look-up, a renewal, a
+// step of growth and a rebuild after a crash, and R never depends on fingerprints: adapting never
+// writes to it. (The paper keeps a reverse map from fingerprints to keys instead, RevLookup
+// [broom18 §4.1]; this is where we leave its path.)
 //
-// This file states the concept `remote_map` and the arithmetic between bins and ranges. Implementations:
+// This file states the concept `remote_map` and the arithmetic between bins and ranges.
+// Implementations:
 //   memory_map.hpp    a B+ tree in RAM: tests, experiments, small sets
 //   counting_map.hpp  wraps any R and counts what crosses the network
 //   faulty_map.hpp    wraps any R and makes it fail, lie, lag and hang, on a schedule
 //
 // ## What a call costs remotely
-//   put, erase   one write of one record. A store that holds the user's data writes both in one atomic batch.
+//   put, erase   one write of one record. A store that holds the user's data writes both in one
+//                atomic batch.
 //   contains     one point read.
-//   for_each     one range read: a seek and the records of the range, usually one block for one bin (about 45 keys).
-//                A visitor that stops early saves the rest of the transfer, not the seek.
+//   for_each     one range read: a seek and the records of the range, usually one block for one bin
+//                (about 45 keys). A visitor that stops early saves the rest of the transfer, not
+//                the seek.
 //
 // ## What a caller may assume
-//   Atomicity    each call is atomic by itself; there is no batch of calls. put and erase are idempotent: after an
-//                error whose effect is unknown, doing it again is safe, but its bool no longer tells who came first.
-//   Order        for_each visits each record of the range once, in the order above. Equal digests with different keys
-//                are different records and coexist; a filter must not take a digest for a key.
-//   Errors       a failed put or erase may or may not have happened. A failed for_each may have visited a prefix of
-//                the range: the caller treats it as nothing read, and must not have acted on that prefix. An error
-//                degrades to "maybe present", never to "absent".
-//   Threads      calls may come from many threads at once. for_each sees each record either before or after a write
-//                that runs beside it; memory_map is stricter (readers shared, writers exclusive: a range is one
-//                moment). Who needs more re-checks under its own lock that nothing moved since before the read.
-//   Visitors     get a key_view that is valid during that one call, and do not call back into the same R.
+//   Atomicity    each call is atomic by itself; there is no batch of calls. put and erase are
+//                idempotent: after an error whose effect is unknown, doing it again is safe, but
+//                its bool no longer tells who came first.
+//   Order        for_each visits each record of the range once, in the order above. Equal digests
+//                with different keys are different records and coexist; a filter must not take a
+//                digest for a key.
+//   Errors       a failed put or erase may or may not have happened. A failed for_each may have
+//                visited a prefix of the range: the caller treats it as nothing read, and must not
+//                have acted on that prefix. An error degrades to "maybe present", never to
+//                "absent".
+//   Threads      calls may come from many threads at once. for_each sees each record either before
+//                or after a write that runs beside it; memory_map is stricter (readers shared,
+//                writers exclusive: a range is one moment). Who needs more re-checks under its own
+//                lock that nothing moved since before the read.
+//   Visitors     get a key_view that is valid during that one call, and do not call back into the
+//                same R.
 #pragma once
 
 #include <cassert>
@@ -55,10 +66,10 @@ struct any_visitor {
 };
 }  // namespace remote_detail
 
-// `put` and `erase` say whether they changed R: true for a new record, true for a record that was there.
-// `for_each(first, last, visit)` takes both ends inclusive, because 2^64-1 is a position like any other and no end
-// lies beyond it; first > last is the empty range, and no error.
-// Reads are asked of an R&, not of a const R&: reading may count, cache or reconnect.
+// `put` and `erase` say whether they changed R: true for a new record, true for a record that was
+// there. `for_each(first, last, visit)` takes both ends inclusive, because 2^64-1 is a position
+// like any other and no end lies beyond it; first > last is the empty range, and no error. Reads
+// are asked of an R&, not of a const R&: reading may count, cache or reconnect.
 template <class R>
 concept remote_map = requires(R& remote, const digest& where, key_view key, std::uint64_t position,
                               remote_detail::any_visitor visit) {
@@ -79,15 +90,16 @@ struct position_range {
     friend constexpr bool operator==(const position_range&, const position_range&) noexcept = default;
 };
 
-// All positions p with scale(p, bins) == bin: the exact inverse of scale (digest.hpp), for 0 <= bin < bins and every
-// bins a std::uint64_t can hold except 0.
+// All positions p with scale(p, bins) == bin: the exact inverse of scale (digest.hpp), for 0 <= bin
+// < bins and every bins a std::uint64_t can hold except 0.
 //
 //     scale(p, bins) == bin   <=>   bin <= p * bins / 2^64 < bin + 1
 //                             <=>   ceil(bin * 2^64 / bins) <= p < ceil((bin + 1) * 2^64 / bins)
 //
-// The real interval is 2^64 / bins >= 1 long and half open, so it holds an integer: no bin's range is empty, the
-// ranges of bins 0, 1, ... follow each other without gap or overlap, and the last one ends at 2^64-1.
-// No overflow: (bin + 1) * 2^64 + bins - 1 < 2^128 whenever bin + 1 < bins, and bin + 1 == bins is not computed.
+// The real interval is 2^64 / bins >= 1 long and half open, so it holds an integer: no bin's range
+// is empty, the ranges of bins 0, 1, ... follow each other without gap or overlap, and the last one
+// ends at 2^64-1. No overflow: (bin + 1) * 2^64 + bins - 1 < 2^128 whenever bin + 1 < bins, and bin
+// + 1 == bins is not computed.
 [[nodiscard]] constexpr position_range range_of_bin(std::uint64_t bin, std::uint64_t bins) noexcept {
     assert(bins > 0 && bin < bins);
     const auto start_of = [bins](std::uint64_t index) constexpr {

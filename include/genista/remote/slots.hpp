@@ -1,14 +1,18 @@
-// Slots, the other half of R that the cuckoo family needs: which key lies in which slot of the filter.
+// Slots, the other half of R that the cuckoo family needs: which key lies in which slot of the
+// filter.
 //
-// The broom filter learns from ranges of R; an adaptive cuckoo filter has to know whose fingerprint a slot holds before it
-// can move it [acf §2.2: "an external dictionary can be accessed, enabling an element to be rehashed"]. Keys in the order
-// of their digest (remote.hpp) cannot tell: a key lies in one of k places that have nothing to do with each other. So its R
-// has a second map, from slot to key, which belongs to the filter: nobody else writes to it, and it is made anew with it.
+// The broom filter learns from ranges of R; an adaptive cuckoo filter has to know whose fingerprint
+// a slot holds before it can move it [acf §2.2: "an external dictionary can be accessed, enabling
+// an element to be rehashed"]. Keys in the order of their digest (remote.hpp) cannot tell: a key
+// lies in one of k places that have nothing to do with each other. So its R has a second map, from
+// slot to key, which belongs to the filter: nobody else writes to it, and it is made anew with it.
 //
-//     slot_map      slot (64 bits) → key bytes            memory_slots.hpp in RAM, stores/rocksdb/slot_records.hpp on disk
+//     slot_map      slot (64 bits) → key bytes            memory_slots.hpp in RAM,
+//                                                         stores/rocksdb/slot_records.hpp on disk
 //     slotted_map   a remote_map and a slot_map in one     with_slots below puts one together from two
 //
-// counting_slots.hpp wraps any slot map and counts what crosses the network; faulty_slots.hpp makes one fail and lie, by a plan.
+// counting_slots.hpp wraps any slot map and counts what crosses the network; faulty_slots.hpp makes
+// one fail and lie, by a plan.
 //
 // ## What a call costs remotely
 //   read_slot       one point read
@@ -17,13 +21,14 @@
 //   clear_slots     one write: what lies in the range is gone
 //
 // ## What a caller may assume
-//   Atomicity   all changes of a write happen or none does, and it is idempotent: after an error whose effect is unknown,
-//               doing it again is safe.
-//   Errors      a failed write may have happened. A failed clear may have happened in part. A failed for_each_slot may have
-//               visited a prefix of the range.
+//   Atomicity   all changes of a write happen or none does, and it is idempotent: after an error
+//               whose effect is unknown, doing it again is safe.
+//   Errors      a failed write may have happened. A failed clear may have happened in part. A
+//               failed for_each_slot may have visited a prefix of the range.
 //   Order       for_each_slot visits the occupied slots of the range once each, in ascending order.
 //   Threads     calls may come from many threads at once.
-//   Visitors    get a key_view that is valid during that one call, and do not call back into the same map.
+//   Visitors    get a key_view that is valid during that one call, and do not call back into the
+//               same map.
 #pragma once
 
 #include <concepts>
@@ -59,7 +64,8 @@ struct any_slot_visitor {
 };
 }  // namespace remote_detail
 
-// read_slot says whether the slot is occupied, and if so shows its key. Ranges include both ends, as in remote.hpp.
+// read_slot says whether the slot is occupied, and if so shows its key. Ranges include both ends,
+// as in remote.hpp.
 template <class S>
 concept slot_map = requires(S& slots, std::uint64_t slot, std::span<const slot_change> changes,
                             remote_detail::any_slot_reader take, remote_detail::any_slot_visitor visit) {

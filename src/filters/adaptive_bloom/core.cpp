@@ -39,7 +39,8 @@ result<void> core::begin(index_source& remote) {
     if (queries_.load(std::memory_order_relaxed) < sizes_.capacity) return {};
     auto done = start_afresh(remote);
     if (!done && done.error().code() == error_code::mismatch) {
-        // R holds more than this filter was made for: what it has goes on as it is, and asks again after as many queries.
+        // R holds more than this filter was made for: what it has goes on as it is, and asks again
+        // after as many queries.
         queries_.store(0, std::memory_order_relaxed);
         return {};
     }
@@ -104,7 +105,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     state& in = *state_;
     const digest d = hash_(key);
     if (in.keys[0] >= sizes_.capacity) {
-        // Keys that came twice, or have left R, count. A rebuild finds out: not for every key that R has no room for.
+        // Keys that came twice, or have left R, count. A rebuild finds out: not for every key that
+        // R has no room for.
         constexpr std::uint64_t share = 16;
         if (++inserts_since_afresh_ < sizes_.capacity / share) return insert_outcome::full;
         inserts_since_afresh_ = 0;

@@ -8,7 +8,8 @@
 //     audit.cpp      do the invariants hold, and does R agree? Figures.
 //     snapshot.cpp   save and load
 //
-// A change reads R first, then writes the index, then its own memory under the lock of the look-ups.
+// A change reads R first, then writes the index, then its own memory under the lock of the
+// look-ups.
 #pragma once
 
 #include <array>
@@ -58,13 +59,15 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    // ---- the index: index.cpp -----------------------------------------------------------------------------------------
-    // A record for each cell that a key uses in each level it is in, whichever function sends it there; in the last level one for
-    // its quotient.
+    // ---- the index: index.cpp
+    // ----------------------------------------------------------------------------------------- A
+    // record for each cell that a key uses in each level it is in, whichever function sends it
+    // there; in the last level one for its quotient.
     //
     //     position   half, 1 bit | level, 5 | cell, 58        seed   that of the key's digest
     //
-    // The halves take turns: a rebuild writes to the one that is not in use, so that the filter still has its index if R fails.
+    // The halves take turns: a rebuild writes to the one that is not in use, so that the filter
+    // still has its index if R fails.
     static constexpr unsigned cell_bits = 58;
     [[nodiscard]] static std::uint64_t position_of(unsigned half, unsigned level, std::uint64_t cell) noexcept {
         return std::uint64_t{half} << 63 | std::uint64_t{level} << cell_bits | cell;
@@ -86,15 +89,18 @@ class core {
     }
     // Does the key belong where the record stands?
     [[nodiscard]] bool uses(const state& in, unsigned level, std::uint64_t cell, const digest& d) const noexcept;
-    // Who uses a cell, in one range read: an error if a record does not belong there, for it may stand for one that does.
+    // Who uses a cell, in one range read: an error if a record does not belong there, for it may
+    // stand for one that does.
     [[nodiscard]] result<std::vector<index_member>> users_of(const state& in, unsigned level, std::uint64_t cell,
                                                              index_source& remote);
-    // Takes all records of a key that has left R out of the levels up to this one; then the filter's own part.
+    // Takes all records of a key that has left R out of the levels up to this one; then the
+    // filter's own part.
     [[nodiscard]] result<void> forget_records(const state& in, unsigned last, std::span<const index_member> keys,
                                               index_source& remote, const std::function<void()>& apply_locally);
     [[nodiscard]] static result<void> clear_half(unsigned half, index_source& remote);
 
-    // ---- going in: core.cpp -------------------------------------------------------------------------------------------
+    // ---- going in: core.cpp
+    // -------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     // A key goes into the levels first, …, last: on as long as it meets a dead cell.
     struct way_up {
@@ -102,9 +108,10 @@ class core {
         unsigned first = 0, last = 0;
     };
     [[nodiscard]] way_up plan(const state& in, const digest& d, unsigned first) const noexcept;
-    // Its records in those levels. A record that stands for nobody misleads nobody: users_of asks who is in the level, and a
-    // key too many in the next one is no harm. So what is put stays, whatever fails behind it; to take it back would be wrong if
-    // the key was there before, which nobody knows.
+    // Its records in those levels. A record that stands for nobody misleads nobody: users_of asks
+    // who is in the level, and a key too many in the next one is no harm. So what is put stays,
+    // whatever fails behind it; to take it back would be wrong if the key was there before, which
+    // nobody knows.
     [[nodiscard]] result<void> put_records(const state& in, const way_up& way, key_view key,
                                            index_source& remote) const;
     [[nodiscard]] bool has_room(const state& in, std::span<const way_up> ways) const noexcept;
@@ -113,7 +120,8 @@ class core {
     // Behind a rebuild on the key's behalf: has it found it in R?
     [[nodiscard]] result<insert_outcome> insert_afresh(const digest& d, key_view key, index_source& remote);
 
-    // ---- adapting: fix.cpp --------------------------------------------------------------------------------------------
+    // ---- adapting: fix.cpp
+    // --------------------------------------------------------------------------------------------
     enum class repair : unsigned char { done, twin, no_room };
     [[nodiscard]] result<repair> fix(unsigned level, const digest& d, key_view key, index_source& remote);
     [[nodiscard]] result<repair> fix_last(const digest& d, key_view key, index_source& remote);
@@ -121,7 +129,8 @@ class core {
     [[nodiscard]] result<bool> has_twin(std::span<const index_member> users, const digest& d, key_view key,
                                         index_source& remote);
 
-    // ---- all at once: rebuild.cpp -------------------------------------------------------------------------------------
+    // ---- all at once: rebuild.cpp
+    // -------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<void> fill(state& fresh, index_source& remote);
 

@@ -1,9 +1,10 @@
 // adapt: FIX-FALSE-POSITIVE [broom17 Fig. 1]. See core.hpp.
 //
-// Fork: the text looks for y with h_{i,j}(y) = h_{i,j}(x), through the very function j that sent x to the cell. All functions of a
-// level share one array, so that y may use the cell through another function, would not be found, and would be denied from then
-// on. The index knows cells, not functions: all who use the cell move up. (A segment for each function would do as well; one
-// array is the Bloom filter as everybody knows it.)
+// Fork: the text looks for y with h_{i,j}(y) = h_{i,j}(x), through the very function j that sent x
+// to the cell. All functions of a level share one array, so that y may use the cell through another
+// function, would not be found, and would be denied from then on. The index knows cells, not
+// functions: all who use the cell move up. (A segment for each function would do as well; one array
+// is the Bloom filter as everybody knows it.)
 #include <algorithm>
 #include <utility>
 
@@ -58,7 +59,8 @@ result<core::repair> core::fix(unsigned level, const digest& d, key_view key, in
     return all_went ? repair::done : repair::no_room;
 }
 
-// A whole hash that is somebody else's: new hash functions. But one's own, of a key that has left R, can be taken away.
+// A whole hash that is somebody else's: new hash functions. But one's own, of a key that has left
+// R, can be taken away.
 result<core::repair> core::fix_last(const digest& d, key_view key, index_source& remote) {
     state& in = *state_;
     const last_hash h = in.last_of(d, functions_);
@@ -90,7 +92,8 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     const auto member = remote.is_member(d, key);
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
-    // Level by level, mostly one. New hash functions on the way, and it may begin at the bottom again: then with chance ε.
+    // Level by level, mostly one. New hash functions on the way, and it may begin at the bottom
+    // again: then with chance ε.
     constexpr int most_steps = 256;
     for (int step = 0; step < most_steps && path.maybe; ++step) {
         const auto done = path.level < state_->d() ? fix(path.level, d, key, remote) : fix_last(d, key, remote);

@@ -1,8 +1,8 @@
-// The hash functions of adaptive_bloom: h_{i,j} for level i, each "selected independently of all other hash functions at all other
-// levels" [broom17 §5].
+// The hash functions of adaptive_bloom: h_{i,j} for level i, each "selected independently of all
+// other hash functions at all other levels" [broom17 §5].
 //
-// One AES block under a key of this use alone, (digest, salt) → 128 bits, is two functions; a level has a salt for every two, and
-// all levels of all generations have different salts.
+// One AES block under a key of this use alone, (digest, salt) → 128 bits, is two functions; a level
+// has a salt for every two, and all levels of all generations have different salts.
 #pragma once
 
 #include <array>

@@ -1,8 +1,10 @@
-// All keys of R at once, under new hash functions: after n queries, after loading, and where a level is full.
+// All keys of R at once, under new hash functions: after n queries, after loading, and where a
+// level is full.
 //
-// Fork: the text moves a few keys with every false positive, from old functions to new ones [broom17 §3.1]; we move all at once,
-// the amortised way of the same section. The old state answers meanwhile, and its half of the index stays until the new one is
-// complete: if R fails on the way, everything is as before.
+// Fork: the text moves a few keys with every false positive, from old functions to new ones
+// [broom17 §3.1]; we move all at once, the amortised way of the same section. The old state answers
+// meanwhile, and its half of the index stays until the new one is complete: if R fails on the way,
+// everything is as before.
 #include <new>
 #include <utility>
 
@@ -45,7 +47,8 @@ result<void> core::start_afresh(index_source& remote) {
     queries_.store(0, std::memory_order_relaxed);
     index_ = index_is::ours;
     ++rebuilds_;
-    // What is left of the old half if this fails says nothing to anybody, and goes when its turn comes.
+    // What is left of the old half if this fails says nothing to anybody, and goes when its turn
+    // comes.
     try {
         (void)clear_half(1 - state_->half, remote);
     } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
-// Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded filter lays its keys anew before
-// it changes (adaptive_bloom.hpp).
+// Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded
+// filter lays its keys anew before it changes (adaptive_bloom.hpp).
 #include <array>
 #include <cstring>
 #include <span>

@@ -1,4 +1,5 @@
-// state: everything that a look-up reads: the cells of all levels, which of them are dead, and the hashes of the last level.
+// state: everything that a look-up reads: the cells of all levels, which of them are dead, and the
+// hashes of the last level.
 //
 //     cells     level 0 | level 1 | ...     one bit each, side by side in one buffer
 //     dead      for each level: range → offsets of its dead cells (design.hpp)

@@ -1,4 +1,5 @@
-// Broom look-ups in batches, in rounds of 64 keys, none of which has a branch that could be guessed wrong:
+// Broom look-ups in batches, in rounds of 64 keys, none of which has a branch that could be guessed
+// wrong:
 //
 //     aim      hash, and ask for the lines of keys to come
 //     glance   at each line: does a remainder agree, are keys of the class outside?        all keys
@@ -6,7 +7,8 @@
 //     notes    of slots that match; blocks of those who may be outside are asked for       the positives, ε of the negatives
 //     backyard the tags in those blocks                                                    one in ten or twenty
 //
-// Whoever meets something rare (a bin that changes, a long salt, a slot with notes) is sent to the plain twin.
+// Whoever meets something rare (a bin that changes, a long salt, a slot with notes) is sent to the
+// plain twin.
 #if !defined(GENISTA_BROOM_PLAIN)
 
 namespace genista::GENISTA_ISA {
@@ -15,7 +17,8 @@ template <class Policy>
 struct broom_batches {
     using state = typename Policy::state;
 
-    // Keys in flight: hashed, their lines asked for. A ring; chunks of hash_width are never split by its end.
+    // Keys in flight: hashed, their lines asked for. A ring; chunks of hash_width are never split
+    // by its end.
     static constexpr std::size_t ahead = 64;
     static constexpr std::size_t places = 128;
     struct ring {
@@ -57,7 +60,8 @@ struct broom_batches {
         const __m512i d0 = _mm512_loadu_si512(digests);
         const __m512i d1 = _mm512_loadu_si512(digests + 4);
         const __m512i salts = _mm512_i32gather_epi64(codes, s.salt_words, 8);
-        // Blocks are (seed, position ^ salt): the halves of a digest change places, and the salt meets the upper one.
+        // Blocks are (seed, position ^ salt): the halves of a digest change places, and the salt
+        // meets the upper one.
         const __m512i low = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
         const __m512i high = _mm512_set_epi64(7, 7, 6, 6, 5, 5, 4, 4);
         const __m512i swapped0 = _mm512_shuffle_epi32(d0, _MM_PERM_BADC);
@@ -82,7 +86,8 @@ struct broom_batches {
         const __m256i before = _mm512_i64gather_epi32(stripes, s.versions, 4);
         _mm256_store_si256(reinterpret_cast<__m256i*>(r.before + at), before);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        // Bytes 12..15 of a line: the salt's code is the third, the overflow classes are the fourth.
+        // Bytes 12..15 of a line: the salt's code is the third, the overflow classes are the
+        // fourth.
         const __m256i tops = _mm512_i64gather_epi32(offsets, s.lines + 12, 1);
         const __m256i codes = _mm256_and_si256(_mm256_srli_epi32(tops, 16), _mm256_set1_epi32(255));
         __m512i words;
@@ -134,8 +139,8 @@ struct broom_batches {
 
 #endif
 
-    // Keys of the round with a remainder that agrees. Not at once in glance(): what was just stored in eight pieces cannot be
-    // loaded as one vector without a stall.
+    // Keys of the round with a remainder that agrees. Not at once in glance(): what was just stored
+    // in eight pieces cannot be loaded as one vector without a stall.
     [[gnu::always_inline]] static std::uint64_t those_alike(const ring& r) noexcept {
         std::uint64_t some = 0;
 #if GENISTA_ISA_LEVEL == 2

@@ -1,13 +1,15 @@
-// budget: what a filter's memory comes to, and the limit that it was given (broom_options::memory_limit).
+// budget: what a filter's memory comes to, and the limit that it was given
+// (broom_options::memory_limit).
 //
-// Tables come and go with growths, which pay in advance for the most they will take; side memory pays page by page. Who asks
-// decides how far one may go:
+// Tables come and go with growths, which pay in advance for the most they will take; side memory
+// pays page by page. Who asks decides how far one may go:
 //
-//     inserts   up to the limit less a 64th and two pages, so that whoever learns or erases at the limit has room left
-//     notes     up to the limit: what an adapt or an erase would like to write down. Without room for it the bin is renewed, which
-//               takes notes and dead slots away
-//     upkeep    always. A growth that has begun is finished, and a renewal has to happen [law L4]; it needs room for keys that
-//               the filter has anyway
+//     inserts   up to the limit less a 64th and two pages, so that whoever learns or erases at the
+//               limit has room left
+//     notes     up to the limit: what an adapt or an erase would like to write down. Without room
+//               for it the bin is renewed, which takes notes and dead slots away
+//     upkeep    always. A growth that has begun is finished, and a renewal has to happen [law L4];
+//               it needs room for keys that the filter has anyway
 #pragma once
 
 #include <algorithm>

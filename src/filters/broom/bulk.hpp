@@ -1,4 +1,5 @@
-// Digests in the order of positions (hash/digests_in_order.hpp) in the place of R: what a filter is built from, if its keys are at hand.
+// Digests in the order of positions (hash/digests_in_order.hpp) in the place of R: what a filter is
+// built from, if its keys are at hand.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The three operations. docs/filters/broom.md argues why each step is safe; the comments here say which rule it serves.
+// The three operations. docs/filters/broom.md argues why each step is safe; the comments here say
+// which rule it serves.
 #include "filters/broom/core.hpp"
 
 #include <algorithm>
@@ -78,15 +79,17 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
     const std::size_t absent = how.avoid == nullptr ? 0 : 1;
     bool laid = now.renew(members, {how.avoid, absent});
     if (!laid && how.may_leave_keys && !faults.renewal_keeps_refused) {
-        // R holds keys that the filter has refused, or that nobody has inserted yet: it answers no for them now, and may go on. None
-        // of them must come to match, or the next renewal could not tell them from stored keys.
+        // R holds keys that the filter has refused, or that nobody has inserted yet: it answers no
+        // for them now, and may go on. None of them must come to match, or the next renewal could
+        // not tell them from stored keys.
         constexpr std::size_t most_left = 1024;  // one draw in eighty suits so many; more would take too long
         std::vector<digest> known, left{how.avoid, how.avoid + absent};
         for (const digest& member : members) {
             const bool stays = now.matches(member) || (how.with != nullptr && member == *how.with);
             if (stays || left.size() < most_left) (stays ? known : left).push_back(member);
         }
-        // Which of two that fit one slot is stored, nobody can tell: both are laid, a few keys more than the bin takes by inserts.
+        // Which of two that fit one slot is stored, nobody can tell: both are laid, a few keys more
+        // than the bin takes by inserts.
         laid = now.renew(known, left, how.with == nullptr ? entries_beyond : 0);
     }
     if (!laid) return false;
@@ -139,7 +142,8 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
         }
         if (done == step::again) continue;
         if (!may_make_room) return insert_outcome::full;
-        // A growth under way has been paid for, and makes room. If there can be none, the next round refuses the key.
+        // A growth under way has been paid for, and makes room. If there can be none, the next
+        // round refuses the key.
         if (at_limit && layout_.load(std::memory_order_acquire)->next == nullptr) {
             may_make_room = false;
             continue;
@@ -151,7 +155,8 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
     return kept_changing();
 }
 
-// Without a look into R. `again`: R has to be read, because the base or the tag is taken or the backyard is full.
+// Without a look into R. `again`: R has to be read, because the base or the tag is taken or the
+// backyard is full.
 core::step core::join(const digest& d, reading& taken) {
     while (true) {
         table& in = table_of(d);
@@ -178,7 +183,8 @@ core::step core::join(const digest& d, reading& taken) {
     }
 }
 
-// Presence is decided from slots and their owners, never from "R holds x", which is true by now anyway.
+// Presence is decided from slots and their owners, never from "R holds x", which is true by now
+// anyway.
 core::step core::insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome) {
     table& in = *taken.where;
     table::lock held{in, taken.bin};
@@ -192,11 +198,13 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     bool own_slot = matching && now.owners(*matching, taken.r.members, d, nullptr) == 0;
     if (faults.insert_takes_dead_slot && slot && now.is_dead(*slot)) own_slot = true;
     if (faults.insert_trusts_remote && taken.r.holds_key) own_slot = true;
-    // An entry that look-ups of x do not reach (its class is not marked) is somebody else's, even if nobody claims it.
+    // An entry that look-ups of x do not reach (its class is not marked) is somebody else's, even
+    // if nobody claims it.
     const bool own_entry = !slot && now.reaches_backyard(x.print) && now.backyard_has(x.print) &&
                            now.entry_owners(x.print, taken.r.members, d) == 0;
     if (own_slot || own_entry) {
-        // It came in twice, the second time while R could not be read: now the entry can go [law L2].
+        // It came in twice, the second time while R could not be read: now the entry can go [law
+        // L2].
         if (own_slot && now.entry_is_spare(x.print, taken.r.members)) (void)renew(in, held, image, taken.r.members, {});
         if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again,
         writers_.claims[taken.bin % broom_claim_counters].fetch_add(
@@ -236,7 +244,8 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     } catch (const limit_reached&) {
         if (may_make_room) throw;
         in.read(taken.bin, image);
-        // Keys that do not collide are refused without a read: a refusal here would tell that this one does [law L3].
+        // Keys that do not collide are refused without a read: a refusal here would tell that this
+        // one does [law L3].
         if (collides && !faults.refusal_leaves_bin) laid = renew(in, held, image, members, {.with = &d});
     }
     if (laid) {
@@ -244,9 +253,10 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
         return step::done;
     }
     outcome = insert_outcome::full;
-    // A key that matches nothing is certainly not stored, and can be kept from ever matching. One that matches may be stored after all, if
-    // R holds another key that fits its slot and has not come in yet: then laying the bin without it would deny it. In a full bin every
-    // insert reads R, so that neither the read nor the refusal tells that it matches.
+    // A key that matches nothing is certainly not stored, and can be kept from ever matching. One
+    // that matches may be stored after all, if R holds another key that fits its slot and has not
+    // come in yet: then laying the bin without it would deny it. In a full bin every insert reads
+    // R, so that neither the read nor the refusal tells that it matches.
     if (collides && (!matches || faults.refusal_throws_out)) {
         std::erase(members, d);
         (void)renew(in, held, image, members, {.avoid = &d});
@@ -254,9 +264,10 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     return step::done;
 }
 
-// R cannot be read, and x needs it: its base or its tag is taken. It becomes an entry, whoever owns the slot with its base, or
-// shares the entry with its tag; else the error would tell that it collides. Whatever takes an entry away reads R and renews the
-// bin, so x stays. In a bin with a full backyard every insert reads R, so that an error says nothing about the key there.
+// R cannot be read, and x needs it: its base or its tag is taken. It becomes an entry, whoever owns
+// the slot with its base, or shares the entry with its tag; else the error would tell that it
+// collides. Whatever takes an entry away reads R and renews the bin, so x stays. In a bin with a
+// full backyard every insert reads R, so that an error says nothing about the key there.
 core::step core::insert_unread(const digest& d) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
@@ -287,7 +298,8 @@ result<erase_outcome> core::erase(const digest& d, range_source& source) noexcep
     return no_memory();
 }
 
-// An absent key is safe here too: a slot that matches it has an owner among the members, so nothing is buried.
+// An absent key is safe here too: a slot that matches it has an owner among the members, so nothing
+// is buried.
 result<erase_outcome> core::forget(const digest& d, range_source& source) noexcept try {
     back_off();
     if (!contains(d)) return erase_outcome::absent;
@@ -299,7 +311,8 @@ result<erase_outcome> core::forget(const digest& d, range_source& source) noexce
     return no_memory();
 }
 
-// With the range read only if the bin has to be renewed, or was, or if somebody was found to own a slot of it meanwhile.
+// With the range read only if the bin has to be renewed, or was, or if somebody was found to own a
+// slot of it meanwhile.
 result<erase_outcome> core::forget_assuming_present(const digest& d, const broom_epoch_mark& when,
                                                     range_source& source) noexcept try {
     back_off();
@@ -353,8 +366,9 @@ result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
     return kept_changing();
 }
 
-// By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so: no such slot; a worn bin
-// [law L2]; an entry with its tag, on which it would be a certain match afterwards; a bin that has been renewed, or has moved.
+// By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so:
+// no such slot; a worn bin [law L2]; an entry with its tag, on which it would be a certain match
+// afterwards; a bin that has been renewed, or has moved.
 bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
@@ -380,7 +394,8 @@ result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& 
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         const backoff_scope quiet{writers_, attempt >= patient_attempts};
         if (attempt > 0) {
-            // Somebody changed the bin: what R holds now decides. If the key is back, its new insert owns the slot.
+            // Somebody changed the bin: what R holds now decides. If the key is back, its new
+            // insert owns the slot.
             if (const auto got = read(d, source, taken); !got) return got.error();
             if (taken.r.holds_key) return erase_outcome::erased;
         }
@@ -428,7 +443,8 @@ core::step core::erase_with(const digest& d, const reading& taken) {
             return step::done;
         }
     }
-    // Only where it is certain whose slot it is. A worn bin is renewed, or dead slots would drive keys out [law L2].
+    // Only where it is certain whose slot it is. A worn bin is renewed, or dead slots would drive
+    // keys out [law L2].
     const bool certain = slot && (!in_backyard || faults.erase_guesses) &&
                          (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
     if (certain && options_.history == broom_history::bury && !now.is_worn()) {
@@ -487,12 +503,13 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
         return step::done;
     }
     if (slot && !outside) {
-        // Exactly one candidate, or extending might follow the wrong key's stream and lose the other.
+        // Exactly one candidate, or extending might follow the wrong key's stream and lose the
+        // other.
         digest owner;
         const unsigned before = image.keys();
         const unsigned owners = now.owners(*slot, taken.r.members, d, &owner);
-        // An epoch from before a restart may have learnt more than its snapshot knows: it ends with its first mistake, or
-        // every mistake repaired since would come back once.
+        // An epoch from before a restart may have learnt more than its snapshot knows: it ends with
+        // its first mistake, or every mistake repaired since would come back once.
         if (!taken.where->book().is_of_former_life(image.now) &&
             (owners == 1 || (owners > 1 && faults.adapt_extends_wrong_key)) && now.extend(*slot, now.of(owner), x)) {
             if (commit_if_allowed(*taken.where, held, image, before)) return step::done;

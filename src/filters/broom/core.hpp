@@ -1,15 +1,18 @@
-// core: insert, erase, adapt and growth of the broom filter. The remote map comes in as a range_source, so that this is
-// compiled once.
+// core: insert, erase, adapt and growth of the broom filter. The remote map comes in as a
+// range_source, so that this is compiled once.
 //
-// Every operation that reads R takes the bin's version before the read and compares it under the lock afterwards: either
-// nothing moved, or it starts over. An operation that fails has changed nothing.
+// Every operation that reads R takes the bin's version before the read and compares it under the
+// lock afterwards: either nothing moved, or it starts over. An operation that fails has changed
+// nothing.
 //
-// Growth. A layout is one table, or two while a sweep is under way: bins of the old one below the front have been laid into
-// the new one (each into whole bins, because the new table has 2^doublings times as many), the others have not. The front moves
-// by one old bin under that bin's lock, so that a writer who holds the lock of a bin knows in which table it lives. Layouts and
-// tables that have been replaced stay until the filter goes, their pages given back, those of an old table piece by piece as the
-// front passes: a reader that comes late reads zeros, sees that the front has passed its bin or the layout has changed, and starts
-// over. (It sees that: the front moved before the kernel took the page away from every processor.) So while it grows a filter
+// Growth. A layout is one table, or two while a sweep is under way: bins of the old one below the
+// front have been laid into the new one (each into whole bins, because the new table has
+// 2^doublings times as many), the others have not. The front moves by one old bin under that bin's
+// lock, so that a writer who holds the lock of a bin knows in which table it lives. Layouts and
+// tables that have been replaced stay until the filter goes, their pages given back, those of an
+// old table piece by piece as the front passes: a reader that comes late reads zeros, sees that the
+// front has passed its bin or the layout has changed, and starts over. (It sees that: the front
+// moved before the kernel took the page away from every processor.) So while it grows a filter
 // takes hardly more than it will in the end.
 #pragma once
 
@@ -165,7 +168,8 @@ class core {
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
     [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();
-    // Makes room for a key whose bin in `crowded` has none: grows until the bin has moved. False: it may not grow.
+    // Makes room for a key whose bin in `crowded` has none: grows until the bin has moved. False:
+    // it may not grow.
     [[nodiscard]] result<bool> make_room(const digest& d, const table& crowded, range_source& source) noexcept;
     // rebuild.cpp
     [[nodiscard]] result<bool> rebuild_all(table& in, range_source& source, unsigned threads);

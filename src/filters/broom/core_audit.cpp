@@ -14,7 +14,8 @@ bool core::contains(const digest& d, broom_trace& touched) const noexcept {
         const layout* const l = layout_.load(std::memory_order_acquire);
         const table& in = l->of(d);
         const bool maybe = in.contains(d, touched);
-        // What was read in a table stands if that is still the key's table: a bin leaves one by moving only.
+        // What was read in a table stands if that is still the key's table: a bin leaves one by
+        // moving only.
         if (&l->of(d) == &in && layout_.load(std::memory_order_acquire) == l) return maybe;
         if (faults.reader_without_recheck) return maybe;
     }

@@ -14,8 +14,9 @@ result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t t
     return hasher{*random}.encrypt(table_number, 0).seed;
 }
 
-// The table and the objects around it, side memory at capacity, and the reserve. Side memory, free pieces included, measured after
-// inserts one by one with 0, 8 and 16 tail bits: 36, 48 and 63 bits a bin; and pages are taken whole.
+// The table and the objects around it, side memory at capacity, and the reserve. Side memory, free
+// pieces included, measured after inserts one by one with 0, 8 and 16 tail bits: 36, 48 and 63 bits
+// a bin; and pages are taken whole.
 std::uint64_t core::least_limit(shape s, std::uint64_t bins) noexcept {
     const std::uint64_t objects = sizeof(core) + sizeof(layout) + sizeof(broom_filter) + 2 * sizeof(void*);
     const std::uint64_t all =

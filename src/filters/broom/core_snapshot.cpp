@@ -1,4 +1,5 @@
-// Saving and loading a broom filter, in the middle of a growth or not. docs/format.md draws the bytes.
+// Saving and loading a broom filter, in the middle of a growth or not. docs/format.md draws the
+// bytes.
 #include <algorithm>
 #include <new>
 #include <optional>
@@ -21,15 +22,18 @@ constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 
 }  // namespace
 
-// A save beside writers and growth, piece by piece. It walks from the last bin to the first, and a sweep from the first to the last.
-// So they meet once: bins that were not moved when the save came by are saved from the table it began with, and from the first
-// moved one on all others have moved for good, and are saved from the table that the sweep led to. What results is a table or
-// two with a front between them, as if the sweep had stood still there, and a bin is never missed on its way from one to the other.
+// A save beside writers and growth, piece by piece. It walks from the last bin to the first, and a
+// sweep from the first to the last. So they meet once: bins that were not moved when the save came
+// by are saved from the table it began with, and from the first moved one on all others have moved
+// for good, and are saved from the table that the sweep led to. What results is a table or two with
+// a front between them, as if the sweep had stood still there, and a bin is never missed on its way
+// from one to the other.
 //
 //     old    0 ........ front [ saved as they came by ] bins          new    [ saved afterwards ] front · 2^doublings
 //
-// A second sweep that overtakes the save leaves it without the bins it needs: then it fails. Growth that can wait does not begin
-// while that would happen. Each group of bins is copied under its lock; no lock is held while bytes are written.
+// A second sweep that overtakes the save leaves it without the bins it needs: then it fails. Growth
+// that can wait does not begin while that would happen. Each group of bins is copied under its
+// lock; no lock is held while bytes are written.
 class core::save_pass {
   public:
     explicit save_pass(const core& of) noexcept : core_{of} {
@@ -161,7 +165,8 @@ result<void> core::save(sink& out, const store_mark& store) const noexcept try {
 }
 
 result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexcept try {
-    // Version 3 had its bins in other places, and the fingerprints of versions 1 and 2 came from other keys.
+    // Version 3 had its bins in other places, and the fingerprints of versions 1 and 2 came from
+    // other keys.
     if (const auto any = open_snapshot(bytes);
         any && any->info.kind == snapshot_kind::broom && any->info.kind_version < kind_version)
         return error::make(
@@ -193,7 +198,8 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     if (doublings > 30 || unsalted > (form.tail_bits <= most_tail_bits_unsalted ? 1u : 0u) ||
         book_bytes > tables.size() - head_bytes)
         return broken("a parameter is out of range");
-    // With two tables some bin has moved, and the bins that it became are in the file: so its size bounds those of both.
+    // With two tables some bin has moved, and the bins that it became are in the file: so its size
+    // bounds those of both.
     if (bins == 0 || bins > max_capacity >> doublings || front > bins || (front == 0) != (doublings == 0) ||
         front > view->sections[0].size() / sizeof(line) >> doublings)
         return broken("bins out of range");

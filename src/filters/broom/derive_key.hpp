@@ -1,4 +1,5 @@
-// Keys for the broom filter's own uses, derived from the filter's hash key, so that no two uses share one.
+// Keys for the broom filter's own uses, derived from the filter's hash key, so that no two uses
+// share one.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ inline void put_half(hash_key& key, std::size_t half, const digest& d) noexcept 
 
 }  // namespace detail
 
-// Blocks of the cipher that no key of a user ever is: the last byte of a key's block is its size, at most 15 (hasher.hpp).
-// The keyed hash encrypts them under the same key, so what comes out is independent of every digest.
+// Blocks of the cipher that no key of a user ever is: the last byte of a key's block is its size,
+// at most 15 (hasher.hpp). The keyed hash encrypts them under the same key, so what comes out is
+// independent of every digest.
 enum class derived_use : std::uint8_t { mixing = 1, salting = 2 };
 
 [[nodiscard]] inline hash_key derive_key(const hash_key& from, derived_use use) noexcept {
@@ -36,8 +38,9 @@ enum class derived_use : std::uint8_t { mixing = 1, salting = 2 };
     return made;
 }
 
-// What adaptive_bloom, cascade and broom_paper have in its place: digests of texts of 24 bytes (label, zeros, half). A user may
-// insert such a text, so that this is not a derivation by proof; their snapshots depend on it. `label` has at most 15 characters.
+// What adaptive_bloom, cascade and broom_paper have in its place: digests of texts of 24 bytes
+// (label, zeros, half). A user may insert such a text, so that this is not a derivation by proof;
+// their snapshots depend on it. `label` has at most 15 characters.
 [[nodiscard]] inline hash_key labelled_key(const hash_key& from, const char* label) noexcept {
     hash_key made;
     const hasher keyed{from};

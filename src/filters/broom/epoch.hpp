@@ -1,6 +1,8 @@
-// What the epoch law (docs/filters/broom.md) asks of one bin: whose slot is it, who may join, how to renew.
+// What the epoch law (docs/filters/broom.md) asks of one bin: whose slot is it, who may join, how
+// to renew.
 //
-// Functions over a bin_image and the digests that R holds in the bin's range. Nothing here locks or reads R.
+// Functions over a bin_image and the digests that R holds in the bin's range. Nothing here locks or
+// reads R.
 #pragma once
 
 #include <cstdint>
@@ -47,13 +49,14 @@ class epoch {
         const present key = of(d);
         return matching_slot(key) || (reaches_backyard(key.print) && backyard_has(key.print));
     }
-    // Full, and so many of its slots dead that one more would drive too many keys out: the next erase renews it [law L2].
+    // Full, and so many of its slots dead that one more would drive too many keys out: the next
+    // erase renews it [law L2].
     [[nodiscard]] bool is_worn() const noexcept {
         return image_.slots.is_full() && image_.sides.dead_slots(bin_) >= dead_in_full_bin;
     }
 
-    // Members whose fingerprint matches the slot: its owner, if R tells the truth and nobody is in between two steps.
-    // The digest `except` does not count.
+    // Members whose fingerprint matches the slot: its owner, if R tells the truth and nobody is in
+    // between two steps. The digest `except` does not count.
     [[nodiscard]] unsigned owners(unsigned slot, std::span<const digest> members, const digest& except,
                                   digest* one) const noexcept;
     [[nodiscard]] unsigned tag_owners(const fingerprint& f, std::span<const digest> members,
@@ -67,24 +70,28 @@ class epoch {
         return backyard_has(f) && entry_owners(f, members, digest{}) == 0;
     }
 
-    // A slot, or else a backyard entry; false if the backyard is full, and then nothing has changed. The caller has made
-    // sure that neither base nor tag is taken [law L3].
+    // A slot, or else a backyard entry; false if the backyard is full, and then nothing has
+    // changed. The caller has made sure that neither base nor tag is taken [law L3].
     [[nodiscard]] bool join(const fingerprint& f);
-    // An entry, or a share in the one with this tag; false if the backyard is full, and then nothing has changed.
+    // An entry, or a share in the one with this tag; false if the backyard is full, and then
+    // nothing has changed.
     [[nodiscard]] bool join_outside(const fingerprint& f);
     // An erased key's slot: kept as a dead one, or given up (the soft history).
     void bury(unsigned slot);
     void give_up(unsigned slot);
-    // Extends the slot of `owner` past its first difference from `absent key`. False: no room, renew instead [law L4].
+    // Extends the slot of `owner` past its first difference from `absent key`. False: no room,
+    // renew instead [law L4].
     [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& absent_key);
 
-    // Lays the members under a salt never used before so that L3 holds and none of `avoid` matches [law L5]. False if no
-    // draw did within the cap, which means that more keys share this bin than it and its backyard can hold. The image's
-    // new salt counts as used: whoever does not commit the image gives it back to the book.
-    // `beyond`: up to so many keys more than a bin takes by inserts, because some of them may not be stored.
+    // Lays the members under a salt never used before so that L3 holds and none of `avoid` matches
+    // [law L5]. False if no draw did within the cap, which means that more keys share this bin than
+    // it and its backyard can hold. The image's new salt counts as used: whoever does not commit
+    // the image gives it back to the book. `beyond`: up to so many keys more than a bin takes by
+    // inserts, because some of them may not be stored.
     [[nodiscard]] bool renew(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond = 0);
 
-    // For the lab: a colliding insert without renewal [broom18 §4.1], which the law forbids. False: no room.
+    // For the lab: a colliding insert without renewal [broom18 §4.1], which the law forbids. False:
+    // no room.
     [[nodiscard]] bool join_by_extending(unsigned slot, const present& owner, const present& joining);
 
     // The first rule of the law that this bin breaks, or nullptr.

@@ -1,5 +1,5 @@
-// Renewal: all keys of a bin under a new salt [law L5]. Without memory of its own: it is most of what an erase, an adapt, a
-// step of growth and a rebuild do.
+// Renewal: all keys of a bin under a new salt [law L5]. Without memory of its own: it is most of
+// what an erase, an adapt, a step of growth and a rebuild do.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -14,7 +14,8 @@ namespace {
 
 constexpr unsigned most_members = slots_per_bin + backyard_per_bin + entries_beyond;
 
-// Have they all been different so far? A hash table of a kilobyte; values are pseudo-random in their low bits.
+// Have they all been different so far? A hash table of a kilobyte; values are pseudo-random in
+// their low bits.
 class distinct_values {
   public:
     distinct_values() noexcept { table_.fill(nothing); }
@@ -39,7 +40,8 @@ class distinct_values {
     std::array<std::uint32_t, places> table_;
 };
 
-// A tag of 32 bits may be the value that stands for nothing: tags that differ from it in no bit are compared apart.
+// A tag of 32 bits may be the value that stands for nothing: tags that differ from it in no bit are
+// compared apart.
 class distinct_tags {
   public:
     [[nodiscard]] bool add(std::uint32_t tag) noexcept {
@@ -57,7 +59,8 @@ class distinct_tags {
 
 using outside_mask = std::array<bool, most_members>;
 
-// Which keys find no room. They go out by overflow class, fullest class first, so that few classes leave the line.
+// Which keys find no room. They go out by overflow class, fullest class first, so that few classes
+// leave the line.
 void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) noexcept {
     std::array<unsigned, 8> by_class{};
     std::array<unsigned, 2> by_half{};

@@ -1,10 +1,12 @@
 // fingerprint: what a key is inside its bin during one epoch, cut from pseudo-random words.
 //
-//     word 0, bits 0..5 group | 6..13 remainder | 14..29 tail | 30..32 overflow class | 33..63 stream bits 0..30
-//     word 1, bits 0..31 tag  | 32..63 stream bits 31..62; further stream words come from further blocks
+//     word 0, bits 0..5 group | 6..13 remainder | 14..29 tail | 30..32 overflow class | 33..63
+//     stream bits 0..30
+//     word 1, bits 0..31 tag  | 32..63 stream bits 31..62; further stream words come from further
+//                             blocks
 //
-// The base is (group, remainder, tail). Class, tag and stream are independent of it: that a look-up left the line, or who
-// overflowed, says nothing about bases (docs/filters/broom.md, Lemma 1).
+// The base is (group, remainder, tail). Class, tag and stream are independent of it: that a look-up
+// left the line, or who overflowed, says nothing about bases (docs/filters/broom.md, Lemma 1).
 #pragma once
 
 #include <cstdint>

@@ -12,10 +12,11 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-// Keys a table takes before it grows, in 128ths of its slots. It was made for 94 %; beyond 97 % backyards fill quickly.
+// Keys a table takes before it grows, in 128ths of its slots. It was made for 94 %; beyond 97 %
+// backyards fill quickly.
 constexpr std::uint64_t growth_load = 124;
-// A single bin that overflows makes a table grow only if a quarter of its slots are used: else whoever can aim at one bin could make
-// the table double for ever.
+// A single bin that overflows makes a table grow only if a quarter of its slots are used: else
+// whoever can aim at one bin could make the table double for ever.
 constexpr std::uint64_t least_load = 32;
 unsigned doublings_for_keys(std::uint64_t keys_of_a_bin) noexcept {
     unsigned doublings = 1;
@@ -43,8 +44,9 @@ bool core::may_grow() const noexcept {
     return options_.grows && keys() * 128 > l.now->bins() * slots_per_bin * least_load && can_afford_growth();
 }
 
-// The most that a growth adds to what the filter takes, at any moment of it: the new table, less what the old one has given back
-// by then. New bins are half full, so that few of them have side blocks: a 64th of the lines is more than enough.
+// The most that a growth adds to what the filter takes, at any moment of it: the new table, less
+// what the old one has given back by then. New bins are half full, so that few of them have side
+// blocks: a 64th of the lines is more than enough.
 std::uint64_t core::price_of_growth(unsigned doublings) const noexcept {
     const table& now = *layout_.load(std::memory_order_acquire)->now;
     const std::uint64_t bins = now.bins() << doublings;
@@ -71,7 +73,8 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-// All but side memory, which pays for itself; under growing_, and not while a growth lives on what it has paid in advance.
+// All but side memory, which pays for itself; under growing_, and not while a growth lives on what
+// it has paid in advance.
 void core::settle() noexcept {
     const std::uint64_t now = bytes_without_sides();
     budget_.correct(counted_bytes_, now);
@@ -160,7 +163,8 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
         l.next->read(to_bin, image);
         bool laid = epoch{*l.next, image}.renew(members, {});
         if (!laid && l.may_leave_keys) {
-            // R has outrun this growth: keys that it holds and nobody has inserted yet can wait for their inserts.
+            // R has outrun this growth: keys that it holds and nobody has inserted yet can wait for
+            // their inserts.
             std::erase_if(members, [&](const digest& d) { return !l.now->contains(d); });
             laid = epoch{*l.next, image}.renew(members, {});
         }
@@ -207,7 +211,8 @@ void core::grow_a_little(range_source& source) noexcept {
 
 result<bool> core::make_room(const digest& d, const table& crowded, range_source& source) noexcept try {
     const std::lock_guard only_one{growing_};
-    // The crowded table may be the one that a growth under way leads to: then that growth ends first, and another begins.
+    // The crowded table may be the one that a growth under way leads to: then that growth ends
+    // first, and another begins.
     for (int growths = 0; growths < 2; ++growths) {
         if (&table_of(d) != &crowded) return true;  // somebody else has grown it while we waited, or we have
         if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
@@ -241,7 +246,8 @@ result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try 
     while (true) {
         const auto moved = move_one_bin(source);
         if (!moved) {
-            // Whoever goes on with this sweep may leave keys to their inserts, or it could neither end nor be given up.
+            // Whoever goes on with this sweep may leave keys to their inserts, or it could neither
+            // end nor be given up.
             layout_.load(std::memory_order_relaxed)->may_leave_keys = true;
             return moved.error();
         }
@@ -253,7 +259,8 @@ result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try 
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
 
-// A store may have committed many keys that nobody has inserted yet: one doubling, or as many as one bin's keys in R ask for.
+// A store may have committed many keys that nobody has inserted yet: one doubling, or as many as
+// one bin's keys in R ask for.
 result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noexcept {
     population r;
     if (const auto got = fetch(layout_.load(std::memory_order_relaxed)->now->range_of(bin), source, r); !got)
@@ -261,7 +268,8 @@ result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noe
     return doublings_for_keys(r.members.size());
 }
 
-// R may hold far more than this table was made for (a filter that slept): one doubling, or as many as its fullest bin needs.
+// R may hold far more than this table was made for (a filter that slept): one doubling, or as many
+// as its fullest bin needs.
 result<unsigned> core::doublings_for(range_source& source) noexcept try {
     const table& in = *layout_.load(std::memory_order_relaxed)->now;
     std::uint64_t fullest = 0;

@@ -1,6 +1,7 @@
-// The usual insert, whole: nine in ten find a free slot in their half, nobody with their base or tag, and no note that would
-// have to follow the slots that move. And the usual second half of an erase that its caller vouches for: the slot with the key's
-// base is its own, and its bin has dead slots already and is not worn (epoch.hpp). Whatever else may be the case, the answer is `no` and
+// The usual insert, whole: nine in ten find a free slot in their half, nobody with their base or
+// tag, and no note that would have to follow the slots that move. And the usual second half of an
+// erase that its caller vouches for: the slot with the key's base is its own, and its bin has dead
+// slots already and is not worn (epoch.hpp). Whatever else may be the case, the answer is `no` and
 // nothing has changed.
 namespace genista::GENISTA_ISA {
 
@@ -61,7 +62,8 @@ struct broom_joins {
   private:
     static constexpr std::size_t ahead = 16;
 
-    // A writer that is alone says so once, and counts once. Batches are short: whoever waits does not wait for long.
+    // A writer that is alone says so once, and counts once. Batches are short: whoever waits does
+    // not wait for long.
     static broom_joined_many join_many_alone(const state& s, const digest* digests, std::size_t count) noexcept {
         const std::uint64_t before = s.writer_counters->keys.load(std::memory_order_relaxed);
         const std::uint64_t room = before < s.grow_at ? s.grow_at - before : 0;
@@ -76,8 +78,8 @@ struct broom_joins {
         return {joined, joined > room};
     }
 
-    // Change() under the lock of the key's stripe, or without it if this thread writes alone; a success counts as so many keys
-    // more.
+    // Change() under the lock of the key's stripe, or without it if this thread writes alone; a
+    // success counts as so many keys more.
     template <auto Change, std::uint64_t More, class... Rest>
     [[gnu::always_inline]] static bool under_lock(const state& s, const digest& d, std::uint64_t& keys,
                                                   const Rest&... rest) noexcept {
@@ -261,8 +263,9 @@ struct broom_joins {
         return static_cast<Number>(upright ^ ((upright ^ in_mirror) & static_cast<Number>(0 - mirrored)));
     }
 
-    // The group's mark and all that is beyond it move one bit on, upward or in the mirror downward, and a zero takes the mark's
-    // place; so do the remainders beyond the new one. Gives the place of the new slot in the window of its half.
+    // The group's mark and all that is beyond it move one bit on, upward or in the mirror downward,
+    // and a zero takes the mark's place; so do the remainders beyond the new one. Gives the place
+    // of the new slot in the window of its half.
     [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned group,
                                                   unsigned used, std::uint8_t remainder) noexcept {
         std::byte* const at = line + 6 * mirrored;
@@ -270,7 +273,8 @@ struct broom_joins {
         const std::uint64_t foreign = static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32;
         const std::uint64_t number = chosen<std::uint64_t>(mirrored, group, foreign + 31 - group);
         const std::uint64_t mark = _pdep_u64(std::uint64_t{1} << (number & 63), header);
-        // From the mark to the first free zero, or from the last own mark, which stands above the first free zero, to it.
+        // From the mark to the first free zero, or from the last own mark, which stands above the
+        // first free zero, to it.
         const std::uint64_t above = chosen(mirrored, std::uint64_t{1} << (32 + used), 2 * mark);
         const std::uint64_t below = chosen(mirrored, mark, std::uint64_t{1} << (32 - used));
         const std::uint64_t moving = header & (above - below);

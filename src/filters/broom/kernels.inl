@@ -1,5 +1,6 @@
-// Broom look-ups of one instruction set. What is rare (a long salt, a slot with notes, growth) goes to the plain twin,
-// core::contains; so does everything where there are no vectors, where a sanitizer watches, and where faults are planted.
+// Broom look-ups of one instruction set. What is rare (a long salt, a slot with notes, growth) goes
+// to the plain twin, core::contains; so does everything where there are no vectors, where a
+// sanitizer watches, and where faults are planted.
 #include "filters/filter_kernels.inl"
 
 #if defined(__SANITIZE_THREAD__) || defined(GENISTA_BROOM_FAULTS) || GENISTA_ISA_LEVEL == 0
@@ -12,7 +13,8 @@
 
 namespace genista::GENISTA_ISA {
 
-// State is broom_lookup_state of this variant: named, so that kernels of two variants are two symbols.
+// State is broom_lookup_state of this variant: named, so that kernels of two variants are two
+// symbols.
 template <class State, bool Tails>
 struct broom_policy {
     using state = State;
@@ -59,8 +61,8 @@ struct broom_policy {
     // Does any?
     [[gnu::always_inline]] static bool agrees(const std::byte* line, std::uint64_t word) noexcept {
 #if GENISTA_ISA_LEVEL == 2
-        // In registers that only AVX-512 has: the lower sixteen would have to be cleaned for the caller (vzeroupper) at
-        // every look-up, and the compiler would align the stack for them.
+        // In registers that only AVX-512 has: the lower sixteen would have to be cleaned for the
+        // caller (vzeroupper) at every look-up, and the compiler would align the stack for them.
         bool any;
         __asm__("vpbroadcastb %1, %%ymm16\n\tvpcmpeqb %2, %%ymm16, %%k1\n\tkortestd %%k1, %%k1"
                 : "=@ccne"(any)
@@ -77,12 +79,13 @@ struct broom_policy {
         return (static_cast<std::uint8_t>(line[15]) & static_cast<std::uint8_t>(1u << (word >> 30 & 7))) != 0;
     }
 
-    // The slots of a group, as bits of the 32-byte window of its half. In arithmetic, not in branches: a group is in either
-    // half at random, and a branch on it would be guessed wrong every other time.
+    // The slots of a group, as bits of the 32-byte window of its half. In arithmetic, not in
+    // branches: a group is in either half at random, and a branch on it would be guessed wrong
+    // every other time.
     //
-    // Seen from the bottom of its header word, a group's zeros lie between two marks: those with numbers i and i + 1, where
-    // half A is given one more mark below its first group, and half B counts its groups downward and may have marks of half A
-    // below its own 32.
+    // Seen from the bottom of its header word, a group's zeros lie between two marks: those with
+    // numbers i and i + 1, where half A is given one more mark below its first group, and half B
+    // counts its groups downward and may have marks of half A below its own 32.
     [[gnu::always_inline]] static std::uint32_t slots_of_group(const std::byte* line, std::uint64_t word) noexcept {
         const std::uint64_t mirrored = word >> 5 & 1;
         const std::uint64_t all_if_mirrored = 0 - mirrored;
@@ -91,27 +94,31 @@ struct broom_policy {
         const std::uint64_t marks = header << (mirrored ^ 1) | (mirrored ^ 1);
         const std::uint64_t number = foreign + ((word ^ all_if_mirrored) & 31);
         const std::uint64_t both = _pdep_u64(std::uint64_t{3} << (number & 63), marks);
-        // From the lower mark up to the upper one, or to the top if the upper one would lie beyond it.
+        // From the lower mark up to the upper one, or to the top if the upper one would lie beyond
+        // it.
         const std::uint64_t between = both - 2 * (both & (0 - both));
         return static_cast<std::uint32_t>(_pext_u64(between, ~marks) << (foreign & 63));
     }
 
-    // A digest travels in a vector register to whoever needs it after the common case: there are few of the others.
+    // A digest travels in a vector register to whoever needs it after the common case: there are
+    // few of the others.
     using packed = __m128i;
     [[gnu::always_inline]] static packed pack(const digest& d) noexcept {
         return _mm_set_epi64x(static_cast<long long>(d.seed), static_cast<long long>(d.position));
     }
 
-    // The fingerprint under the salt with this code: one word of it in an unsalted epoch (mix.hpp), two from the cipher.
+    // The fingerprint under the salt with this code: one word of it in an unsalted epoch (mix.hpp),
+    // two from the cipher.
     [[gnu::always_inline]] static digest mixed_under(const state& s, const digest& d, unsigned code) noexcept {
         if (code == 0 && s.common_is_unsalted) return {d.seed, d.seed >> 33};
         return encrypt(*s.mix, {d.seed, d.position ^ s.salt_words[code]});
     }
 
-    // All bins of a table begin with code 0, and most of them keep it until the filter is attacked or its keys have been
-    // replaced. In a table that has not grown it stands for no salt: then the fingerprint is ready while the line is on its
-    // way, and everything that has to wait for the line is kept short, because what limits the look-ups in flight is the
-    // number of instructions that wait.
+    // All bins of a table begin with code 0, and most of them keep it until the filter is attacked
+    // or its keys have been replaced. In a table that has not grown it stands for no salt: then the
+    // fingerprint is ready while the line is on its way, and everything that has to wait for the
+    // line is kept short, because what limits the look-ups in flight is the number of instructions
+    // that wait.
     [[gnu::always_inline]] static bool test(const state& s, packed p) noexcept {
         const digest d = digest_from(p);
         const std::uint64_t bin = scale(d.position, s.bins);
@@ -178,8 +185,8 @@ struct broom_policy {
         return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << (rank & 63), word)));
     }
 
-    // What the group's block says about a slot: no, it is dead; yes, it is not and has no bits; adaptivity bits are the plain
-    // twin's business.
+    // What the group's block says about a slot: no, it is dead; yes, it is not and has no bits;
+    // adaptivity bits are the plain twin's business.
     [[gnu::noinline]] static verdict as_noted(const state& s, std::uint64_t bin, unsigned slot,
                                               std::uint32_t handle) noexcept {
         const broom::side_block block{block_of_handle(s, handle), broom::shape{s.tail_bits}};
@@ -209,8 +216,8 @@ struct broom_policy {
                 const std::uint64_t own = mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
                 if (broom::bits_at(s.tails, at, s.tail_bits) != own) continue;
             }
-            // The base is the key's own, and nobody else's. Without notes in the group it has no bits to compare and is
-            // not dead.
+            // The base is the key's own, and nobody else's. Without notes in the group it has no
+            // bits to compare and is not dead.
             if ((handle & broom::side_has_notes) == 0) return verdict::yes;
             const verdict noted = as_noted(s, bin, slot, handle);
             if (noted != verdict::no) return noted;
@@ -234,8 +241,8 @@ struct broom_policy {
         return verdict::no;
     }
 
-    // side_block::backyard_of and its tags, for blocks whose marks end within two words and bins with up to 16 entries:
-    // nearly all.
+    // side_block::backyard_of and its tags, for blocks whose marks end within two words and bins
+    // with up to 16 entries: nearly all.
     static verdict in_backyard(std::uint64_t bin, std::uint64_t second_word, const std::uint64_t* words) noexcept {
         const std::uint64_t head = broom::load_word(words);
         const auto entries = static_cast<unsigned>(head & 2047);

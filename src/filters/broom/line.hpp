@@ -1,20 +1,26 @@
-// broom_line: one bin of the broom filter, one cache line: 48 slots in 64 groups, 8-bit remainders. Plain C++.
+// broom_line: one bin of the broom filter, one cache line: 48 slots in 64 groups, 8-bit remainders.
+// Plain C++.
 //
-//     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a group
-//                  [ half A: groups 0..31, 0*1 each, upward from bit 0 ] [ free zeros ] [ half B: groups 32..63, mirrored:
+//     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a
+//                  group [ half A: groups 0..31, 0*1 each, upward from bit 0 ] [ free zeros ] [
+//                  half B: groups 32..63, mirrored:
 //                    0*1 each, downward from bit 111 ]
 //     byte 14      code of the salt (salts.hpp)
-//     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the backyard
-//     byte 16..63  remainders: half A fills slots 0, 1, 2 …; half B fills slots 47, 46, 45 …; the gap lies between
+//     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the
+//                  backyard
+//     byte 16..63  remainders: half A fills slots 0, 1, 2 …; half B fills slots 47, 46, 45 …; the
+//                  gap lies between
 //
-// Half B is half A seen in a mirror, so one piece of code does both. Within a half, `rank` counts slots in the order in which
-// they fill; slot_of() turns a rank into a slot, which is how the side structure names it.
+// Half B is half A seen in a mirror, so one piece of code does both. Within a half, `rank` counts
+// slots in the order in which they fill; slot_of() turns a rank into a slot, which is how the side
+// structure names it.
 //
 //   I1  64 ones, 48 zeros.
-//   I2  A half never holds more than 32 slots, so that its marks and zeros lie in one 64-bit word and its remainders in one
-//       window of 32 bytes; both halves together never hold more than 48.
-//   I3  Slots only join [broom law L2]: a slot keeps its remainder until the bin is laid anew. It moves when others join
-//       before it, so whoever names slots (side entries) follows insert()'s answer.
+//   I2  A half never holds more than 32 slots, so that its marks and zeros lie in one 64-bit word
+//       and its remainders in one window of 32 bytes; both halves together never hold more than 48.
+//   I3  Slots only join [broom law L2]: a slot keeps its remainder until the bin is laid anew. It
+//       moves when others join before it, so whoever names slots (side entries) follows insert()'s
+//       answer.
 #pragma once
 
 #include <algorithm>
@@ -75,7 +81,8 @@ class line {
         words[1] = (words[1] & ~(std::uint64_t{0xff} << 56)) | std::uint64_t{bits} << 56;
     }
 
-    // Half A as it is; half B reversed, so that both read 0*1 from bit 0. Bits beyond the half's own are the other's.
+    // Half A as it is; half B reversed, so that both read 0*1 from bit 0. Bits beyond the half's
+    // own are the other's.
     [[nodiscard]] constexpr std::uint64_t half(bool mirrored) const noexcept {
         return mirrored ? reverse(words[0] >> 48 | words[1] << 16) : words[0];
     }
@@ -94,7 +101,8 @@ class line {
         return here < slots_per_half && here + used(!mirrored) < slots_per_bin;
     }
 
-    // Total: a reader may see a line in the middle of a change (and will then look again), so that ranks are cut to a half.
+    // Total: a reader may see a line in the middle of a change (and will then look again), so that
+    // ranks are cut to a half.
     [[nodiscard]] constexpr rank_range ranks(line_key key) const noexcept {
         const unsigned g = key.group_in_half();
         const std::uint64_t marks = half(key.mirrored());
@@ -110,7 +118,8 @@ class line {
         return static_cast<std::uint8_t>(words[2 + slot / 8] >> (8 * (slot % 8)));
     }
 
-    // Bit s is set if slot s has this key's group and remainder. At most one bit unless tails tell slots apart.
+    // Bit s is set if slot s has this key's group and remainder. At most one bit unless tails tell
+    // slots apart.
     [[nodiscard]] constexpr std::uint64_t matches(line_key key) const noexcept {
         const rank_range range = ranks(key);
         std::uint64_t found = 0;
@@ -121,8 +130,8 @@ class line {
         return found;
     }
 
-    // Adds a slot at the end of its group and returns its rank; slots of this half with that rank or more have moved one
-    // rank up. The caller has asked has_room().
+    // Adds a slot at the end of its group and returns its rank; slots of this half with that rank
+    // or more have moved one rank up. The caller has asked has_room().
     constexpr unsigned insert(line_key key) noexcept {
         const bool mirrored = key.mirrored();
         assert(has_room(mirrored));
@@ -140,8 +149,8 @@ class line {
         return rank;
     }
 
-    // What insert() of these keys one by one would make of an empty line, at once; slots[i] is where keys[i] went. There is
-    // room for all.
+    // What insert() of these keys one by one would make of an empty line, at once; slots[i] is
+    // where keys[i] went. There is room for all.
     constexpr void fill(std::span<const line_key> keys, std::span<std::uint8_t> slots) noexcept {
         std::array<std::uint8_t, groups_per_bin> next{};  // of a group: how many slots, then the rank of the next one
         for (const line_key& key : keys) ++next[key.group];
@@ -202,8 +211,8 @@ class line {
         x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
         return __builtin_bswap64(x);
     }
-    // Position of the one with `rank` ones below it; 64 if there is none (a line torn by a writer). Counts of ones up to
-    // and including each byte find the byte in one subtraction.
+    // Position of the one with `rank` ones below it; 64 if there is none (a line torn by a writer).
+    // Counts of ones up to and including each byte find the byte in one subtraction.
     static constexpr unsigned select(std::uint64_t x, unsigned rank) noexcept {
         constexpr std::uint64_t each = 0x0101010101010101;
         constexpr std::uint64_t tops = each << 7;

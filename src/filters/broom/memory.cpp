@@ -140,7 +140,8 @@ constexpr side_memory::handle high_handle(std::uint64_t word) noexcept {
 
 }  // namespace
 
-// No two free blocks are neighbours, so a free granule with a taken one on its other side is a block of one.
+// No two free blocks are neighbours, so a free granule with a taken one on its other side is a
+// block of one.
 std::uint64_t side_memory::length_from_start(handle block) const noexcept {
     return is_free(block + std::uint64_t{1}) ? high_handle(load_word(words(block) + 1)) : 1;
 }

@@ -1,23 +1,28 @@
-// Memory that readers may look at while writers change it: words with acquire loads and release stores, in one stretch of
-// addresses that stays mapped for as long as the table lives.
+// Memory that readers may look at while writers change it: words with acquire loads and release
+// stores, in one stretch of addresses that stays mapped for as long as the table lives.
 //
-// A reader takes a version, reads, and checks the version again (table.hpp). What it read in between may be torn or belong
-// to somebody else by now, so every word is read atomically and a block may always be read to its greatest length. Acquire
-// loads keep the second version check after the reads, without fences, which ThreadSanitizer does not understand.
+// A reader takes a version, reads, and checks the version again (table.hpp). What it read in
+// between may be torn or belong to somebody else by now, so every word is read atomically and a
+// block may always be read to its greatest length. Acquire loads keep the second version check
+// after the reads, without fences, which ThreadSanitizer does not understand.
 //
-// Blocks are whole granules of 8 bytes. A map has a bit for every free granule. A free block hangs in a list of its size, and
-// what is kept of it lies in itself:
+// Blocks are whole granules of 8 bytes. A map has a bit for every free granule. A free block hangs
+// in a list of its size, and what is kept of it lies in itself:
 //
 //     first word    the blocks before and after it in its list, 32 bits each
-//     second, last  where it begins and how long it is; a block of one granule has neither, and needs none
+//     second, last  where it begins and how long it is; a block of one granule has neither, and
+//                   needs none
 //
-// A block that comes back is joined with free neighbours at once: the map says whether there are any, their words say what they
-// are. So what small blocks leave behind serves larger ones, no two free blocks lie side by side, and every call takes constant
-// time [broom18 Thm 6], but for the map's own growth: it moves by an eighth, a bit for 64 of these bits. (Joining all free
-// blocks in one sweep, when it pays, is constant on average only: 385,000 instructions within one write at 10^6 keys.)
+// A block that comes back is joined with free neighbours at once: the map says whether there are
+// any, their words say what they are. So what small blocks leave behind serves larger ones, no two
+// free blocks lie side by side, and every call takes constant time [broom18 Thm 6], but for the
+// map's own growth: it moves by an eighth, a bit for 64 of these bits. (Joining all free blocks in
+// one sweep, when it pays, is constant on average only: 385,000 instructions within one write at
+// 10^6 keys.)
 //
-// Addresses are reserved for the worst case, of which a filter uses a few percent, from the start on. So it asks for small pages:
-// huge ones would be given for 8 bytes of each, and nobody could say what was taken. What is counted is the pages touched.
+// Addresses are reserved for the worst case, of which a filter uses a few percent, from the start
+// on. So it asks for small pages: huge ones would be given for 8 bytes of each, and nobody could
+// say what was taken. What is counted is the pages touched.
 #pragma once
 
 #include <array>
@@ -64,7 +69,8 @@ class side_memory {
     // 0 if there is no memory, or if the budget's limit forbids it, which `refused` then tells.
     [[nodiscard]] handle take(std::uint64_t granules, budget_class from, bool& refused) noexcept;
     void give_back(handle block, std::uint64_t granules) noexcept;
-    // Gives every page back and keeps the addresses, for readers that are late. Nothing may be taken afterwards.
+    // Gives every page back and keeps the addresses, for readers that are late. Nothing may be
+    // taken afterwards.
     void release() noexcept;
     // Pages ever touched, and the map of free granules.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;

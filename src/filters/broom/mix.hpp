@@ -1,15 +1,18 @@
-// mix: (digest, salt) → the pseudo-random words a fingerprint is cut from. One AES block, so that hashes under different
-// salts are independent if AES is a pseudo-random function; that is what the theorem asks (docs/filters/broom.md).
+// mix: (digest, salt) → the pseudo-random words a fingerprint is cut from. One AES block, so that
+// hashes under different salts are independent if AES is a pseudo-random function; that is what the
+// theorem asks (docs/filters/broom.md).
 //
 //     plain text   low word: seed | high word: position ^ salt word
 //     key          of this use alone, drawn from the filter's hash key
 //
-// The first epoch of a filter whose hash key is new needs no cipher: the seed itself is such a word, and nobody has seen a bit of
-// it. That saves half the time of a look-up. It is cut short (fewer tails, 7 stream bits), and it must never come again: a
-// table that grew, a rebuilt filter and one that was given a key of old have no such epoch [law L1].
+// The first epoch of a filter whose hash key is new needs no cipher: the seed itself is such a
+// word, and nobody has seen a bit of it. That saves half the time of a look-up. It is cut short
+// (fewer tails, 7 stream bits), and it must never come again: a table that grew, a rebuilt filter
+// and one that was given a key of old have no such epoch [law L1].
 //
-// Two keys meet the cipher with the same block under one salt only if their digests are equal, and one key under two salts
-// never does. (Two keys under two salts do if their seeds agree: 2^-64 a pair, counted in the theorem's additive term.)
+// Two keys meet the cipher with the same block under one salt only if their digests are equal, and
+// one key under two salts never does. (Two keys under two salts do if their seeds agree: 2^-64 a
+// pair, counted in the theorem's additive term.)
 #pragma once
 
 #include <algorithm>
@@ -43,7 +46,8 @@ class mixer {
             for (std::size_t i = 0; i < count; ++i) out[first + i] = from_cipher(keys[first + i], blocks[i]);
         }
     }
-    //     seed, bits 0..5 group | 6..13 remainder | 14..21 tail | 30..32 overflow class | 33..56 tag | 57..63 stream
+    //     seed, bits 0..5 group | 6..13 remainder | 14..21 tail | 30..32 overflow class | 33..56
+    //     tag | 57..63 stream
     [[nodiscard]] static constexpr mixed unsalted(const digest& d) noexcept {
         constexpr std::uint64_t low = (std::uint64_t{1} << 33) - 1;
         return {{(d.seed & low) | d.seed >> 57 << 33, d.seed >> 33 & 0xffffff}};

@@ -20,8 +20,9 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
                 if (*fits) return {};
             }
         }
-        // R has outrun this table, and a sweep lays every bin from R just as well. If one is under way that somebody else has
-        // begun, some bins were laid before anybody asked: again, in the table that it leads to.
+        // R has outrun this table, and a sweep lays every bin from R just as well. If one is under
+        // way that somebody else has begun, some bins were laid before anybody asked: again, in the
+        // table that it leads to.
         if (!options_.grows)
             return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
         const auto all = grow(source, false);
@@ -32,7 +33,8 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
     return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
 }
 
-// Each thread has its own stretch of whole stripes. False: some bin cannot hold its keys, or somebody waits for the table to grow.
+// Each thread has its own stretch of whole stripes. False: some bin cannot hold its keys, or
+// somebody waits for the table to grow.
 result<bool> core::rebuild_all(table& in, range_source& source, unsigned threads) {
     const std::uint64_t stripe = in.bins_per_stripe();
     const std::uint64_t stripes = (in.bins() + stripe - 1) / stripe;
@@ -78,8 +80,8 @@ result<bool> core::rebuild_bins(table& in, std::uint64_t first, std::uint64_t st
     return true;
 }
 
-// All bins of the group that begins with `first`, and their side block once. False: a bin cannot hold its keys, and nothing has
-// changed. May throw std::bad_alloc, having changed nothing.
+// All bins of the group that begins with `first`, and their side block once. False: a bin cannot
+// hold its keys, and nothing has changed. May throw std::bad_alloc, having changed nothing.
 bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members) {
     static thread_local group_image group;
     in.read_group(first, group);

@@ -1,19 +1,23 @@
-// salts: which salt a bin has, in one byte of its line, and no salt ever twice for one bin [law L1].
+// salts: which salt a bin has, in one byte of its line, and no salt ever twice for one bin [law
+// L1].
 //
-// Every epoch of a bin has a *salt number*; a bin's numbers only rise. The salt itself is a 64-bit word, a pseudo-random
-// function of the number and of the generation in which the number was first handed out; a generation is drawn at random for
-// every table and every life of the process, so that restored copies and cloned machines do not repeat each other's words.
+// Every epoch of a bin has a *salt number*; a bin's numbers only rise. The salt itself is a 64-bit
+// word, a pseudo-random function of the number and of the generation in which the number was first
+// handed out; a generation is drawn at random for every table and every life of the process, so
+// that restored copies and cloned machines do not repeat each other's words.
 //
 //     line byte 0..254    a *code*: the book below says which number and word it stands for
 //     line byte 255       a *long salt*: the number (44 bits) stands in the bin's side block
 //
-// Codes are shared by all bins. A renewal takes a number that the book has and that is newer than the bin's own, halfway
-// to the newest, so that bins which lag behind catch up; if there is none, a code that no bin uses gets a new number; if
-// there is none of those either, the bin gets a long salt of its own. tidy() (table.hpp) then turns the salts of bins whose codes
-// few others have into long ones, which frees those codes.
+// Codes are shared by all bins. A renewal takes a number that the book has and that is newer than
+// the bin's own, halfway to the newest, so that bins which lag behind catch up; if there is none, a
+// code that no bin uses gets a new number; if there is none of those either, the bin gets a long
+// salt of its own. tidy() (table.hpp) then turns the salts of bins whose codes few others have into
+// long ones, which frees those codes.
 //
 //   I1  A code changes its number only while no bin has it: users(code) == 0 under the lock.
-//   I2  numbers of one life are below next_number(); a loaded book hands out only numbers from its own generation.
+//   I2  numbers of one life are below next_number(); a loaded book hands out only numbers from its
+//       own generation.
 #pragma once
 
 #include <array>
@@ -48,8 +52,8 @@ class salt_book {
         std::uint64_t secret;
     };
 
-    // `secret` was never used with this key before. All bins start with code 0, number 0; if that is the unsalted epoch
-    // (mix.hpp), code 0 stands for it for ever.
+    // `secret` was never used with this key before. All bins start with code 0, number 0; if that
+    // is the unsalted epoch (mix.hpp), code 0 stands for it for ever.
     salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first);
 
     [[nodiscard]] bool is_unsalted(const salt& s) const noexcept { return unsalted_first_ && s.number == 0; }
@@ -65,8 +69,9 @@ class salt_book {
     }
     [[nodiscard]] salt of_number(std::uint64_t number) const noexcept { return {number, word(number), long_salt}; }
 
-    // A salt newer than `last`, and the bin that asked is counted as its user. `draw` counts the attempts of one renewal:
-    // late ones take long salts, lest a bin that no salt suits uses up the book.
+    // A salt newer than `last`, and the bin that asked is counted as its user. `draw` counts the
+    // attempts of one renewal: late ones take long salts, lest a bin that no salt suits uses up the
+    // book.
     [[nodiscard]] salt next(std::uint64_t last, unsigned draw) noexcept;
     // A bin no longer has (or never came to have) this salt.
     void leave(std::uint8_t code) noexcept {
@@ -74,8 +79,9 @@ class salt_book {
     }
     // A renewal had to take a long salt for want of codes since the last time somebody asked.
     [[nodiscard]] bool is_crowded() const noexcept { return crowded_.load(std::memory_order_relaxed); }
-    // Chooses the quarter of the codes that the fewest bins have: those bins are to take long salts (table::tidy). The code that
-    // most bins have stays, however old it is, and so does the unsalted epoch's, which is never free.
+    // Chooses the quarter of the codes that the fewest bins have: those bins are to take long salts
+    // (table::tidy). The code that most bins have stays, however old it is, and so does the
+    // unsalted epoch's, which is never free.
     void choose_leaving() noexcept;
     [[nodiscard]] bool is_leaving(std::uint8_t code) const noexcept {
         return leaving_[code].load(std::memory_order_relaxed);
@@ -86,8 +92,9 @@ class salt_book {
 
     [[nodiscard]] std::uint64_t local_bytes() const noexcept { return generations_.capacity() * sizeof(generation); }
 
-    // While a freezer lives no code changes its number: what lines say then is what the book says at the end. Codes that
-    // never had a number may get one; when these are used up, renewals take long salts.
+    // While a freezer lives no code changes its number: what lines say then is what the book says
+    // at the end. Codes that never had a number may get one; when these are used up, renewals take
+    // long salts.
     class freezer {
       public:
         explicit freezer(salt_book& book) noexcept : book_{book} { book_.freeze(1); }

@@ -1,12 +1,14 @@
-// shape: what a false-positive rate makes of a bin, and the constants of the epoch law (docs/filters/broom.md).
+// shape: what a false-positive rate makes of a bin, and the constants of the epoch law
+// (docs/filters/broom.md).
 //
-// With t tail bits a slot has N = 2^(14+t) bases and a backyard tag 2^(16+t) values, so that a fresh query errs with
-// probability at most
+// With t tail bits a slot has N = 2^(14+t) bases and a backyard tag 2^(16+t) values, so that a
+// fresh query errs with probability at most
 //
 //     C/N + K/2^d = 48/2^(14+t) + 64/2^(16+t) = 2^-(8+t).
 //
-// t = 0 is the small-remainder design [broom18 §5.3], t > 0 the large one [broom18 §5.4]: the 14 bits in the line are the
-// signature, the tail lies beside it and is read only after a signature has matched.
+// t = 0 is the small-remainder design [broom18 §5.3], t > 0 the large one [broom18 §5.4]: the 14
+// bits in the line are the signature, the tail lies beside it and is read only after a signature
+// has matched.
 #pragma once
 
 #include <cmath>
@@ -20,16 +22,19 @@ namespace broom {
 inline constexpr unsigned most_tail_bits = 16;
 inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch without salt (mix.hpp)
 inline constexpr unsigned backyard_per_bin = 64;        // K
-// A renewal may lay so many entries more, if R holds refused keys that it cannot tell from stored ones (epoch.hpp).
+// A renewal may lay so many entries more, if R holds refused keys that it cannot tell from stored
+// ones (epoch.hpp).
 inline constexpr unsigned entries_beyond = 8;
 inline constexpr unsigned bins_per_group = 16;  // bins that share a side block and a lock
 
-// B: extended slots a bin may have before it is renewed instead. Each costs a side note of 18 bits; broom-space measures
-// what an endless attack then costs, broom-replay that repeated workloads still settle.
+// B: extended slots a bin may have before it is renewed instead. Each costs a side note of 18 bits;
+// broom-space measures what an endless attack then costs, broom-replay that repeated workloads
+// still settle.
 inline constexpr unsigned extensions_per_bin = 4;
 
-// Dead slots that a full bin may have: the next erase in it renews it instead of burying one more. None at all would be half
-// a range read an erase under churn at full load; two halve that and cost 0.4 bits a key then, eight save another half and cost 1.2.
+// Dead slots that a full bin may have: the next erase in it renews it instead of burying one more.
+// None at all would be half a range read an erase under churn at full load; two halve that and cost
+// 0.4 bits a key then, eight save another half and cost 1.2.
 inline constexpr unsigned dead_in_full_bin = 2;
 
 struct shape {

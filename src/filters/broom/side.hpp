@@ -1,13 +1,16 @@
-// The side structure of a group of bins, decoded: what does not fit into lines, as a writer changes it before it commits.
-// side_block.hpp has the same as bits in memory.
+// The side structure of a group of bins, decoded: what does not fit into lines, as a writer changes
+// it before it commits. side_block.hpp has the same as bits in memory.
 //
 //     backyard   tags of keys that had no room in their line
-//     dead       slots whose owners were erased; they match nothing and keep their places until renewal [law L2]
-//     notes      a slot (6 bits), then adaptivity bits below a leading one; goes on in the slot's next note
+//     dead       slots whose owners were erased; they match nothing and keep their places until
+//                renewal [law L2]
+//     notes      a slot (6 bits), then adaptivity bits below a leading one; goes on in the slot's
+//                next note
 //     salts      long salt numbers (salts.hpp)
 //
 //   I1  Backyard, notes and salts are sorted by bin; notes of one slot stand together, in order.
-//   I2  A bin has at most K backyard entries, with different tags, and at most B extended slots [law L3, L4].
+//   I2  A bin has at most K backyard entries, with different tags, and at most B extended slots
+//       [law L3, L4].
 #pragma once
 
 #include <algorithm>
@@ -69,7 +72,8 @@ struct slot_set {
     [[nodiscard]] constexpr bool has(unsigned slot) const noexcept { return (bits >> slot & 1) != 0; }
     [[nodiscard]] constexpr unsigned size() const noexcept { return static_cast<unsigned>(std::popcount(bits)); }
     constexpr void add(unsigned slot) noexcept { bits |= std::uint64_t{1} << slot; }
-    // Ranks [from, end) of a half go to the next rank up, or down. Nobody is in the place that the first of them goes to.
+    // Ranks [from, end) of a half go to the next rank up, or down. Nobody is in the place that the
+    // first of them goes to.
     constexpr void move_ranks(bool mirrored, unsigned from, unsigned end, bool up) noexcept {
         if (from >= end) return;
         // Rank r of the mirrored half is slot 47 - r.
@@ -155,7 +159,8 @@ struct side_list {
         }
     }
 
-    // A slot joined this half at `rank`: names of slots with that rank or more move one up [line I3].
+    // A slot joined this half at `rank`: names of slots with that rank or more move one up [line
+    // I3].
     void slot_joined(unsigned bin, bool mirrored, unsigned rank, unsigned used_before) noexcept {
         rename(bin, mirrored, rank, used_before, 1);
     }

@@ -4,15 +4,18 @@
 //     bit 11  11 bits  notes o
 //     bit 22   5 bits  long salts e
 //     bit 27   1 bit   are any slots dead?
-//     bit 32  16 + b   whose backyard entries: for each bin a zero an entry, then a one; zeros up to a multiple of 16
+//     bit 32  16 + b   whose backyard entries: for each bin a zero an entry, then a one; zeros up
+//                      to a multiple of 16
 //             b · 16   the low halves of the tags, so that a vector can compare many at once
 //             b · t    the rest of the tags
-//             16       if slots are dead: a bit for each bin with dead slots, then 48 for each of these bins, one a slot
+//             16       if slots are dead: a bit for each bin with dead slots, then 48 for each of
+//                      these bins, one a slot
 //             o · 18   notes
 //             e · 48   long salts: bin 4 bits, number 44 bits
 //
-// Readers may see a block that is being rewritten, or that has become somebody else's; they find out afterwards. So every
-// count is cut to what a valid block can have, and nothing is read beyond the longest valid block.
+// Readers may see a block that is being rewritten, or that has become somebody else's; they find
+// out afterwards. So every count is cut to what a valid block can have, and nothing is read beyond
+// the longest valid block.
 #pragma once
 
 #include <algorithm>
@@ -31,8 +34,8 @@ inline constexpr unsigned most_backyard = bins_per_group * (backyard_per_bin + e
 inline constexpr unsigned most_notes = bins_per_group * most_notes_per_bin;
 inline constexpr unsigned long_salt_bits = 4 + salt_number_bits;
 
-// In a group's handle, beside the place of its block: some slot of the group is dead or has adaptivity bits. Without it a
-// slot that matches needs no look at the block.
+// In a group's handle, beside the place of its block: some slot of the group is dead or has
+// adaptivity bits. Without it a slot that matches needs no look at the block.
 inline constexpr side_memory::handle side_has_notes = side_memory::handle{1} << 31;
 
 [[nodiscard]] inline std::uint64_t bits_at(const std::uint64_t* words, std::uint64_t bit, unsigned width) noexcept {
@@ -145,7 +148,8 @@ class side_block {
         return {static_cast<unsigned>(raw & 15), raw >> 4};
     }
 
-    // Any bytes at all: sixteen bins, sorted notes and salts. What single bins may have is epoch::broken_rule's business.
+    // Any bytes at all: sixteen bins, sorted notes and salts. What single bins may have is
+    // epoch::broken_rule's business.
     [[nodiscard]] bool is_valid() const noexcept {
         const std::uint64_t head = load_word(words_);
         const std::uint64_t some_dead = head >> 27 & 1;
@@ -225,7 +229,8 @@ class side_block {
     // A block that says nothing, for groups that have none: what the two below begin with.
     static constexpr std::uint64_t empty[2] = {std::uint64_t{(1u << bins_per_group) - 1} << 32, 0};
 
-    // This block with a dead slot in a bin that had none, written elsewhere: into `granules(s)` of the new counts.
+    // This block with a dead slot in a bin that had none, written elsewhere: into `granules(s)` of
+    // the new counts.
     void write_with_dead(std::uint64_t* words, unsigned bin, unsigned slot) const noexcept {
         bit_stream out{words};
         out.put((load_word(words_) & 0xffffffffu) | 1u << 27, head_bits);
@@ -239,7 +244,8 @@ class side_block {
         copy(out, notes_at(), std::uint64_t{notes_} * note_bits + std::uint64_t{salts_} * long_salt_bits);
         out.finish();
     }
-    // This block with one more backyard entry, as the last of its bin, written elsewhere: into `granules(s)` of the new counts.
+    // This block with one more backyard entry, as the last of its bin, written elsewhere: into
+    // `granules(s)` of the new counts.
     void write_with_entry(std::uint64_t* words, unsigned bin, std::uint32_t tag, shape s) const noexcept {
         bit_stream out{words};
         const unsigned end = backyard_of(bin).end;

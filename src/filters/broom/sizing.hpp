@@ -10,8 +10,9 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// Share of the slots in use at capacity, in percent. More saves line bits and costs backyard entries (17 bits each): at 92 %
-// 2.6 % of the keys lie there, at 94 % 3.3 %, at 96 % 4.1 %. Measured in docs/filters/broom.md.
+// Share of the slots in use at capacity, in percent. More saves line bits and costs backyard
+// entries (17 bits each): at 92 % 2.6 % of the keys lie there, at 94 % 3.3 %, at 96 % 4.1 %.
+// Measured in docs/filters/broom.md.
 inline constexpr std::uint64_t load_percent = 94;
 
 [[nodiscard]] constexpr std::uint64_t bins_for(std::uint64_t capacity) noexcept {

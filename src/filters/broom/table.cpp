@@ -1,4 +1,5 @@
-// Making, reading and committing bins. See table.hpp for what lies where; look-ups are in table_look.cpp.
+// Making, reading and committing bins. See table.hpp for what lies where; look-ups are in
+// table_look.cpp.
 #include "filters/broom/table.hpp"
 
 #include <algorithm>
@@ -64,8 +65,8 @@ result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bin
     auto sides = buffer::untouched(handle_bytes(bins));
     if (!sides) return sides.error();
     made->sides_ = *std::move(sides);
-    // The greatest block a group can need, for every group and for writers that have taken a new block and not yet given
-    // the old one back: addresses, not memory.
+    // The greatest block a group can need, for every group and for writers that have taken a new
+    // block and not yet given the old one back: addresses, not memory.
     if (const auto reserved = made->memory_.reserve((made->groups() + 64) * most_side_granules(s)); !reserved)
         return reserved.error();
     made->stripe_shift_ = stripe_shift_for(bins, most_stripes);
@@ -78,8 +79,8 @@ result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bin
                        static_cast<unsigned long long>(bins));
 }
 
-// Piece after piece of the lines, so that growth neither keeps an insert waiting while all lines are written nor takes
-// their memory before it needs it.
+// Piece after piece of the lines, so that growth neither keeps an insert waiting while all lines
+// are written nor takes their memory before it needs it.
 void table::prepare(std::uint64_t end) noexcept {
     const std::uint64_t bins_a_piece = buffer::piece_for(lines_.size_bytes()) / sizeof(line);
     const line empty = line::empty();
@@ -104,7 +105,8 @@ std::uint64_t table::bytes_for(shape s, std::uint64_t bins) noexcept {
            sizeof(salt_book::generation);
 }
 
-// The sweep is at most a piece ahead in the new table, and lags behind by at most a piece and a group in the old one.
+// The sweep is at most a piece ahead in the new table, and lags behind by at most a piece and a
+// group in the old one.
 std::uint64_t table::bytes_given_back_for(std::uint64_t new_bins) const noexcept {
     const auto certain = [](std::uint64_t old_size, std::uint64_t new_size, std::uint64_t group_bytes) {
         const std::uint64_t lag =
@@ -184,7 +186,8 @@ void table::read(std::uint64_t bin, bin_image& image) const {
         code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_group())) : book_->of_code(code);
 }
 
-// A block that becomes shorter can always stay where it is: whatever needs less memory does not fail.
+// A block that becomes shorter can always stay where it is: whatever needs less memory does not
+// fail.
 table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides, budget_class from) {
     side_change change;
     change.old = load_side(bin);

@@ -1,20 +1,23 @@
-// table: the bins of a broom filter in memory, with everything that one bin's readers and writers need.
+// table: the bins of a broom filter in memory, with everything that one bin's readers and writers
+// need.
 //
 //     lines     bins × 64 bytes                                     line.hpp
 //     tails     bins × 6·t bytes, slot s at bit s·t                 only for t > 0
 //     sides     one handle a group of 16 bins, of a block           side_block.hpp
-//     versions  a word a stripe of groups: is somebody at work, and a count of changes (lookup_state.hpp)
+//     versions  a word a stripe of groups: is somebody at work, and a count of changes
+//               (lookup_state.hpp)
 //     locks     a byte a stripe, for writers among themselves         writers.hpp
 //     salts     what the salt codes in the lines stand for          salts.hpp
 //
-// While a growth goes on, bins of the old table that have moved and bins of the new one that the sweep has not come near have no
-// memory: nobody looks there.
+// While a growth goes on, bins of the old table that have moved and bins of the new one that the
+// sweep has not come near have no memory: nobody looks there.
 //
 //     old   [ pages given back | moved ... | bins in use                    ]
 //     new   [ bins in use      | empty lines, prepared | untouched          ]
 //
-// Readers never lock: they take the version, read, compare it again, and start over if it moved. A writer holds the lock of
-// one group, works on an image of the bin, and commits it; a commit that cannot have its memory has changed nothing.
+// Readers never lock: they take the version, read, compare it again, and start over if it moved. A
+// writer holds the lock of one group, works on an image of the bin, and commits it; a commit that
+// cannot have its memory has changed nothing.
 #pragma once
 
 #include <atomic>
@@ -81,7 +84,8 @@ class table {
                                                                         bool unsalted_first) noexcept;
     // What such a table takes, side blocks apart.
     [[nodiscard]] static std::uint64_t bytes_for(shape s, std::uint64_t bins) noexcept;
-    // How many of its own a table has certainly given back by the time when a growth into so many bins has taken all of those.
+    // How many of its own a table has certainly given back by the time when a growth into so many
+    // bins has taken all of those.
     [[nodiscard]] std::uint64_t bytes_given_back_for(std::uint64_t new_bins) const noexcept;
 
     [[nodiscard]] std::uint64_t bins() const noexcept { return bins_; }
@@ -125,7 +129,8 @@ class table {
         }
     }
 
-    // Excludes other writers of the bin's stripe, and makes its readers start over if something was committed.
+    // Excludes other writers of the bin's stripe, and makes its readers start over if something was
+    // committed.
     class lock {
       public:
         lock(const table& of, std::uint64_t bin) noexcept
@@ -154,7 +159,8 @@ class table {
         [[nodiscard]] std::uint32_t version() const noexcept { return before_; }
         // Nobody else changes anything in the whole filter.
         [[nodiscard]] bool alone() const noexcept { return alone_; }
-        // Before the first write: readers wait from here on. What is written afterwards is written with release.
+        // Before the first write: readers wait from here on. What is written afterwards is written
+        // with release.
         void touch() noexcept {
             changed_ = true;
             version_.store(before_ | broom_writing, std::memory_order_relaxed);
@@ -173,8 +179,8 @@ class table {
         std::uint32_t before_ = 0;
     };
 
-    // Under the lock. May throw std::bad_alloc (limit_reached, if only the limit forbids it), having changed nothing. Whoever
-    // reads often reads into an image that has its memory already.
+    // Under the lock. May throw std::bad_alloc (limit_reached, if only the limit forbids it),
+    // having changed nothing. Whoever reads often reads into an image that has its memory already.
     void read(std::uint64_t bin, bin_image& image) const;
     [[nodiscard]] bin_image read(std::uint64_t bin) const {
         bin_image image;
@@ -182,24 +188,28 @@ class table {
         return image;
     }
     void commit(lock& held, const bin_image& image, budget_class from);
-    // The same for a group: read it, open bin after bin, put what becomes of each into the group, commit them together.
+    // The same for a group: read it, open bin after bin, put what becomes of each into the group,
+    // commit them together.
     void read_group(std::uint64_t first, group_image& into) const;
     void open_bin(group_image& group, unsigned bin_in_group) const noexcept;
     void commit_group(lock& held, std::uint64_t first, const group_image& group, budget_class from);
 
-    // The usual insert, without an image: the key's half has a free slot, nobody has its base or tag, and no note of the
-    // bin has to follow slots that move. False: none of that is certain, and nothing has changed.
+    // The usual insert, without an image: the key's half has a free slot, nobody has its base or
+    // tag, and no note of the bin has to follow slots that move. False: none of that is certain,
+    // and nothing has changed.
     [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
-    // The usual overflow: the key's half has no free slot, nobody has its base or tag, and the backyard has room.
+    // The usual overflow: the key's half has no free slot, nobody has its base or tag, and the
+    // backyard has room.
     [[nodiscard]] bool join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept;
-    // The usual erase: the slot with the key's base, of which the caller knows that it is the key's, becomes a dead one.
-    // `no`: only a renewal will do, because there is no such slot, the bin is worn (epoch.hpp), or an entry has the key's tag, on
-    // which it would be a certain match afterwards. `unsure`: somebody has to look at an image.
+    // The usual erase: the slot with the key's base, of which the caller knows that it is the
+    // key's, becomes a dead one. `no`: only a renewal will do, because there is no such slot, the
+    // bin is worn (epoch.hpp), or an entry has the key's tag, on which it would be a certain match
+    // afterwards. `unsure`: somebody has to look at an image.
     enum class buried : unsigned char { yes, no, unsure };
     [[nodiscard]] buried bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
 
-    // Gives long salts to bins whose codes few others have, so that their codes can serve again (salts.hpp). Called
-    // by renewals, a few bins at a time; takes locks of its own.
+    // Gives long salts to bins whose codes few others have, so that their codes can serve again
+    // (salts.hpp). Called by renewals, a few bins at a time; takes locks of its own.
     void tidy() noexcept;
 
     // Makes the bins below `end` ready, and some beyond: they are empty then. One thread at a time.
@@ -209,22 +219,24 @@ class table {
     void begin_leaving() noexcept;
     // Under the last one's lock: bins below `end` live elsewhere from now on.
     void have_moved(std::uint64_t end) noexcept { moved_.store(end, std::memory_order_relaxed); }
-    // Gives the memory of bins that have moved back, as far as it pays. The front has passed them: a reader that comes late reads
-    // zeros, sees the front when it looks again, and starts over.
+    // Gives the memory of bins that have moved back, as far as it pays. The front has passed them:
+    // a reader that comes late reads zeros, sees the front when it looks again, and starts over.
     void give_back_moved() noexcept;
-    // Gives all memory back that readers may still look at, and keeps the addresses. What they then read is zeros.
+    // Gives all memory back that readers may still look at, and keeps the addresses. What they then
+    // read is zeros.
     void retire() noexcept;
 
     // Bins below it live in another table.
     [[nodiscard]] std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
 
-    // Snapshots (table_snapshot.cpp). One group, copied under its lock, behind what is in `to`: others may work meanwhile. May throw
-    // std::bad_alloc.
+    // Snapshots (table_snapshot.cpp). One group, copied under its lock, behind what is in `to`:
+    // others may work meanwhile. May throw std::bad_alloc.
     static constexpr std::size_t most_group_bytes =
         8 + bins_per_group * (sizeof(line) + 6 * most_tail_bits) + 8 * side_memory::most_granules;
     void save_group(std::uint64_t first, std::vector<std::byte>& to) const;
-    // The groups of bins [first, end), from the last group to the first, off the front of `groups`. Any bytes at all: a table
-    // that keeps the law in every one of these bins, or an error. `secret` as in make().
+    // The groups of bins [first, end), from the last group to the first, off the front of `groups`.
+    // Any bytes at all: a table that keeps the law in every one of these bins, or an error.
+    // `secret` as in make().
     struct part {
         std::uint64_t bins;  // of the whole table
         std::uint64_t first;
@@ -240,7 +252,8 @@ class table {
 
   private:
     static constexpr std::uint64_t most_stripes = 4096;
-    // What quick changes leave to the long way: backyards that make the table think of growing, and long blocks.
+    // What quick changes leave to the long way: backyards that make the table think of growing, and
+    // long blocks.
     static constexpr unsigned backyard_quickly = 32;
     static constexpr std::uint64_t granules_quickly = 128;
 
@@ -270,7 +283,8 @@ class table {
     }
     [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept;
     void store_side(std::uint64_t bin, side_memory::handle block, bool speaks_of_slots) noexcept;
-    // Memory for the new sides of a bin's group, and later the exchange of the old for it. May throw std::bad_alloc.
+    // Memory for the new sides of a bin's group, and later the exchange of the old for it. May
+    // throw std::bad_alloc.
     struct side_change {
         side_memory::handle old = 0;
         side_memory::handle made = 0;  // may be the old one
@@ -280,7 +294,8 @@ class table {
     };
     // The block of the bin's group, or one that says nothing.
     [[nodiscard]] side_block quick_block(std::uint64_t bin) const noexcept;
-    // Puts what write(words) writes, `needed` granules of it, in the place of the group's block. False: no memory, or too long.
+    // Puts what write(words) writes, `needed` granules of it, in the place of the group's block.
+    // False: no memory, or too long.
     template <class Write>
     [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
                                      budget_class from, bool speaks_of_slots, const Write& write) noexcept;

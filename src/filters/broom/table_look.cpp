@@ -1,4 +1,5 @@
-// The look-up, in plain C++ with atomic loads: what kernels fall back on, what sanitizers see, what tests compare with.
+// The look-up, in plain C++ with atomic loads: what kernels fall back on, what sanitizers see, what
+// tests compare with.
 #include <bit>
 
 #include "filters/broom/side_block.hpp"
@@ -48,7 +49,8 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
             ++touched.cache_lines;
         }
         if (load_tail(bin, slot) != f.tail) continue;
-        // The base is x's: at most one slot has it [law L3]. Dead slots match nothing; an extension must agree.
+        // The base is x's: at most one slot has it [law L3]. Dead slots match nothing; an extension
+        // must agree.
         bool match = true;
         std::uint64_t stream = first_stream_bits(m);
         if (const std::uint64_t* const words = side(); words != nullptr) {

@@ -1,4 +1,5 @@
-// Nearly all inserts and buried slots, without an image of the bin: a slot in a line, an entry or a bit in a side block.
+// Nearly all inserts and buried slots, without an image of the bin: a slot in a line, an entry or a
+// bit in a side block.
 #include <bit>
 
 #include "filters/broom/side_block.hpp"
@@ -13,7 +14,8 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
     if (slots.salt() == long_salt) return false;
     const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
     const bool mirrored = f.key.mirrored();
-    // With tails a slot of the same group and remainder may have another base: the long way finds out.
+    // With tails a slot of the same group and remainder may have another base: the long way finds
+    // out.
     if (slots.matches(f.key) != 0 || !slots.has_room(mirrored)) return false;
     if (const side_memory::handle handle = load_side(bin); handle != 0) {
         const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
@@ -106,7 +108,8 @@ side_block table::quick_block(std::uint64_t bin) const noexcept {
 template <class Write>
 bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
                           budget_class from, bool speaks_of_slots, const Write& write) noexcept {
-    // In place or not, the new block is made elsewhere first: the old one's bits are what it is made from.
+    // In place or not, the new block is made elsewhere first: the old one's bits are what it is
+    // made from.
     std::array<std::uint64_t, granules_quickly> made;
     if (needed > granules_quickly) return false;
     write(made.data());

@@ -97,8 +97,8 @@ result<std::unique_ptr<table>> table::load(shape s, const part& of, const hash_k
                                            std::span<const std::byte>& groups, std::span<const std::byte> salts) {
     const std::uint64_t first = of.first / bins_per_group * bins_per_group;
     const std::uint64_t end = std::min((of.end + bins_per_group - 1) / bins_per_group * bins_per_group, of.bins);
-    // Before anything is allocated: the bytes of so many bins are there. The caller has seen to it that the bins before
-    // `first` and after `end` are not many more than those of the other part.
+    // Before anything is allocated: the bytes of so many bins are there. The caller has seen to it
+    // that the bins before `first` and after `end` are not many more than those of the other part.
     if (of.first > of.end || of.end > of.bins ||
         (end - first) > groups.size() / (sizeof(line) + s.tail_bytes_per_bin()))
         return broken("the groups of bins are cut short");
@@ -130,8 +130,8 @@ result<std::unique_ptr<table>> table::load(shape s, const part& of, const hash_k
     return made;
 }
 
-// A bin that is empty in a snapshot may have been filled afterwards, and what it let through then is known: it must not be filled
-// under that salt again [law L1].
+// A bin that is empty in a snapshot may have been filled afterwards, and what it let through then
+// is known: it must not be filled under that salt again [law L1].
 void table::renew_empty_bins(std::uint64_t first, std::uint64_t end) {
     bin_image image;
     const auto put_back = [&] {
@@ -139,8 +139,8 @@ void table::renew_empty_bins(std::uint64_t first, std::uint64_t end) {
         exchange_sides(image.bin, change, image.sides);
         store_bin(image.bin, image.slots, image.tails);
     };
-    // After some hundred lives no code may be free. Those that few bins have are, once these have long salts; otherwise all empty
-    // bins would get long ones.
+    // After some hundred lives no code may be free. Those that few bins have are, once these have
+    // long salts; otherwise all empty bins would get long ones.
     if (book_->is_used_up()) {
         book_->choose_leaving();
         for (std::uint64_t bin = first; bin < end; ++bin) {

@@ -76,8 +76,8 @@ void writers::share() noexcept {
     if (owner_.load(std::memory_order_relaxed) == shared) return;
     owner_.store(sharing, std::memory_order_seq_cst);
     if (!barrier_everywhere()) {
-        // It worked when this filter was made and is forbidden now. A store leaves the processor's buffer within
-        // microseconds; nothing better is left to us.
+        // It worked when this filter was made and is forbidden now. A store leaves the processor's
+        // buffer within microseconds; nothing better is left to us.
         std::this_thread::sleep_for(std::chrono::milliseconds{100});
     }
     // Either the owner's next look sees that we object, or we see that it is at work.

@@ -1,12 +1,15 @@
-// writers: who may change bins. Until a second thread writes, the first one writes alone and pays for no lock.
+// writers: who may change bins. Until a second thread writes, the first one writes alone and pays
+// for no lock.
 //
-// An atomic read-modify-write takes as long as a whole insert and, worse, keeps the processor from working on the next
-// insert meanwhile. So the first thread that writes owns the filter: it says that it is at work in a plain store and looks
-// whether anybody objects. A second writer objects once, has the kernel run a barrier on every thread of the process
-// (membarrier), waits until the owner is not at work, and from then on all writers take the locks of stripes. Readers do
-// not care: they look at versions, which both kinds of writers raise.
+// An atomic read-modify-write takes as long as a whole insert and, worse, keeps the processor from
+// working on the next insert meanwhile. So the first thread that writes owns the filter: it says
+// that it is at work in a plain store and looks whether anybody objects. A second writer objects
+// once, has the kernel run a barrier on every thread of the process (membarrier), waits until the
+// owner is not at work, and from then on all writers take the locks of stripes. Readers do not
+// care: they look at versions, which both kinds of writers raise.
 //
-//   I1  Between enter() == true and leave() no other thread is between enter() and leave(), or holds a stripe's lock.
+//   I1  Between enter() == true and leave() no other thread is between enter() and leave(), or
+//       holds a stripe's lock.
 //   I2  Once shared, always shared.
 #pragma once
 
@@ -65,7 +68,8 @@ struct writer_counters {
     std::array<std::atomic<std::uint32_t>, broom_claim_counters> claims{};  // raised under the lock of the bin's stripe
 };
 
-// While it lives writers wait a little before they begin; they never wait for long, so nobody can be locked out by it.
+// While it lives writers wait a little before they begin; they never wait for long, so nobody can
+// be locked out by it.
 class backoff_scope {
   public:
     backoff_scope(writer_counters& of, bool wanted) noexcept : of_{of}, wanted_{wanted} {
@@ -82,8 +86,9 @@ class backoff_scope {
     bool wanted_;
 };
 
-// If writers change a bin during so many readings of R, they are asked to hold back for a moment. R is never read under the
-// lock of a stripe. (Growth and rebuilding read it under a lock of their own: docs/filters/broom.md, "Threads".)
+// If writers change a bin during so many readings of R, they are asked to hold back for a moment. R
+// is never read under the lock of a stripe. (Growth and rebuilding read it under a lock of their
+// own: docs/filters/broom.md, "Threads".)
 inline constexpr int patient_attempts = 4;
 
 }  // namespace broom

@@ -86,7 +86,8 @@ result<std::vector<core::resident>> core::residents_of(const place& at, index_so
     return found;
 }
 
-// ---- insertion: R is written, never read ------------------------------------------------------------------------------
+// ---- insertion: R is written, never read
+// ------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert_at(const place& at, const digest& d, key_view key, index_source& remote) {
     const bool is_full = state_->keys() >= capacity_;
@@ -105,7 +106,8 @@ result<insert_outcome> core::insert_at(const place& at, const digest& d, key_vie
         }
         return insert_outcome::inserted;
     }
-    // Somebody has this value: the key itself, or one that shares it. Which of them only the index can tell.
+    // Somebody has this value: the key itself, or one that shares it. Which of them only the index
+    // can tell.
     const auto is_new = book_.put_again(record, remote);
     if (!is_new) {
         ++in_doubt_;
@@ -132,7 +134,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     auto outcome = insert_at(at, d, key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys() < capacity_) {
-        // No slot within reach, or more keys in a level than it is made for. New hash functions, which find the key in R.
+        // No slot within reach, or more keys in a level than it is made for. New hash functions,
+        // which find the key in R.
         if (const auto done = start_afresh(remote); !done) return done.error();
         outcome = insert_at(state_->find(d), d, key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
@@ -141,7 +144,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     return outcome;
 }
 
-// ---- deletion ---------------------------------------------------------------------------------------------------------
+// ---- deletion
+// ---------------------------------------------------------------------------------------------------------
 
 result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
     const place at = state_->find(d);

@@ -1,4 +1,5 @@
-// core: the cascade as a filter: levels (levels.hpp), the index in R that says who has which value, and new hash functions.
+// core: the cascade as a filter: levels (levels.hpp), the index in R that says who has which value,
+// and new hash functions.
 //
 //     core.cpp       look-ups, insert, erase; the records of the index
 //     fix.cpp        false positives: FIX [broom17 §5, Fig. 1]
@@ -6,7 +7,8 @@
 //     audit.cpp      do the invariants hold, and does R agree? Figures.
 //     snapshot.cpp   save and load
 //
-// A change reads R first, then writes the index, then its own memory under the lock of the look-ups.
+// A change reads R first, then writes the index, then its own memory under the lock of the
+// look-ups.
 #pragma once
 
 #include <atomic>
@@ -61,7 +63,8 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    // ---- the index: one record for each key, at its place. The seed is the key's own, to catch a record with another's key. ------
+    // ---- the index: one record for each key, at its place. The seed is the key's own, to catch a
+    // record with another's key. ------
     static constexpr unsigned value_bits = 60;
     [[nodiscard]] static digest record_place(const place& at, const digest& d) noexcept {
         return {std::uint64_t{at.level} << value_bits | at.value, d.position};
@@ -73,19 +76,23 @@ class core {
     // All keys that have this place: one range read. An error unless each record belongs there.
     [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, index_source& remote);
 
-    // ---- core.cpp -----------------------------------------------------------------------------------------------------
+    // ---- core.cpp
+    // -----------------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
-    // After n queries new hash functions are due. If R fails they stay due; nothing else depends on them.
+    // After n queries new hash functions are due. If R fails they stay due; nothing else depends on
+    // them.
     void finish(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_at(const place& at, const digest& d, key_view key,
                                                    index_source& remote);
     [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
 
-    // ---- fix.cpp ------------------------------------------------------------------------------------------------------
+    // ---- fix.cpp
+    // ------------------------------------------------------------------------------------------------------
     // One value of x dies, or x itself leaves. False: what is left has its very digest.
     [[nodiscard]] result<bool> fix(const digest& d, key_view key, index_source& remote);
 
-    // ---- rebuild.cpp --------------------------------------------------------------------------------------------------
+    // ---- rebuild.cpp
+    // --------------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
 
@@ -100,7 +107,8 @@ class core {
 
     mutable std::mutex changing_;  // one change at a time, and all that follows
     index_book book_;
-    // broken: being made anew, or R failed meanwhile. foreign: of another filter, or of this one before it was saved.
+    // broken: being made anew, or R failed meanwhile. foreign: of another filter, or of this one
+    // before it was saved.
     enum class index_is : unsigned char { unknown, ours, broken, foreign } index_ = index_is::unknown;
     std::uint64_t salts_;  // drawn so far, from the seed
     std::uint64_t in_doubt_ = 0;

@@ -1,15 +1,20 @@
-// design: how many levels a cascade has and how large each is, from n and ε alone [broom17 §5, "Extending to other AMQs"].
+// design: how many levels a cascade has and how large each is, from n and ε alone [broom17 §5,
+// "Extending to other AMQs"].
 //
-//     rates      ε_0 = ε,  ε_1 = ε^(1/√ε),  ε_i = ε^(1/ε_(i-1)) from i = 2 on: a tower, so that O(log* n) levels do
-//     keys       n_0 = n,  n_i = ε_(i-1) n_(i-1) (1 + 1/log n): what comes to level i within n queries, with high probability
-//     values     at least n_i / ε_i: the range of h_i. The last level is the one where that is beyond 2^59: about as many bits as
-//                a hash has, and a false positive there is an event to start afresh for
+//     rates      ε_0 = ε,  ε_1 = ε^(1/√ε),  ε_i = ε^(1/ε_(i-1)) from i = 2 on: a tower, so that
+//                                           O(log* n) levels do
+//     keys       n_0 = n,  n_i = ε_(i-1) n_(i-1) (1 + 1/log n): what comes to level i within n
+//                          queries, with high probability
+//     values     at least n_i / ε_i: the range of h_i. The last level is the one where that is
+//                beyond 2^59: about as many bits as a hash has, and a false positive there is an
+//                event to start afresh for
 //
-// Where n_i is small the text's 1 + 1/log n is less than chance moves a sum: we add four standard deviations and 16 keys, which is
-// o(1) of n_i where it is large.
+// Where n_i is small the text's 1 + 1/log n is less than chance moves a sum: we add four standard
+// deviations and 16 keys, which is o(1) of n_i where it is large.
 //
-// A level is a quotient table: 2^bits values a quotient, and what a slot costs is bits + 2.25. A dead value takes two slots
-// (quotient_set.hpp), so that a table has to hold, when its time is over, the distinct values of n_i keys and its dead ones once
+// A level is a quotient table: 2^bits values a quotient, and what a slot costs is bits + 2.25. A
+// dead value takes two slots (quotient_set.hpp), so that a table has to hold, when its time is
+// over, the distinct values of n_i keys and its dead ones once
 // more. Those are what n queries hit, for level 0:  d (1 - e^(-n/V)),  d = V (1 - e^(-n/V)), V values; n_(i+1) for the others.
 #pragma once
 
@@ -26,9 +31,11 @@ inline constexpr double least_rate = 0x1p-26;
 inline constexpr std::uint64_t most_keys = std::uint64_t{1} << 34;
 inline constexpr unsigned most_levels = 16;  // ε = 1/2, the slowest tower, has 5
 inline constexpr double most_values = 0x1p59;
-// How full a table may be: O(1) expected steps, which is what Thm 20 asks of its filter, and 6 % of the space.
+// How full a table may be: O(1) expected steps, which is what Thm 20 asks of its filter, and 6 % of
+// the space.
 inline constexpr double most_load = 0.94;
-// So far may a slot be from its quotient. At this load the chance that a gap is farther than t is about e^(-0.0019 t).
+// So far may a slot be from its quotient. At this load the chance that a gap is farther than t is
+// about e^(-0.0019 t).
 inline constexpr unsigned window = 16'384;
 
 struct level_plan {
@@ -49,7 +56,8 @@ struct design {
     friend bool operator==(const design&, const design&) = default;
 };
 
-// The fewest bits of a table for so many keys at this rate, with so many dead values beside them; negative: as many as n queries kill.
+// The fewest bits of a table for so many keys at this rate, with so many dead values beside them;
+// negative: as many as n queries kill.
 [[nodiscard]] inline level_plan plan_level(double keys, double rate, double dead, double slack) noexcept {
     const double wanted = std::min(keys / rate, most_values);
     level_plan best{.rate = rate, .keys = static_cast<std::uint64_t>(std::ceil(keys)), .quotients = 0, .bits = 0};

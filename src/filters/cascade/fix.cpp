@@ -1,4 +1,5 @@
-// FIX: the value of a false positive dies, and the keys that have it move on [broom17 §5]. See core.hpp.
+// FIX: the value of a false positive dies, and the keys that have it move on [broom17 §5]. See
+// core.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -55,7 +56,8 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     const auto member = remote.is_member(d, key);
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
-    // Each time it comes to a later level, and new hash functions may collide again, with a chance of ε.
+    // Each time it comes to a later level, and new hash functions may collide again, with a chance
+    // of ε.
     constexpr int most_steps = 64;
     bool has_finished = false;
     for (int step = 0; step < most_steps; ++step) {

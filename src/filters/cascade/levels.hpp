@@ -1,13 +1,15 @@
-// levels: the cascade itself, over any single-hash set: LOOKUP, INSERT and FIX of [broom17 §5, Fig. 1 and "Extending to other
-// AMQs"], without R.
+// levels: the cascade itself, over any single-hash set: LOOKUP, INSERT and FIX of [broom17 §5, Fig.
+// 1 and "Extending to other AMQs"], without R.
 //
 //     h_0(x) dead? ──yes──▶ h_1(x) dead? ──yes──▶ …            each level has a hash function of its own
 //         │ no                  │ no
 //     stored: present       stored: present
 //     absent: absent        absent: absent
 //
-//   I1  A key lies in the first level where its value is not dead, its *place*. There its value is stored.
-//   I2  A value is stored if and only if some key has its place there. Dead values stay dead until all hash functions are new.
+//   I1  A key lies in the first level where its value is not dead, its *place*. There its value is
+//       stored.
+//   I2  A value is stored if and only if some key has its place there. Dead values stay dead until
+//       all hash functions are new.
 //   I3  The last level has no dead values.
 //   I4  Of the keys no more than plan.keys have come to a level beyond the first.
 #pragma once
@@ -95,8 +97,8 @@ class levels {
         if (from.residents > 0) --from.residents;
     }
 
-    // FIX: a value dies, and the keys that have it, which are all of `keys`, move on. False: no room (or it is the last level), and
-    // nothing has changed.
+    // FIX: a value dies, and the keys that have it, which are all of `keys`, move on. False: no
+    // room (or it is the last level), and nothing has changed.
     [[nodiscard]] bool kill(const place& at, std::span<const digest> keys) {
         if (at.level + 1 >= all_.size()) return false;
         std::vector<place> to;

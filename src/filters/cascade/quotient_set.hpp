@@ -1,9 +1,12 @@
-// quotient_set: hash values in a quotient table, each in bits + 2.25 bits of a slot: the single-hash filter that the cascade uses.
+// quotient_set: hash values in a quotient table, each in bits + 2.25 bits of a slot: the
+// single-hash filter that the cascade uses.
 //
-// A dead value is one that is stored twice. No key needs that, for keys with one value share its slot. So the mark costs nothing
-// where there is none, and bits + 2.25 where there is one: less than a bit in every slot, which would be (bits + 2.25) times the
-// share of dead values as much, and less than a table of dead values beside this one, whose remainders would be longer. (The text
-// compresses its dead bits by cutting the table into ranges [broom17 §5, proof of Thm 19]; this is the same thought.)
+// A dead value is one that is stored twice. No key needs that, for keys with one value share its
+// slot. So the mark costs nothing where there is none, and bits + 2.25 where there is one: less
+// than a bit in every slot, which would be (bits + 2.25) times the share of dead values as much,
+// and less than a table of dead values beside this one, whose remainders would be longer. (The text
+// compresses its dead bits by cutting the table into ranges [broom17 §5, proof of Thm 19]; this is
+// the same thought.)
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// All keys of R under new hash functions: after n queries, after loading, and where the text's "with high probability" runs out
-// [broom17 §3.1, §5: "if this is violated, we rebuild"].
+// All keys of R under new hash functions: after n queries, after loading, and where the text's
+// "with high probability" runs out [broom17 §3.1, §5: "if this is violated, we rebuild"].
 //
-// The old state answers meanwhile. The index is cleared first: if R fails on the way, the filter has no index until the next
-// attempt, which every change begins with.
+// The old state answers meanwhile. The index is cleared first: if R fails on the way, the filter
+// has no index until the next attempt, which every change begins with.
 #include <utility>
 
 #include "filters/cascade/core.hpp"

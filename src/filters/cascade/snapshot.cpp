@@ -1,5 +1,5 @@
-// Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded filter lays its keys anew before
-// it changes (cascade.hpp).
+// Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded
+// filter lays its keys anew before it changes (cascade.hpp).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint16_t version = 1;
 
-// Sizes are taken from the file, for another machine's logarithm may round otherwise; but not far from what they would be here.
+// Sizes are taken from the file, for another machine's logarithm may round otherwise; but not far
+// from what they would be here.
 bool nearly(const level_plan& a, const level_plan& b) noexcept {
     const auto close = [](double one, double other) { return std::abs(one - other) <= 1 + 1e-9 * other; };
     return a.bits == b.bits && a.quotients >= 1 &&

@@ -1,4 +1,5 @@
-// chance: a fast stream of random words for choices that decide no secret: which slot to try, which key to move.
+// chance: a fast stream of random words for choices that decide no secret: which slot to try, which
+// key to move.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,8 @@ core::core(const member_of_family& who, const beginnings& from, buffer table) no
     for (auto& salt : state_.salts) salt.store(chance_.word(), std::memory_order_relaxed);
 }
 
-// ---- the table --------------------------------------------------------------------------------------------------------
+// ---- the table
+// --------------------------------------------------------------------------------------------------------
 
 core::place core::place_of(std::uint64_t slot) const noexcept {
     const std::uint64_t bin = slot / shape().bin_slots;
@@ -88,7 +89,8 @@ void core::set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector)
                fingerprint | std::uint64_t{selector} << shape().fingerprint_bits);
 }
 
-// ---- R ----------------------------------------------------------------------------------------------------------------
+// ---- R
+// ----------------------------------------------------------------------------------------------------------------
 
 result<void> core::begin(slot_source& remote) {
     if (!slots_are_ours_) {
@@ -135,8 +137,8 @@ result<std::optional<std::uint64_t>> core::find(const digest& d, key_view key, p
     return std::optional<std::uint64_t>{};
 }
 
-// R first: a slot of the filter whose key R has forgotten already could never be moved again. What may fail for want of memory
-// comes before the write.
+// R first: a slot of the filter whose key R has forgotten already could never be moved again. What
+// may fail for want of memory comes before the write.
 result<void> core::commit(const plan& done, slot_source& remote) {
     std::vector<slot_change> changes;
     std::vector<debt> as_it_was;
@@ -166,7 +168,8 @@ result<void> core::clear_slot(std::uint64_t slot, plan& in, slot_source& remote)
     return commit(in, remote);
 }
 
-// ---- operations -------------------------------------------------------------------------------------------------------
+// ---- operations
+// -------------------------------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const std::lock_guard held{mutex_};
@@ -176,7 +179,8 @@ result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const auto there = find(more.where, key, moves, remote);
     if (!there) return there.error();
     if (there->has_value()) return insert_outcome::already_present;
-    // Beyond what it was made for keys still find room, but repairs do not, and a rebuild finds no hash functions any more.
+    // Beyond what it was made for keys still find room, but repairs do not, and a rebuild finds no
+    // hash functions any more.
     if (keys_ >= capacity_) return insert_outcome::full;
     const auto room = search(more, moves, remote);
     if (!room) return room.error();
@@ -204,8 +208,8 @@ result<erase_outcome> core::erase(key_view key, slot_source& remote) {
     return *was_member ? erase_outcome::erased : erase_outcome::absent;
 }
 
-// The question whether the key is back comes last, right before it is let go: whoever puts it back tells the filter afterwards,
-// and waits here until we are done.
+// The question whether the key is back comes last, right before it is let go: whoever puts it back
+// tells the filter afterwards, and waits here until we are done.
 result<erase_outcome> core::forget(key_view key, slot_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();

@@ -7,8 +7,9 @@
 //     audit.cpp     does it agree with R?
 //     snapshot.cpp  save and load
 //
-// A change is planned first, with reads of R alone, then R's slots are written, all at once, then the table's. If the write
-// fails, nobody knows whether it happened: the old contents are owed to R, and paid before anything else is written.
+// A change is planned first, with reads of R alone, then R's slots are written, all at once, then
+// the table's. If the write fails, nobody knows whether it happened: the old contents are owed to
+// R, and paid before anything else is written.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,8 @@ class core {
     ~core() = default;
 
   private:
-    // ---- the table ----------------------------------------------------------------------------------------------------
+    // ---- the table
+    // ----------------------------------------------------------------------------------------------------
     struct place {
         unsigned table;
         std::uint64_t bin;
@@ -104,7 +106,8 @@ class core {
     };
     void set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector) noexcept;
 
-    // ---- R ------------------------------------------------------------------------------------------------------------
+    // ---- R
+    // ------------------------------------------------------------------------------------------------------------
     static constexpr unsigned slot_number_bits = 40;
     static constexpr std::uint64_t most_generations = std::uint64_t{1} << (64 - slot_number_bits);
     [[nodiscard]] static std::uint64_t in_remote(std::uint64_t generation, std::uint64_t slot) noexcept {
@@ -120,7 +123,8 @@ class core {
     [[nodiscard]] result<void> commit(const plan& done, slot_source& remote);
     [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
 
-    // ---- operations ---------------------------------------------------------------------------------------------------
+    // ---- operations
+    // ---------------------------------------------------------------------------------------------------
     // Plans the moves that make room for a key, none of them out of the pinned slot.
     enum class way : unsigned char { found, none, too_long };
     [[nodiscard]] result<way> search(const element& key, plan& in, slot_source& remote,
@@ -134,20 +138,22 @@ class core {
     [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, slot_source& remote);
     [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote);
 
-    // New hash functions for everything R's slots hold and perhaps one key more, or for everything that is a member. False:
-    // none were found that place all keys.
+    // New hash functions for everything R's slots hold and perhaps one key more, or for everything
+    // that is a member. False: none were found that place all keys.
     enum class keys_from : unsigned char { slots, members };
     [[nodiscard]] result<bool> relay(keys_from from, const element* more, slot_source& remote);
     [[nodiscard]] result<std::vector<digest>> digests(keys_from from, const element* more, slot_source& remote);
     struct arrangement;
     [[nodiscard]] std::optional<arrangement> arrange(std::span<const digest> keys);
     [[nodiscard]] bool place_all(std::span<const digest> keys, arrangement& made);
-    // Writes the slots of a generation, part by part; forgets in the arrangement who has gone meanwhile.
+    // Writes the slots of a generation, part by part; forgets in the arrangement who has gone
+    // meanwhile.
     [[nodiscard]] result<void> write_generation(keys_from from, const element* more, arrangement& made,
                                                 std::uint64_t generation, slot_source& remote);
     [[nodiscard]] std::uint64_t parts() const noexcept;
-    // One range read. A record outside it, out of order, twice, in a slot that it does not fit or with a digest that is not its
-    // key's is an error, not a key: believed, it would cost another key its place.
+    // One range read. A record outside it, out of order, twice, in a slot that it does not fit or
+    // with a digest that is not its key's is an error, not a key: believed, it would cost another
+    // key its place.
     [[nodiscard]] result<void> visit_part(keys_from from, std::uint64_t part, slot_source& remote,
                                           const take_member& take);
     [[nodiscard]] result<void> visit_members(position_range range, slot_source& remote, const take_member& take) const;

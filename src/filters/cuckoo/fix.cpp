@@ -1,4 +1,5 @@
-// What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the absent key shares.
+// What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the
+// absent key shares.
 #include <cmath>
 #include <utility>
 
@@ -30,8 +31,8 @@ result<adapt_outcome> core::adapt(key_view key, slot_source& remote) {
     return may_contain(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
 }
 
-// Each key that collided, one after the other: one that an earlier repair has moved already is left where it is now. All of them
-// have been read, so that nothing fails half done.
+// Each key that collided, one after the other: one that an earlier repair has moved already is left
+// where it is now. All of them have been read, so that nothing fails half done.
 result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote) {
     for (const std::uint64_t slot : collided) {
         const auto held = occupant(slot, in, remote);
@@ -48,8 +49,8 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
             if (*moved == way::found) continue;
             in = before;
             if (*moved == way::none && ++futile_ < most_futile()) continue;
-            // New hash functions instead. If there are none, the mistake stays, and nobody looks for them again before a key has
-            // gone: to try takes as long as a rebuild.
+            // New hash functions instead. If there are none, the mistake stays, and nobody looks
+            // for them again before a key has gone: to try takes as long as a rebuild.
             if (keys_ >= unplaceable_) continue;
             const auto laid = relay(keys_from::slots, nullptr, remote);
             if (!laid) return laid.error();
@@ -60,15 +61,17 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
     return commit(in, remote);
 }
 
-// The text bounds how often a repair is in vain and lets the mistake stay [acf Lemma 8, Criterion 2]. A key that is asked for ever
-// would then be wrong for ever, so we do not wait longer than it costs to lay all keys anew, by ranges of 1024.
+// The text bounds how often a repair is in vain and lets the mistake stay [acf Lemma 8, Criterion
+// 2]. A key that is asked for ever would then be wrong for ever, so we do not wait longer than it
+// costs to lay all keys anew, by ranges of 1024.
 std::uint64_t core::most_futile() const noexcept {
     return 16 + static_cast<std::uint64_t>(std::sqrt(static_cast<double>(shape().slots())));
 }
 
-// Cuckooing: to the next table; what lies there is inserted anew [acf §2.3]. The key that collided stays where it has come to: the
-// way back is the loop after which nothing is repaired [acf §3.1, Criterion 2]. Where that is the only way, as in a crowd of two
-// tables that is full to the last slot, the mistake stays.
+// Cuckooing: to the next table; what lies there is inserted anew [acf §2.3]. The key that collided
+// stays where it has come to: the way back is the loop after which nothing is repaired [acf §3.1,
+// Criterion 2]. Where that is the only way, as in a crowd of two tables that is full to the last
+// slot, the mistake stays.
 result<core::way> core::move_on(std::uint64_t slot, plan& in, slot_source& remote) {
     element moved = *std::exchange(in.find(slot)->after, std::nullopt);
     const unsigned table = (place_of(slot).table + 1) % shape().tables;
@@ -86,7 +89,8 @@ result<core::way> core::move_on(std::uint64_t slot, plan& in, slot_source& remot
     return search(displaced, in, remote, victim);
 }
 
-// Cyclic: the next fingerprint of the same key in the same slot [acf §2.4]. R's slots do not change.
+// Cyclic: the next fingerprint of the same key in the same slot [acf §2.4]. R's slots do not
+// change.
 result<void> core::turn_selector(std::uint64_t slot, plan& in, slot_source& remote) {
     const auto held = occupant(slot, in, remote);
     if (!held) return held.error();

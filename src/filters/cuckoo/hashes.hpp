@@ -1,12 +1,14 @@
-// The hash functions of the cuckoo family, all drawn from a key's digest: `tables` places and as many fingerprints as a rule asks
-// for. New salts are new functions, so that a filter can choose again without knowing its keys' bytes.
+// The hash functions of the cuckoo family, all drawn from a key's digest: `tables` places and as
+// many fingerprints as a rule asks for. New salts are new functions, so that a filter can choose
+// again without knowing its keys' bytes.
 //
 //     digest ─ fold with salts 0, 1 ─→ where ─ mix(where + number) ─→ bin in table `number`        hl_0 .. hl_{k-1} [acf §2.1]
 //            └ fold with salts 2, 3 ─→ what ── mix(what + number) ──→ fingerprint `number`         hf(x, 0), hf(x, 1), …
 //
-// The digest is 128 keyed bits that nobody outside knows: whatever public function comes behind it, places and fingerprints are
-// as good as random to an adversary. Two keys share all of them if `where` or `what` agree, one pair in 2^64.
-// A fingerprint is never 0, which marks an empty slot: 2^bits - 1 values.
+// The digest is 128 keyed bits that nobody outside knows: whatever public function comes behind it,
+// places and fingerprints are as good as random to an adversary. Two keys share all of them if
+// `where` or `what` agree, one pair in 2^64. A fingerprint is never 0, which marks an empty slot:
+// 2^bits - 1 values.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Look-ups of one instruction set in filters of the cuckoo family. It matters for the hash; slots are plain words.
+// Look-ups of one instruction set in filters of the cuckoo family. It matters for the hash; slots
+// are plain words.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {

@@ -1,6 +1,8 @@
-// plan: what an operation is going to do to slots. Nothing is changed while it is made; core::commit carries it out.
+// plan: what an operation is going to do to slots. Nothing is changed while it is made;
+// core::commit carries it out.
 //
-// It remembers every slot that was read, so that no key is read twice, and shows each as it will be.
+// It remembers every slot that was read, so that no key is read twice, and shows each as it will
+// be.
 #pragma once
 
 #include <algorithm>

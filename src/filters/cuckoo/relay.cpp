@@ -1,9 +1,9 @@
-// New hash functions for all keys: when a search finds no way or a walk becomes too long, and for a filter that has lost sight of
-// its slots.
+// New hash functions for all keys: when a search finds no way or a walk becomes too long, and for a
+// filter that has lost sight of its slots.
 //
-// Two sequential reads of R. The first gives the digests, which are arranged in RAM (about 50 bytes a key meanwhile); the second gives
-// the keys, whose records go to slots of a new generation. Until all are written the filter works with the old one, and an error
-// leaves it there.
+// Two sequential reads of R. The first gives the digests, which are arranged in RAM (about 50 bytes
+// a key meanwhile); the second gives the keys, whose records go to slots of a new generation. Until
+// all are written the filter works with the old one, and an error leaves it there.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t nobody = ~std::uint64_t{0};
 constexpr std::uint64_t keys_of_a_part = 1024;
-// Below the threshold most hash functions will do, two tables of single slots at half load excepted (four in five there); a
-// small set may be unlucky more often, and is quickly tried again.
+// Below the threshold most hash functions will do, two tables of single slots at half load excepted
+// (four in five there); a small set may be unlucky more often, and is quickly tried again.
 constexpr unsigned attempts = 16, attempts_for_few = 64;
 constexpr std::size_t few_keys = 10'000;
 // For one key. Few keys are better off with other hash functions than with a long walk among them.
@@ -123,7 +123,8 @@ result<std::vector<digest>> core::digests(keys_from from, const element* more, s
     return all;
 }
 
-// One key after the other, each displacing whom it must, as chance will have it: in RAM a walk is faster than a search.
+// One key after the other, each displacing whom it must, as chance will have it: in RAM a walk is
+// faster than a search.
 bool core::place_all(std::span<const digest> keys, arrangement& made) {
     std::fill(made.owner.begin(), made.owner.end(), nobody);
     for (std::uint64_t next = 0; next < keys.size(); ++next) {
@@ -132,7 +133,8 @@ bool core::place_all(std::span<const digest> keys, arrangement& made) {
             if (moves == most_moves(keys.size())) return false;
             const essence key{keys[moved], made.under};
             std::uint64_t to = nobody;
-            // Any table first: a favourite would be full and the others empty, and later walks long.
+            // Any table first: a favourite would be full and the others empty, and later walks
+            // long.
             const auto favourite = static_cast<unsigned>(chance_.below(shape().tables));
             any_slot_of(key, favourite, [&](std::uint64_t slot) {
                 if (made.owner[slot] == nobody) to = slot;
@@ -168,8 +170,9 @@ std::optional<core::arrangement> core::arrange(std::span<const digest> keys) {
     return std::nullopt;
 }
 
-// A key that came meanwhile is passed over: whoever put it there is about to insert it, and waits. One that has gone meanwhile
-// keeps no slot. Keys with one digest may take each other's: no look-up can tell.
+// A key that came meanwhile is passed over: whoever put it there is about to insert it, and waits.
+// One that has gone meanwhile keeps no slot. Keys with one digest may take each other's: no look-up
+// can tell.
 result<void> core::write_generation(keys_from from, const element* more, arrangement& made, std::uint64_t generation,
                                     slot_source& remote) {
     std::vector<bool> written(made.slot_of.size(), false);
@@ -237,8 +240,8 @@ result<bool> core::relay(keys_from from, const element* more, slot_source& remot
         return remote.clear(in_remote(generation, 0), in_remote(generation, shape().slots() - 1));
     };
     if (const auto ready = clear(next); !ready) return ready.error();
-    // Gives room back, as far as R lets us, and must not fail what was done: what stays is in nobody's way, and goes when the
-    // generation is used again.
+    // Gives room back, as far as R lets us, and must not fail what was done: what stays is in
+    // nobody's way, and goes when the generation is used again.
     const auto let_go = [&](std::uint64_t generation) noexcept {
         try {
             (void)clear(generation);

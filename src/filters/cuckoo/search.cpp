@@ -1,7 +1,9 @@
-// The way to a free slot: breadth first over the keys that could make room, so that the fewest of them move.
+// The way to a free slot: breadth first over the keys that could make room, so that the fewest of
+// them move.
 //
-// One remote read for each key looked at; where its other bins are, and whether they have room, is local. While the walk of
-// [acf §2.2] moves what it meets, this moves nothing before it knows the end: a victim cannot be lost.
+// One remote read for each key looked at; where its other bins are, and whether they have room, is
+// local. While the walk of [acf §2.2] moves what it meets, this moves nothing before it knows the
+// end: a victim cannot be lost.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -11,8 +13,8 @@
 namespace genista::cuckoo {
 namespace {
 
-// At 95 % load a key has room in one of three other tables with probability 0.14, so that so many in a row without any room is
-// what happens in tables that have none.
+// At 95 % load a key has room in one of three other tables with probability 0.14, so that so many
+// in a row without any room is what happens in tables that have none.
 constexpr std::size_t most_reads = 400;
 
 struct step_of_search {

@@ -20,9 +20,9 @@ double poisson_tail(double mean, unsigned least) noexcept {
     return 1 - below;
 }
 
-// Where random tables stop having room for all keys: with x the solution of k b = x Q(x, b) / Q(x, b + 1), Q the Poisson tail,
-// the load x / (k b Q(x, b)^(k-1)) is the threshold (Fountoulakis, Khosla, Panagiotou 2011). Two tables of single slots, the
-// classic case, have theirs at one half.
+// Where random tables stop having room for all keys: with x the solution of k b = x Q(x, b) / Q(x,
+// b + 1), Q the Poisson tail, the load x / (k b Q(x, b)^(k-1)) is the threshold (Fountoulakis,
+// Khosla, Panagiotou 2011). Two tables of single slots, the classic case, have theirs at one half.
 double threshold(unsigned tables, unsigned bin_slots) noexcept {
     if (tables == 2 && bin_slots == 1) return 0.5;
     const double wanted = tables * bin_slots;
@@ -45,7 +45,8 @@ std::uint64_t bins_for(const cuckoo_shape& shape, std::uint64_t capacity, double
     const auto least = [&](std::uint64_t keys) {
         return static_cast<std::uint64_t>(std::ceil(static_cast<double>(keys) / bin_keys));
     };
-    // Chance is unkind to small tables: what is likely for many keys is not for a handful. (Never fewer for more keys.)
+    // Chance is unkind to small tables: what is likely for many keys is not for a handful. (Never
+    // fewer for more keys.)
     constexpr std::uint64_t small = 64;
     return capacity < small ? std::min(least(capacity) + 2, least(small)) : least(capacity);
 }

@@ -1,4 +1,5 @@
-// How big a filter of the cuckoo family is made: bins for a load, fingerprints for a rate, and what cannot be.
+// How big a filter of the cuckoo family is made: bins for a load, fingerprints for a rate, and what
+// cannot be.
 #pragma once
 
 #include "genista/detail/filters/cuckoo/family.hpp"
@@ -12,7 +13,8 @@ inline constexpr unsigned least_fingerprint_bits = 2,
 inline constexpr double least_load = 0.01;
 inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 40;  // slot_source.hpp numbers them so
 
-// The load that tables of this shape can be filled to, with a little distance to where it becomes impossible.
+// The load that tables of this shape can be filled to, with a little distance to where it becomes
+// impossible.
 [[nodiscard]] double most_load(unsigned tables, unsigned bin_slots) noexcept;
 
 // Of one query at this load: one chance for each slot looked at.

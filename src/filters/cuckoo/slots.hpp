@@ -1,6 +1,8 @@
-// Slots of some bits each in shared words: one writer, any number of readers (lookup_state.hpp tells who may trust what).
+// Slots of some bits each in shared words: one writer, any number of readers (lookup_state.hpp
+// tells who may trust what).
 //
-// Loads acquire and stores release: whoever has seen a changed word also sees that the version had become odd before.
+// Loads acquire and stores release: whoever has seen a changed word also sees that the version had
+// become odd before.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Save and load. docs/format.md draws the sections. R's slots are not part of a snapshot: a loaded filter lays its keys anew
-// before it changes (family.hpp).
+// Save and load. docs/format.md draws the sections. R's slots are not part of a snapshot: a loaded
+// filter lays its keys anew before it changes (family.hpp).
 #include <algorithm>
 #include <cstring>
 

@@ -1,4 +1,5 @@
-// Buckets, their locks and versions. See absent_cells.hpp, whose argument the comments here refer to.
+// Buckets, their locks and versions. See absent_cells.hpp, whose argument the comments here refer
+// to.
 #include "genista/detail/filters/daisy_broom/absent_cells.hpp"
 
 #include <sys/mman.h>
@@ -36,7 +37,8 @@ unsigned any_of(unsigned count, std::uint64_t version, std::uint32_t cell) noexc
     return static_cast<unsigned>(scale(word ^ word << 29, count));
 }
 
-// From a page on it is mapped, so that pages can be given back and addresses kept (release). Zeros are an empty bucket.
+// From a page on it is mapped, so that pages can be given back and addresses kept (release). Zeros
+// are an empty bucket.
 constexpr std::uint64_t page = 4096;
 std::uint64_t mapped_bytes(std::uint64_t bytes) noexcept {
     return (bytes + page - 1) / page * page;
@@ -56,7 +58,8 @@ void give_back(void* at, std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-// A bucket held alone. Whatever happened to it, its version is another one afterwards, unless it was left().
+// A bucket held alone. Whatever happened to it, its version is another one afterwards, unless it
+// was left().
 class absent_cells::locked {
   public:
     explicit locked(bucket& of) noexcept : of_{of} {
@@ -160,7 +163,8 @@ result<absent_cells::ticket> absent_cells::draw(std::uint64_t position) noexcept
 bool absent_cells::exclude(const ticket& drawn) noexcept {
     locked held{table()[bucket_of(drawn.cell_)]};
     const bool there = held.find(low_half(drawn.cell_)) != cells_of_a_bucket;
-    // Asked under the lock: whoever gets it after release() has emptied the bucket sees that it was.
+    // Asked under the lock: whoever gets it after release() has emptied the bucket sees that it
+    // was.
     const bool valid = held.version() == drawn.version_ && !is_released();
     if (!valid || there) {
         held.leave_as_it_was();
@@ -188,7 +192,8 @@ void absent_cells::admit_all() noexcept {
     for (std::uint64_t i = 0; i < buckets_; ++i) size_.fetch_sub(locked{all[i]}.clear(), std::memory_order_relaxed);
 }
 
-// An admit that is inside a bucket while its page goes has found it empty and leaves it empty; an exclude does nothing.
+// An admit that is inside a bucket while its page goes has found it empty and leaves it empty; an
+// exclude does nothing.
 void absent_cells::release() noexcept {
     bucket* const all = table();
     if (all == nullptr || released_.exchange(true, std::memory_order_seq_cst)) return;

@@ -82,13 +82,15 @@ std::uint64_t daisy_broom_core::told_late_parts() const noexcept {
     return broom::bins_for(late_told());
 }
 
-// As many keys as the plan expects, or as have come, whatever is more. But we are told of puts, and a key that is nearly certain to be stored may be put
-// a million times: they count only as far as R can hold so many.
+// As many keys as the plan expects, or as have come, whatever is more. But we are told of puts, and
+// a key that is nearly certain to be stored may be put a million times: they count only as far as R
+// can hold so many.
 std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noexcept {
     const auto parts = static_cast<double>(seen.parts), found = static_cast<double>(seen.found);
     constexpr double surely = 4;  // deviations
     const double most = parts * (found + surely * std::sqrt(found) + 2 * surely);
-    // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us of, and the bins would not hold them.
+    // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us
+    // of, and the bins would not hold them.
     constexpr std::uint64_t too_many = 80;
     const double least = seen.found > too_many ? parts * found : 0;
     const double wanted = std::max(
@@ -96,7 +98,8 @@ std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noe
     return static_cast<std::uint64_t>(std::min(std::ceil(wanted), static_cast<double>(max_capacity)));
 }
 
-// The band is published empty, and only then does anybody read R to lay a range of it [deferred_band.hpp].
+// The band is published empty, and only then does anybody read R to lay a range of it
+// [deferred_band.hpp].
 result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
         const std::lock_guard only_one{opening_};

@@ -1,4 +1,5 @@
-// Snapshots of daisy_broom_filter: the broom filters of its bands as they save themselves, inside one envelope. docs/format.md draws it.
+// Snapshots of daisy_broom_filter: the broom filters of its bands as they save themselves, inside
+// one envelope. docs/format.md draws it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,7 +50,8 @@ result<daisy_plan> read_plan(const daisy_terms& terms, std::span<const std::byte
     return plan;
 }
 
-// Each band's broom filter, one after the other; their sizes are multiples of 64 as every snapshot's.
+// Each band's broom filter, one after the other; their sizes are multiples of 64 as every
+// snapshot's.
 result<std::vector<broom_filter>> read_brooms(std::span<const std::byte> bytes, std::span<const std::uint64_t> sizes,
                                               std::span<const daisy_band> bands, const hasher& hash) {
     std::vector<broom_filter> made;
@@ -117,7 +119,8 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
             if (const auto written = brooms_[i].save(brooms, store); !written) return written.error();
             sizes[i] = brooms.bytes().size() - before;
         }
-        // The list first, then the bits, then the band (deferred_band.hpp): what is laid by then has been read from R before.
+        // The list first, then the bits, then the band (deferred_band.hpp): what is laid by then
+        // has been read from R before.
         std::vector<std::uint32_t> words(cells_.saved_words());
         cells_.save(words);
         const deferred_band* const band = late();
@@ -151,7 +154,8 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
 
 result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<saved> {
-        // Version 1 knew no deferred band, the mark of version 2 hung on a logarithm; nobody has such files but whoever tried what was never released.
+        // Version 1 knew no deferred band, the mark of version 2 hung on a logarithm; nobody has
+        // such files but whoever tried what was never released.
         if (const auto any = open_snapshot(bytes);
             any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version < daisy_broom_version)
             return error::make(

@@ -1,9 +1,12 @@
-// arena: blocks of some words each, close to the words that they have: the memory under the sets of [ppr05 Lemma 4.1].
+// arena: blocks of some words each, close to the words that they have: the memory under the sets of
+// [ppr05 Lemma 4.1].
 //
-// Whoever owns a block keeps its address, and the block keeps its owner's number: so blocks can move. What is given back goes to a
-// list of blocks of that size, or is reused at once by whoever needs as many words. When more than one word in 2 log(all words), or in 24, lies
-// unused, all blocks are pushed together, a few with every allocation: no pause, and at no time a second copy. So what lies unused is a
-// share of O(1/log n), the o(B) of Theorem 1.1, for O(log n) words looked at with each that is allocated.
+// Whoever owns a block keeps its address, and the block keeps its owner's number: so blocks can
+// move. What is given back goes to a list of blocks of that size, or is reused at once by whoever
+// needs as many words. When more than one word in 2 log(all words), or in 24, lies unused, all
+// blocks are pushed together, a few with every allocation: no pause, and at no time a second copy.
+// So what lies unused is a share of O(1/log n), the o(B) of Theorem 1.1, for O(log n) words looked
+// at with each that is allocated.
 //
 //     [ block | dead | block | block |     gap     | block | dead | block ]
 //     0       pushed together        to            from          end          while it goes on; new blocks go to the gap
@@ -12,9 +15,11 @@
 //         live   0 | words, 10 bits | owner, 36 bits
 //         dead   1 | words, 10 bits | address of the next dead block of that size, 32 bits, 0: none
 //
-//   I1  From 1 to end (but for the gap) block follows upon block; what is left at the end of a piece (segmented_array.hpp), where a
-//       block does not fit, is a dead block. So everything can be walked.
-//   I2  The lists name dead blocks below `to` only (all of them, if nothing is being pushed together).
+//   I1  From 1 to end (but for the gap) block follows upon block; what is left at the end of a
+//       piece (segmented_array.hpp), where a block does not fit, is a dead block. So everything can
+//       be walked.
+//   I2  The lists name dead blocks below `to` only (all of them, if nothing is being pushed
+//       together).
 #pragma once
 
 #include <algorithm>
@@ -37,7 +42,8 @@ class arena {
     static constexpr std::uint64_t most_owners = std::uint64_t{1} << owner_bits;
     using address = std::uint32_t;  // in words; 0: no block
 
-    // Zero but for the header. 0: no memory, or no address. Blocks may have moved: `moved(owner, address)` says where to.
+    // Zero but for the header. 0: no memory, or no address. Blocks may have moved: `moved(owner,
+    // address)` says where to.
     template <class Moved>
     [[nodiscard]] address allocate(std::uint64_t words, std::uint64_t owner, Moved moved) noexcept {
         push_together(share() * words, moved);
@@ -65,7 +71,8 @@ class arena {
     static constexpr std::uint64_t slack = 64;  // words that are not worth it
     static constexpr std::size_t lists = 192;   // larger blocks are rare: they wait to be pushed over
 
-    // Of all words one in so many may lie unused; so many words are looked at for each that is allocated.
+    // Of all words one in so many may lie unused; so many words are looked at for each that is
+    // allocated.
     [[nodiscard]] std::uint64_t share() const noexcept {
         constexpr std::uint64_t least = 24;
         return std::max(least, 2 * static_cast<std::uint64_t>(std::bit_width(end_)));
@@ -81,7 +88,8 @@ class arena {
 
     [[nodiscard]] address take(std::uint64_t words, std::uint64_t owner) noexcept;
     [[nodiscard]] address lay(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept;
-    // The first place from `at` on where so many words lie in one piece; what is skipped is one dead block.
+    // The first place from `at` on where so many words lie in one piece; what is skipped is one
+    // dead block.
     [[nodiscard]] std::uint64_t skip_to_fit(std::uint64_t at, std::uint64_t words) noexcept;
 
     template <class Moved>

@@ -1,14 +1,16 @@
-// bin: some numbers below a limit, increasing, in about log(limit/count) + 2 bits each, in a block of words.
+// bin: some numbers below a limit, increasing, in about log(limit/count) + 2 bits each, in a block
+// of words.
 //
-// The code is Elias and Fano's: the low bits of each number are written out, the rest (its *upper* part) in unary. With as many
-// different upper parts as there are numbers, roughly, that is half a bit a number above log C(limit, count).
+// The code is Elias and Fano's: the low bits of each number are written out, the rest (its *upper*
+// part) in unary. With as many different upper parts as there are numbers, roughly, that is half a
+// bit a number above log C(limit, count).
 //
 //     block     [ arena's 47 bits | count, 10 bits | uppers →   ...   ← lows ]
 //     uppers    for every upper part a 1 for each number that has it, then a 0:  "110 0 10 0" = 0, 0, 2
 //     lows      the low bits of number i end i · low_bits below the block's end
 //
-// Uppers grow from below, lows from above: a number that comes or goes moves whole runs of bits by 1 and by low_bits, and a block
-// that has a word too few or too many is copied without decoding it.
+// Uppers grow from below, lows from above: a number that comes or goes moves whole runs of bits by
+// 1 and by low_bits, and a block that has a word too few or too many is copied without decoding it.
 #pragma once
 
 #include <algorithm>
@@ -76,15 +78,18 @@ class bin {
         std::uint64_t number = 0;
         bool is_there = false;
     };
-    // The first number from `least` on, if it is below least + range. If there is none: where `least` would be.
+    // The first number from `least` on, if it is below least + range. If there is none: where
+    // `least` would be.
     template <class Words>
     [[nodiscard]] found find(std::uint64_t least, std::uint64_t range) const noexcept;
-    // What find() says, one step after another: its plain twin, and for the rare cases that do not fit into a window.
+    // What find() says, one step after another: its plain twin, and for the rare cases that do not
+    // fit into a window.
     template <class Words>
     [[nodiscard]] found find_step_by_step(std::uint64_t least, std::uint64_t range) const noexcept;
 
-    // The few numbers of one upper part, seen at once: their low bits are the lanes of a word, the first number the highest. Looking takes
-    // no branch that chance decides: one that was mispredicted costs the next look-ups their head start, which is more than all of this.
+    // The few numbers of one upper part, seen at once: their low bits are the lanes of a word, the
+    // first number the highest. Looking takes no branch that chance decides: one that was
+    // mispredicted costs the next look-ups their head start, which is more than all of this.
     struct window {
         bool is_whole = false;     // else: it says nothing, and find_step_by_step has to answer
         place at{};                // of the first of them
@@ -105,14 +110,16 @@ class bin {
         }
         return ~unlike & tops & seen.inside;
     }
-    // Those that are smaller. (The subtraction borrows from no neighbour: every lane has a 1 on top.)
+    // Those that are smaller. (The subtraction borrows from no neighbour: every lane has a 1 on
+    // top.)
     [[nodiscard]] std::uint64_t smaller_lanes(const window& seen, std::uint64_t least) const noexcept {
         const std::uint64_t tops = code_.lane_tops, all = code_.low_of(least) * (tops >> (code_.low_bits - 1));
         const std::uint64_t borrows = ~((seen.lanes | tops) - (all & ~tops));
         return ((~seen.lanes & all) | (~(seen.lanes ^ all) & borrows)) & tops & seen.inside;
     }
 
-    // The block has a word for it. `where` is what find said of `least`, and the number is in the range that it looked at.
+    // The block has a word for it. `where` is what find said of `least`, and the number is in the
+    // range that it looked at.
     void insert(const found& where, std::uint64_t least, std::uint64_t number) noexcept;
     void erase(const place& where) noexcept;
     // To a number so near that none lies between the two.
@@ -157,14 +164,16 @@ class bin {
 
 template <class Words>
 [[gnu::always_inline]] inline bin::window bin::look(std::uint64_t least, std::uint64_t range) const noexcept {
-    // What is read lies in the first words_at_once + 1 words, and up to 64 bits below the lows, where the uppers are.
+    // What is read lies in the first words_at_once + 1 words, and up to 64 bits below the lows,
+    // where the uppers are.
     constexpr std::uint64_t words_at_once = 8;
     if (code_.lane_tops == 0 || words_.size() <= words_at_once ||
         (code_.low_of(least) + range - 1) >> code_.low_bits != 0) [[unlikely]]
         return {};
-    // The upper part begins behind 0 number `upper`, if the header is all 1s but for a 0 at its end. How many more 0s are wanted after each
-    // word: the last that is not negative says in which word it is, and without signs that is the smallest. Its lowest digit, base 8,
-    // is the number of words behind that one.
+    // The upper part begins behind 0 number `upper`, if the header is all 1s but for a 0 at its
+    // end. How many more 0s are wanted after each word: the last that is not negative says in which
+    // word it is, and without signs that is the smallest. Its lowest digit, base 8, is the number
+    // of words behind that one.
     constexpr std::uint64_t before = bits::low_mask(first_upper - 1), last = std::uint64_t{1} << (first_upper - 1);
     const std::uint64_t upper = least >> code_.low_bits, first = (words_[0] | before) & ~last;
     std::uint64_t wanted = 8 * upper + 7, best = wanted;

@@ -51,7 +51,8 @@ bool counted::insert(std::uint64_t x, std::uint64_t times) noexcept {
     if (times == 0) return true;
     const auto plan = bits::plan_addition(counter{sets_, x}, times);
     if (!plan) return false;
-    // Only digits that come into being need memory: they come first, and go again if there is none for one of them.
+    // Only digits that come into being need memory: they come first, and go again if there is none
+    // for one of them.
     for (const bits::counter_plan::change& each : *plan) {
         if (!plan->creates(each.position)) continue;
         const auto set = static_cast<unsigned>(each.position);
@@ -76,8 +77,9 @@ bool counted::insert(std::uint64_t x, std::uint64_t times) noexcept {
 }
 
 bool counted::erase(std::uint64_t x) noexcept {
-    // Nearly all stand at one, a plus and nothing above it, and then the plan would be to take this digit away. Without a plan it is one
-    // look-up less in the largest set, and no kilobyte of changes that are none: a quarter of the instructions of an erase.
+    // Nearly all stand at one, a plus and nothing above it, and then the plan would be to take this
+    // digit away. Without a plan it is one look-up less in the largest set, and no kilobyte of
+    // changes that are none: a quarter of the instructions of an erase.
     const sets::located lowest = sets_.locate(0, x);
     if (!lowest.where.is_there) return false;
     if (lowest.symbol() == plus && !sets_.find(1, x)) {

@@ -1,8 +1,9 @@
 // counted: a dynamic multiset of elements of [u] in B + o(B) + O(n) bits [ppr05 §4, Theorem 1.1].
 //
-// Every element has a redundant counter (bits/redundant_counter.hpp). Digit i of the counter of x is the symbol of x in set S_i: x_0,
-// x_1 or x_-1 in the text, "none" if x is not in S_i. Whether x is there at all is one look-up in S_1; a count c takes
-// O(1 + log c); going up and down changes O(1) sets, amortised.
+// Every element has a redundant counter (bits/redundant_counter.hpp). Digit i of the counter of x
+// is the symbol of x in set S_i: x_0, x_1 or x_-1 in the text, "none" if x is not in S_i. Whether x
+// is there at all is one look-up in S_1; a count c takes O(1 + log c); going up and down changes
+// O(1) sets, amortised.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ class counted {
     [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept { return bits::value_of(counter{sets_, x}); }
     // False: no memory, and nothing has changed.
     [[nodiscard]] bool insert(std::uint64_t x) noexcept;
-    // So often at once, in O(1 + log times), amortised. False: no memory, or beyond `most_size` or what a counter holds (2^62 - 1);
-    // nothing has changed.
+    // So often at once, in O(1 + log times), amortised. False: no memory, or beyond `most_size` or
+    // what a counter holds (2^62 - 1); nothing has changed.
     [[nodiscard]] bool insert(std::uint64_t x, std::uint64_t times) noexcept;
     // False: x is not there, and nothing has changed.
     [[nodiscard]] bool erase(std::uint64_t x) noexcept;

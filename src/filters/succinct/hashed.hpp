@@ -1,8 +1,10 @@
-// hashed: the multiset of h(x) for the keys x, what the filters of [ppr05] that erase and count are made of [§2].
+// hashed: the multiset of h(x) for the keys x, what the filters of [ppr05] that erase and count are
+// made of [§2].
 //
-// h is drawn from a universal family into [u], so that an absent key meets a given key with probability at most 1/u, and one of n keys with
-// at most n/u. The key of 64 bits that it takes is the digest's position (two keys share one once in 2^61 pairs); (a, b) of
-// h come out of the hash key, so that a snapshot has them, too.
+// h is drawn from a universal family into [u], so that an absent key meets a given key with
+// probability at most 1/u, and one of n keys with at most n/u. The key of 64 bits that it takes is
+// the digest's position (two keys share one once in 2^61 pairs); (a, b) of h come out of the hash
+// key, so that a snapshot has them, too.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,15 @@
-// probe: what a look-up in the first set of a collection reads (sets.hpp), as plain numbers and pointers.
+// probe: what a look-up in the first set of a collection reads (sets.hpp), as plain numbers and
+// pointers.
 //
-// Whether an element is there at all is asked of S_1, and asked most. So the collection keeps the way to its bins at hand, made anew
-// after every change: a look-up that is compiled for the processor (lookup_kernels.inl) finds everything here. In steps, with time between
-// them for the lines that each asks for:
+// Whether an element is there at all is asked of S_1, and asked most. So the collection keeps the
+// way to its bins at hand, made anew after every change: a look-up that is compiled for the
+// processor (lookup_kernels.inl) finds everything here. In steps, with time between them for the
+// lines that each asks for:
 //
 //     x ── aim ──→ place of an address ── fetch ──→ block ── fetch_lows ──→ where its low bits will be ── holds ──→ bool
 //
-// There is no empty case: before anything is inserted it points to an address that is none, and a block that holds nothing.
+// There is no empty case: before anything is inserted it points to an address that is none, and a
+// block that holds nothing.
 #pragma once
 
 #include <array>
@@ -53,7 +56,8 @@ struct probe {
         return {x, &by, addresses.at(x & by.mask), nullptr};
     }
     [[gnu::always_inline]] void fetch(target& who) const noexcept { who.block = words.at(*who.at); }
-    // Numbers are spread evenly, so that one can guess. Only to ask for the line: before the block, if it is the one that holds nothing.
+    // Numbers are spread evenly, so that one can guess. Only to ask for the line: before the block,
+    // if it is the one that holds nothing.
     [[gnu::always_inline, nodiscard]] static const void* lows_of(const target& who, std::uint64_t symbols) noexcept {
         const bin_code& code = who.by->code;
         const std::uint64_t header = *who.block, upper = symbols * (who.x >> who.by->level) >> code.low_bits;

@@ -44,7 +44,8 @@ std::uint64_t sets::allocated_bytes() const noexcept {
     return sum;
 }
 
-// ---- look-ups ---------------------------------------------------------------------------------------------------------
+// ---- look-ups
+// ---------------------------------------------------------------------------------------------------------
 
 sets::located sets::locate(const one& in, std::uint64_t x) const noexcept {
     located here;
@@ -82,7 +83,8 @@ void sets::look_again() noexcept {
     if (const segmented_array<std::uint64_t>& words = words_.words(); words.room() > 0) first_.words = {words.pieces()};
 }
 
-// ---- changes ----------------------------------------------------------------------------------------------------------
+// ---- changes
+// ----------------------------------------------------------------------------------------------------------
 
 arena::address sets::allocate(std::uint64_t words, unsigned set, std::uint64_t b) noexcept {
     if (words > arena::most_words) return 0;
@@ -157,7 +159,8 @@ void sets::erase(unsigned set, const located& here) noexcept {
     look_again();
 }
 
-// ---- bins -------------------------------------------------------------------------------------------------------------
+// ---- bins
+// -------------------------------------------------------------------------------------------------------------
 
 std::span<const std::uint64_t> sets::numbers_in(unsigned set, std::uint64_t b,
                                                 std::span<std::uint64_t> out) const noexcept {
@@ -178,8 +181,9 @@ std::optional<arena::address> sets::write_block(std::span<const std::uint64_t> n
     return at;
 }
 
-// While a new block is made, others may move, and their owners are told: so a new block has either an owner who has no other, or is
-// the last that is made. Whoever is not split or merged for lack of memory is so later: bins are larger or smaller meanwhile, and that is all.
+// While a new block is made, others may move, and their owners are told: so a new block has either
+// an owner who has no other, or is the last that is made. Whoever is not split or merged for lack
+// of memory is so later: bins are larger or smaller meanwhile, and that is all.
 
 void sets::split_one(unsigned set) noexcept {
     one& in = all_[set];

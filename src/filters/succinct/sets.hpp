@@ -1,22 +1,26 @@
-// sets: a collection of dynamic sets S_1, S_2, … of elements of [u], each with one of a few *symbols*, in one memory [ppr05 Lemma 4.1].
+// sets: a collection of dynamic sets S_1, S_2, … of elements of [u], each with one of a few
+// *symbols*, in one memory [ppr05 Lemma 4.1].
 //
-// The text takes the dynamic dictionary of Raman and Rao, which it does not describe. This one is our choice; what it shares with
-// theirs is quotienting and extendable arrays. A set has bins, about `keys_a_bin` elements to a bin. An element's bin is the low bits of x;
-// the bin holds what is left of x, and the symbol, as one number below symbols · ⌈u/bins⌉:
+// The text takes the dynamic dictionary of Raman and Rao, which it does not describe. This one is
+// our choice; what it shares with theirs is quotienting and extendable arrays. A set has bins,
+// about `keys_a_bin` elements to a bin. An element's bin is the low bits of x; the bin holds what
+// is left of x, and the symbol, as one number below symbols · ⌈u/bins⌉:
 //
 //     x      [ quotient = x / 2^level | bin = x mod 2^level ]          number = symbols · quotient + symbol
 //
-// coded in about log(symbols · u/n) + 2 bits (bin.hpp), in a block of exactly as many words as it needs (arena.hpp). So a set of n
-// elements takes log C(symbols · u, n) + O(n) bits: 0.5 a key for the code, (32 + 57 + 32)/keys_a_bin for address, header and the
-// last word's rest; and of all words one in 2 log(words) for blocks that wait to be reused, up to twice as many while they are pushed
-// together.
+// coded in about log(symbols · u/n) + 2 bits (bin.hpp), in a block of exactly as many words as it
+// needs (arena.hpp). So a set of n elements takes log C(symbols · u, n) + O(n) bits: 0.5 a key for
+// the code, (32 + 57 + 32)/keys_a_bin for address, header and the last word's rest; and of all
+// words one in 2 log(words) for blocks that wait to be reused, up to twice as many while they are
+// pushed together.
 //
-// The bins grow by one at a time, as in linear hashing: bin i is split into i and i + 2^level by the next bit of x, i = 0, 1, 2, …,
-// and merged in the opposite order. Nothing is ever copied as a whole: beyond a bin, some blocks that are pushed together and 4 KiB
-// (segmented_array.hpp) no call copies anything.
+// The bins grow by one at a time, as in linear hashing: bin i is split into i and i + 2^level by
+// the next bit of x, i = 0, 1, 2, …, and merged in the opposite order. Nothing is ever copied as a
+// whole: beyond a bin, some blocks that are pushed together and 4 KiB (segmented_array.hpp) no call
+// copies anything.
 //
-// Membership takes constant time: one address, one block. x should look random in its low bits: owners hash or permute first.
-// Nobody may change it while others look.
+// Membership takes constant time: one address, one block. x should look random in its low bits:
+// owners hash or permute first. Nobody may change it while others look.
 #pragma once
 
 #include <array>
@@ -55,13 +59,15 @@ class sets {
     // The first set, for look-ups by the step; until the next change.
     [[nodiscard]] const probe& first() const noexcept { return first_; }
 
-    // full: no memory (or a bin beyond what it can hold, which needs an x that does not look random). Nothing changes unless inserted.
+    // full: no memory (or a bin beyond what it can hold, which needs an x that does not look
+    // random). Nothing changes unless inserted.
     [[nodiscard]] insert_outcome insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
     // The element is in the set; neither can fail.
     void change(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
     void erase(unsigned set, std::uint64_t x) noexcept { erase(set, locate(set, x)); }
 
-    // Where an element is or would be, until the next change: for whoever looks first and erases then, without looking twice.
+    // Where an element is or would be, until the next change: for whoever looks first and erases
+    // then, without looking twice.
     struct located {
         std::uint64_t b = 0;
         unsigned level = 0;
@@ -98,7 +104,8 @@ class sets {
         }
     }
 
-    // The blocks of all bins of all sets, one after another, and from such words a collection: they may be anything.
+    // The blocks of all bins of all sets, one after another, and from such words a collection: they
+    // may be anything.
     struct extent {
         std::uint64_t bins = 0, size = 0;
     };

@@ -57,7 +57,8 @@ namespace genista::succinct {
     return counted::from_digits(*std::move(digits));
 }
 
-// ---- a dictionary that is a file of its own: the hash key and the sets, nothing else ----------------------------------------------
+// ---- a dictionary that is a file of its own: the hash key and the sets, nothing else
+// ----------------------------------------------
 
 inline constexpr std::uint16_t dictionary_version = 1;
 

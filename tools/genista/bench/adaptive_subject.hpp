@@ -1,7 +1,8 @@
-// adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in RAM, with slots beside it
-// if the filter needs them (subject_remote.hpp); what is spent inside R is taken off the clock (clocked_map.hpp). A filter without an
-// erase has neither that figure nor a mix; one that lays all keys anew after n queries pays for that in "adapt", for the look-ups before
-// it were more.
+// adaptive_subject: a filter that works beside a remote map, as a subject. R is a sorted array in
+// RAM, with slots beside it if the filter needs them (subject_remote.hpp); what is spent inside R
+// is taken off the clock (clocked_map.hpp). A filter without an erase has neither that figure nor a
+// mix; one that lays all keys anew after n queries pays for that in "adapt", for the look-ups
+// before it were more.
 #pragma once
 
 #include <cassert>
@@ -71,8 +72,8 @@ class adaptive_subject final : public subject_of<Filter> {
     }
 
     [[nodiscard]] bool many_writers() const noexcept override { return true; }
-    // Here the store commits each key when its turn has come, on R's time: committed ahead, the keys would be members
-    // that the filter does not know yet.
+    // Here the store commits each key when its turn has come, on R's time: committed ahead, the
+    // keys would be members that the filter does not know yet.
     [[nodiscard]] update_counts mixed(const mixed_work& work) override {
         const auto commit_and_insert = [this](std::uint64_t key) {
             remote_->clock().timed([&] { return remote_->store().put_all(filter_->hash(), {&key, 1}); });
@@ -156,7 +157,8 @@ class adaptive_subject final : public subject_of<Filter> {
     }
     [[nodiscard]] bool erase_one([[maybe_unused]] std::uint64_t key) {
         assert(can_erase());  // or a caller's bug
-        // As the local filters' erase does where the filter can be told: whoever erases knows that the key was stored.
+        // As the local filters' erase does where the filter can be told: whoever erases knows that
+        // the key was stored.
         const auto outcome = [&]() -> result<erase_outcome> {
             if constexpr (takes_batches)
                 return filter_->erase(key, remote_->remote(), assume_present);

@@ -1,5 +1,6 @@
-// A filter that is built from all its keys at once, as a subject: inserts collect them, and the last one is followed by the build, on one
-// thread. Both are on the clock, so that "insert" is what a key costs.
+// A filter that is built from all its keys at once, as a subject: inserts collect them, and the
+// last one is followed by the build, on one thread. Both are on the clock, so that "insert" is what
+// a key costs.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace genista::tool::bench {
 
-// Options come from filter_options by way of the registry; Filter::build(options, keys, values) with no values: a set.
+// Options come from filter_options by way of the registry; Filter::build(options, keys, values)
+// with no values: a set.
 template <membership_filter Filter, class Options>
 class built_subject final : public subject_of<Filter> {
   public:

@@ -1,7 +1,8 @@
 // Churn: what a filter looks like after a long life.
 //
-// A twin is filled as its filter was, and then keys are replaced: one of the present keys, drawn at random, goes, and one
-// that was never seen before comes, again and again. All twins of a run live through the same replacements.
+// A twin is filled as its filter was, and then keys are replaced: one of the present keys, drawn at
+// random, goes, and one that was never seen before comes, again and again. All twins of a run live
+// through the same replacements.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@ namespace genista::tool::bench {
 
 inline constexpr std::string_view twin_suffix = "+churn";
 
-// Fills the twins, replaces keys, and asks every twin for every key that it holds in the end. Returns `sample` of these,
-// drawn at random with replacement. `into` has one entry a twin; `tick` gets the share that is done.
+// Fills the twins, replaces keys, and asks every twin for every key that it holds in the end.
+// Returns `sample` of these, drawn at random with replacement. `into` has one entry a twin; `tick`
+// gets the share that is done.
 [[nodiscard]] result<std::vector<std::uint64_t>> live_through(const plan& what, const key_source& keys,
                                                               std::span<const std::unique_ptr<subject>> twins,
                                                               std::size_t sample, std::span<figures> into,

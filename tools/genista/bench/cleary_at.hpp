@@ -1,4 +1,5 @@
-// cleary_filter at another load than its default, as a filter with a name of its own: for curves over the load within one run.
+// cleary_filter at another load than its default, as a filter with a name of its own: for curves
+// over the load within one run.
 #pragma once
 
 #include <string_view>

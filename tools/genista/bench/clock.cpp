@@ -25,8 +25,8 @@ slice_result run_slice(const reader& of, lookup_loop loop, std::span<const std::
 
 }  // namespace
 
-// Starting a thread takes longer than many look-ups, so all of them wait at a gate until the last one is there. If the
-// system refuses a thread, the others are sent home and the caller told.
+// Starting a thread takes longer than many look-ups, so all of them wait at a gate until the last
+// one is there. If the system refuses a thread, the others are sent home and the caller told.
 void run_team(std::size_t threads, const std::function<void(std::size_t)>& work) {
     if (threads == 1) return work(0);
     enum : int { closed, open, cancelled };

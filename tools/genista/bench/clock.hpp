@@ -1,4 +1,5 @@
-// The clock: nanoseconds a look-up, on one thread or on several at once, and teams of threads that start together.
+// The clock: nanoseconds a look-up, on one thread or on several at once, and teams of threads that
+// start together.
 #pragma once
 
 #include <chrono>
@@ -27,8 +28,8 @@ template <class Call>
     return all - (each.remote_time() - remote_before);
 }
 
-// work(0) … work(threads - 1), begun together; a single one on the caller's thread. Throws if the system refuses a thread,
-// and then none has worked.
+// work(0) … work(threads - 1), begun together; a single one on the caller's thread. Throws if the
+// system refuses a thread, and then none has worked.
 void run_team(std::size_t threads, const std::function<void(std::size_t)>& work);
 
 struct timed_lookups {
@@ -38,8 +39,9 @@ struct timed_lookups {
 
 using lookup_loop = std::uint64_t (reader::*)(std::span<const std::uint64_t>) const;
 
-// Each of `threads` runs the loop over its own slice of the keys; keys.size() is a multiple of `threads`. With perfect
-// scaling the ns stay what they are for one thread; together they do `threads` / ns look-ups a nanosecond.
+// Each of `threads` runs the loop over its own slice of the keys; keys.size() is a multiple of
+// `threads`. With perfect scaling the ns stay what they are for one thread; together they do
+// `threads` / ns look-ups a nanosecond.
 [[nodiscard]] timed_lookups time_lookups(const reader& of, lookup_loop loop, std::span<const std::uint64_t> keys,
                                          std::size_t threads);
 

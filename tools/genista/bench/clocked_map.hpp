@@ -1,9 +1,9 @@
-// clocked_map: any R with a meter around it: how long this thread has been inside R, and how many ranges it has read there.
-// clocked_slots: the same for slots, single reads counted apart.
+// clocked_map: any R with a meter around it: how long this thread has been inside R, and how many
+// ranges it has read there. clocked_slots: the same for slots, single reads counted apart.
 //
-// The bench takes that time off, so that what is left is the filter's own, whatever the store behind it will be. The
-// meter is one a thread, not one a map: threads that work at once do not count, or wait for, each other, and a caller
-// takes differences.
+// The bench takes that time off, so that what is left is the filter's own, whatever the store
+// behind it will be. The meter is one a thread, not one a map: threads that work at once do not
+// count, or wait for, each other, and a caller takes differences.
 #pragma once
 
 #include <algorithm>
@@ -34,8 +34,9 @@ struct remote_meter {
     }
 };
 
-// What reading the clock twice costs beyond what the two readings show: the least of some attempts, so that nothing of the
-// filter's is ever taken off. 20 to 40 ns, and an update pays it two or three times.
+// What reading the clock twice costs beyond what the two readings show: the least of some attempts,
+// so that nothing of the filter's is ever taken off. 20 to 40 ns, and an update pays it two or
+// three times.
 [[nodiscard]] inline std::chrono::steady_clock::duration clock_toll() {
     using std::chrono::steady_clock;
     static const steady_clock::duration least = [] {
@@ -86,8 +87,8 @@ class clocked_map {
     result<bool> contains(const digest& where, key_view key) {
         return clock_.timed([&] { return inner_.contains(where, key); });
     }
-    // Visits are the filter's work, the walk is R's: the records are copied out first, on R's time, to memory that is
-    // used again and again and so disturbs the filter's cache little.
+    // Visits are the filter's work, the walk is R's: the records are copied out first, on R's time,
+    // to memory that is used again and again and so disturbs the filter's cache little.
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
         static thread_local std::vector<record> seen;
@@ -119,7 +120,8 @@ class clocked_map {
     const remote_clock clock_;
 };
 
-// For keys of eight bytes. What a filter does with a key is the filter's work: keys are copied out first.
+// For keys of eight bytes. What a filter does with a key is the filter's work: keys are copied out
+// first.
 template <slot_map Slots>
 class clocked_slots {
   public:

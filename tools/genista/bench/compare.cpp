@@ -1,4 +1,5 @@
-// Reading reports and dividing them. See compare.hpp. A report is a file from outside: nothing in it is taken for granted.
+// Reading reports and dividing them. See compare.hpp. A report is a file from outside: nothing in
+// it is taken for granted.
 #include "bench/compare.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // Two runs side by side: what became faster or slower, apart from the machine.
 //
-// Figures are matched by size, filter, threads and operation, and divided: new / old, medians both. A second ratio
-// divides each by the floor of its own run first: a machine that is slower today slows the floor too, and only what is
-// left is the filter's.
+// Figures are matched by size, filter, threads and operation, and divided: new / old, medians both.
+// A second ratio divides each by the floor of its own run first: a machine that is slower today
+// slows the floor too, and only what is left is the filter's.
 #pragma once
 
 #include <cstdint>

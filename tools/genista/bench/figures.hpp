@@ -1,4 +1,5 @@
-// The figures of one filter: samples of every operation, the measured rate, and what went wrong, if anything did.
+// The figures of one filter: samples of every operation, the measured rate, and what went wrong, if
+// anything did.
 #pragma once
 
 #include <array>
@@ -73,8 +74,8 @@ struct figures {
     std::uint64_t false_positives = 0;
     lab::interval fpr_interval{};
 
-    // Of a twin that was churned beside a remote map: range reads there, an insert or erase; and reads of single slots, where
-    // the filter has such.
+    // Of a twin that was churned beside a remote map: range reads there, an insert or erase; and
+    // reads of single slots, where the filter has such.
     std::optional<double> range_reads_per_update;
     std::optional<double> slot_reads_per_update;
 
@@ -105,7 +106,8 @@ struct floor_samples {
     samples each;
     samples batch;
 
-    // What a figure is divided by. An update has no floor of its own; it too fetches one line at least.
+    // What a figure is divided by. An update has no floor of its own; it too fetches one line at
+    // least.
     [[nodiscard]] const samples& under(operation what) const { return in_batches(what) ? batch : each; }
 };
 

@@ -1,7 +1,8 @@
-// The timed loops, once for every filter: any type with the vocabulary of filters/filter.hpp becomes a subject.
+// The timed loops, once for every filter: any type with the vocabulary of filters/filter.hpp
+// becomes a subject.
 //
-// The loops are what a careful user would write: independent look-ups one after another, so that a processor overlaps
-// their cache misses by itself, and batches of batch_size keys.
+// The loops are what a careful user would write: independent look-ups one after another, so that a
+// processor overlaps their cache misses by itself, and batches of batch_size keys.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,8 @@ std::uint64_t count_batch_in(const Filter& filter, std::span<const std::uint64_t
     return positives;
 }
 
-// lookup(key) -> bool, insert(key) -> bool (not refused), erase(key) -> bool (found), mixed as mixed_work says.
+// lookup(key) -> bool, insert(key) -> bool (not refused), erase(key) -> bool (found), mixed as
+// mixed_work says.
 template <class Lookup, class Insert, class Erase>
 update_counts run_mixed(const mixed_work& work, const Lookup& lookup, const Insert& insert, const Erase& erase) {
     update_counts counts;

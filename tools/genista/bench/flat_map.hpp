@@ -1,14 +1,18 @@
-// flat_map: R for a run of the bench, which knows all its keys beforehand: one sorted array, and one bit a record that says
-// whether it is live. At 10^8 keys the tree of memory_map.hpp takes minutes to fill and a third more memory.
+// flat_map: R for a run of the bench, which knows all its keys beforehand: one sorted array, and
+// one bit a record that says whether it is live. At 10^8 keys the tree of memory_map.hpp takes
+// minutes to fill and a third more memory.
 //
-//     records   [ digest 16 | key 8 ]  in the order of remote.hpp, never moved, shared by all maps of a run
-//     starts    the first record of each of n/32 equal stretches of positions: where a search begins
+//     records   [ digest 16 | key 8 ]  in the order of remote.hpp, never moved, shared by all maps
+//                                      of a run
+//     starts    the first record of each of n/32 equal stretches of positions: where a search
+//               begins
 //     live      n bits, one set of them a map
 //
-// Positions are uniform, so a stretch holds 32 records or so. (Aiming at record position * n / 2^64 and walking needs no
-// `starts`, but the aim is off by up to √n/2 records: 5,000 of them at 10^8.)
+// Positions are uniform, so a stretch holds 32 records or so. (Aiming at record position * n / 2^64
+// and walking needs no `starts`, but the aim is off by up to √n/2 records: 5,000 of them at 10^8.)
 //
-// This file includes nothing of the tool's, so that a test of its own can hold it against memory_map.
+// This file includes nothing of the tool's, so that a test of its own can hold it against
+// memory_map.
 #pragma once
 
 #include <algorithm>
@@ -55,10 +59,12 @@ static_assert(sizeof(flat_record) == 24);
     return std::bit_cast<std::array<std::byte, 8>>(key);
 }
 
-// All keys that R may ever hold in a run, sorted. Immutable once made: any number of maps and threads share it.
+// All keys that R may ever hold in a run, sorted. Immutable once made: any number of maps and
+// threads share it.
 class flat_records {
   public:
-    // Writes keys first, first + 1, … of the run. Called from several threads, twice for each key; keys are distinct.
+    // Writes keys first, first + 1, … of the run. Called from several threads, twice for each key;
+    // keys are distinct.
     using key_filler = std::function<void(std::uint64_t first, std::span<std::uint64_t> out)>;
 
     [[nodiscard]] static result<flat_records> make(const hasher& hash, std::uint64_t count, const key_filler& fill,
@@ -116,7 +122,8 @@ class flat_records {
     std::vector<std::uint64_t> starts_;
 };
 
-// A view of the records with liveness of its own. Models remote_map; all calls may come from many threads at once.
+// A view of the records with liveness of its own. Models remote_map; all calls may come from many
+// threads at once.
 class flat_map {
   public:
     // May throw std::bad_alloc, for one bit a record. Nothing is live.
@@ -148,7 +155,8 @@ class flat_map {
         if (first > last) return {};
         const flat_records& all = *records_;
         for (std::uint64_t i = all.first_from(first); i < all.size() && all[i].at.position <= last; ++i) {
-            // Dead records are passed over a word at a time: a map may announce many more keys than are live.
+            // Dead records are passed over a word at a time: a map may announce many more keys than
+            // are live.
             const std::uint64_t rest = live_[i / 64].load() >> (i % 64);
             if (rest == 0) {
                 i |= 63;
@@ -200,8 +208,9 @@ inline result<flat_records> flat_records::make(const hasher& hash, std::uint64_t
     return made;
 }
 
-// One pass of a radix sort, by bucket; then each bucket is short enough for std::sort. The keys are made and hashed twice,
-// once to count and once to place them: cheaper than a second array, which is what the memory limit forbids.
+// One pass of a radix sort, by bucket; then each bucket is short enough for std::sort. The keys are
+// made and hashed twice, once to count and once to place them: cheaper than a second array, which
+// is what the memory limit forbids.
 inline void flat_records::fill_and_sort(const hasher& hash, const key_filler& fill, std::size_t threads) {
     auto* const out = reinterpret_cast<flat_record*>(memory_.data());
     std::vector<std::vector<std::uint64_t>> places(threads, std::vector<std::uint64_t>(starts_.size()));

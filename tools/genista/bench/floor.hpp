@@ -1,8 +1,8 @@
 // The floor under every look-up: hash the key, fetch one random cache line, look at one bit of it.
 //
-// No filter that leaves the processor's caches can be faster, so times are read as multiples of it. Its array is as
-// large as the smallest filter of the run, the strictest floor for all of them, and the same loops time it in the same
-// rounds.
+// No filter that leaves the processor's caches can be faster, so times are read as multiples of it.
+// Its array is as large as the smallest filter of the run, the strictest floor for all of them, and
+// the same loops time it in the same rounds.
 #pragma once
 
 #include <cstdint>

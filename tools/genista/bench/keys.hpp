@@ -1,9 +1,11 @@
 // The keys of a run: distinct 64-bit integers without a set to remember them.
 //
-// A key is a fixed bijection of a counter, so different counters are different keys. Each use has its own stretch of
-// counters, and a stored key can never turn up among the absent ones, at 10^8 keys as at 10:
+// A key is a fixed bijection of a counter, so different counters are different keys. Each use has
+// its own stretch of counters, and a stored key can never turn up among the absent ones, at 10^8
+// keys as at 10:
 //
-//     0 ....... 2^40 ............ 2·2^40 .............. 3·2^40 .............. 4·2^40 .............. 5·2^40
+//     0 ....... 2^40 ............ 2·2^40 .............. 3·2^40 .............. 4·2^40 ..............
+//     5·2^40
 //     [ stored  | absent, timed   | absent, for rates   | inserted by mixes   | inserted by churn   |
 #pragma once
 
@@ -38,12 +40,14 @@ class key_source {
         for (std::size_t i = 0; i < out.size(); ++i) out[i] = (*this)(use, first + i);
     }
 
-    // Chance without state: the i-th number below `below` of a stream. Streams have nothing to do with each other.
+    // Chance without state: the i-th number below `below` of a stream. Streams have nothing to do
+    // with each other.
     [[nodiscard]] std::uint64_t chance(std::uint64_t stream, std::uint64_t i, std::uint64_t below) const noexcept {
         return scale(mix(mix(after_ ^ ~stream) + i), below);
     }
 
-    // `count` stored keys among `keys`, drawn at random with replacement, so that the order of insertion is no help.
+    // `count` stored keys among `keys`, drawn at random with replacement, so that the order of
+    // insertion is no help.
     [[nodiscard]] std::vector<std::uint64_t> draw_stored(std::uint64_t keys, std::size_t count) const {
         std::vector<std::uint64_t> drawn(count);
         for (std::size_t i = 0; i < count; ++i) drawn[i] = (*this)(key_use::stored, scale(mix(after_ + i), keys));
@@ -59,7 +63,8 @@ class key_source {
     }
 
   private:
-    // The finaliser of splitmix64: xor-shifts and odd factors, each undoable, so the whole is a bijection.
+    // The finaliser of splitmix64: xor-shifts and odd factors, each undoable, so the whole is a
+    // bijection.
     static constexpr std::uint64_t mix(std::uint64_t x) noexcept {
         x += 0x9e3779b97f4a7c15;
         x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;

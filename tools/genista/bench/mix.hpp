@@ -1,8 +1,9 @@
 // The mix: look-ups and updates in one loop, on one thread or on several at once.
 //
-// A thread looks up present and absent keys in random order. In between it inserts keys that were never seen before and
-// erases the oldest of those it inserted itself, 2^14 inserts later, in turns. Room for these keys is made before the clock starts, by taking the
-// last of the stored keys out, so that the filter never holds more than it was made for; after it, all is put back:
+// A thread looks up present and absent keys in random order. In between it inserts keys that were
+// never seen before and erases the oldest of those it inserted itself, 2^14 inserts later, in
+// turns. Room for these keys is made before the clock starts, by taking the last of the stored keys
+// out, so that the filter never holds more than it was made for; after it, all is put back:
 //
 //     stored    [ 0 ............ asked for ............ | reserve: out while the clock runs ]
 //     mixed     [ thread 0: backlog, inserts | thread 1: backlog, inserts | … ]   a new stretch for every round and team
@@ -26,7 +27,8 @@ class mix {
     // True if the set is large enough and the filter can do it with so many threads.
     [[nodiscard]] bool suits(const subject& each, std::size_t team) const;
 
-    // One sample for plan::threads[team]: ns an operation of the slowest thread, its time in a remote map taken off.
+    // One sample for plan::threads[team]: ns an operation of the slowest thread, its time in a
+    // remote map taken off.
     void time(subject& each, std::uint64_t round, std::size_t team, figures& into) const;
 
   private:

@@ -25,7 +25,8 @@ struct plan {
 
     [[nodiscard]] std::uint64_t most_threads() const { return *std::max_element(threads.begin(), threads.end()); }
 
-    // A thread: as many as there are keys, at least 2^20 so that a round takes 10 ms even in cache, at most 2^22 a round.
+    // A thread: as many as there are keys, at least 2^20 so that a round takes 10 ms even in cache,
+    // at most 2^22 a round.
     [[nodiscard]] std::uint64_t lookups(std::uint64_t team) const {
         constexpr std::uint64_t least = std::uint64_t{1} << 20, most = std::uint64_t{1} << 22;
         return lookups_asked != 0 ? lookups_asked : std::clamp(keys, least, std::max(least, most / team));
@@ -37,7 +38,8 @@ struct plan {
         return most;
     }
 
-    // 10^4/ε trials show a rate 10 % too high with 99.9 % (docs/papers.md, "Rates"); the default stops at 10^8.
+    // 10^4/ε trials show a rate 10 % too high with 99.9 % (docs/papers.md, "Rates"); the default
+    // stops at 10^8.
     [[nodiscard]] std::uint64_t rate_queries() const {
         constexpr double limit = 1e8;
         if (rate_queries_asked != 0) return rate_queries_asked;
@@ -61,8 +63,9 @@ struct plan {
         return std::clamp<std::uint64_t>(enough / size, 1, 256);
     }
 
-    // Keys of its own that a thread of a mix has in the filter when the clock starts. It erases the oldest of them, so
-    // that many updates lie between a key's insert and its erase. 0, and no mix, where the set is too small for that.
+    // Keys of its own that a thread of a mix has in the filter when the clock starts. It erases the
+    // oldest of them, so that many updates lie between a key's insert and its erase. 0, and no mix,
+    // where the set is too small for that.
     [[nodiscard]] std::uint64_t mix_backlog(std::uint64_t team) const {
         return std::min(std::uint64_t{1} << 14, keys / (4 * team));
     }

@@ -1,4 +1,5 @@
-// Rates: how often an absent key is answered "maybe", and that no stored key is ever answered "absent".
+// Rates: how often an absent key is answered "maybe", and that no stored key is ever answered
+// "absent".
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace genista::tool::bench {
 
-// Asks `queries` keys that were never stored and never asked before; fills in the rate and its interval.
+// Asks `queries` keys that were never stored and never asked before; fills in the rate and its
+// interval.
 void measure_rate(const reader& of, const key_source& keys, std::uint64_t queries, figures& into);
 
 // Asks every stored key, and adds those answered "absent" to into.lost_keys.

@@ -22,10 +22,12 @@ struct size_report {
     [[nodiscard]] double bits_per_key(const figures& each) const {
         return static_cast<double>(each.stats.local_bytes) * 8 / static_cast<double>(what.keys);
     }
-    // Over log2(1/measured rate), the least any filter of that rate can have; unknown while no false positive was seen.
+    // Over log2(1/measured rate), the least any filter of that rate can have; unknown while no
+    // false positive was seen.
     [[nodiscard]] std::optional<double> bits_over_optimal(const figures& each) const;
 
-    // How many times as many operations a second plan::threads[team] do together as the first entry does, by medians.
+    // How many times as many operations a second plan::threads[team] do together as the first entry
+    // does, by medians.
     [[nodiscard]] std::optional<double> speedup(const samples& of_first, const samples& of_team,
                                                 std::size_t team) const;
 };
@@ -36,7 +38,8 @@ struct report {
     machine_facts machine{};
 };
 
-// Of the JSON document. 1, which had no such fields, was {"filters":[…],"floor":{…},"machine":{…}} for one size.
+// Of the JSON document. 1, which had no such fields, was {"filters":[…],"floor":{…},"machine":{…}}
+// for one size.
 inline constexpr std::string_view report_format = "genista bench";
 inline constexpr std::uint64_t report_version = 2;
 
@@ -44,8 +47,8 @@ inline constexpr std::uint64_t report_version = 2;
 // "90/10"
 [[nodiscard]] std::string mix_name(const plan& what);
 
-// {"format":…,"version":2,"sizes":[{"keys":…,"filters":[…],"floor":{…},…}],"machine":{…}}: the field names are a promise
-// to scripts.
+// {"format":…,"version":2,"sizes":[{"keys":…,"filters":[…],"floor":{…},…}],"machine":{…}}: the
+// field names are a promise to scripts.
 [[nodiscard]] nlohmann::ordered_json to_json(const report& run);
 
 [[nodiscard]] std::string to_text(const report& run);

@@ -1,4 +1,5 @@
-// The tables: for each size rates and bits, look-ups, updates, and ratios of medians. See report.hpp.
+// The tables: for each size rates and bits, look-ups, updates, and ratios of medians. See
+// report.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +48,8 @@ std::string rate_table(const size_report& size) {
     return page.text();
 }
 
-// A first column with this title and, where threads differ, one that counts them; then the others, to the right.
+// A first column with this title and, where threads differ, one that counts them; then the others,
+// to the right.
 table table_of(const size_report& size, const std::string& title, std::span<const operation> operations) {
     std::vector<table::column> columns{{title}};
     if (several_teams(size)) columns.push_back({"threads", align::right});
@@ -106,7 +108,8 @@ std::string update_table(const size_report& size) {
     return page.text();
 }
 
-// Medians divided by those that `below` gives for the same operation and threads; rows without any are left out.
+// Medians divided by those that `below` gives for the same operation and threads; rows without any
+// are left out.
 using divisor = std::function<std::optional<double>(operation, std::size_t team)>;
 
 std::string ratio_table(const size_report& size, std::string_view divided_by, const divisor& below) {

@@ -1,15 +1,19 @@
-// The rounds: every operation of every filter, timed in turns, so that noise hits all of them alike.
+// The rounds: every operation of every filter, timed in turns, so that noise hits all of them
+// alike.
 //
-//     round 1:  build A B C | negative A B C floor | positive A B C | negative_batch A B C floor | … | erase A B C | …
+//     round 1:  build A B C | negative A B C floor | positive A B C | negative_batch A B C floor |
+//               … | erase A B C | …
 //     round 2:  build B C A | negative B C floor A | …            the order turns by one, nobody is always first
 //
-// Large filters are built twice only, and the updates of the last build come after all its look-ups.
+// Large filters are built twice only, and the updates of the last build come after all its
+// look-ups.
 //
-// Several numbers of threads take turns too, inside each round and operation, and so do twins (churn.hpp), in look-ups.
+// Several numbers of threads take turns too, inside each round and operation, and so do twins
+// (churn.hpp), in look-ups.
 //
-// A shared machine is slow for seconds at a time: filters measured one after another would each meet another machine.
-// The minimum over the rounds is the machine at its quietest, the median what one can expect; ratios within one run are
-// what to trust.
+// A shared machine is slow for seconds at a time: filters measured one after another would each
+// meet another machine. The minimum over the rounds is the machine at its quietest, the median what
+// one can expect; ratios within one run are what to trust.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +35,17 @@ using subjects = std::vector<std::unique_ptr<subject>>;
 
 class rounds {
   public:
-    // `tick` is called after every timed loop with its name. Figures are kept for the subjects first, then for the twins.
+    // `tick` is called after every timed loop with its name. Figures are kept for the subjects
+    // first, then for the twins.
     rounds(const plan& what, const key_source& keys, const subjects& under_test, const subjects& twins,
            std::function<void(std::string_view)> tick);
 
-    // Fills every filter with all keys: the first sample of insert. Fails only as making a filter can fail.
+    // Fills every filter with all keys: the first sample of insert. Fails only as making a filter
+    // can fail.
     [[nodiscard]] result<void> build_all(std::uint64_t round, std::vector<figures>& into);
 
-    // All rounds of look-ups and updates, and the builds after the first. The twins are asked for keys of their own.
+    // All rounds of look-ups and updates, and the builds after the first. The twins are asked for
+    // keys of their own.
     [[nodiscard]] result<void> run(const reader& floor, std::span<const std::uint64_t> present_in_twins,
                                    std::vector<figures>& into, floor_figures& floor_into);
 

@@ -53,7 +53,8 @@ result<void> announce(const plan& what, const key_source& keys, key_use later, s
     return {};
 }
 
-// Gives the twins their past. R goes when it is done: look-ups need none, and it is larger than all the rest.
+// Gives the twins their past. R goes when it is done: look-ups need none, and it is larger than all
+// the rest.
 result<std::vector<std::uint64_t>> age(const plan& what, const key_source& keys, const subjects& twins,
                                        std::span<figures> into, const std::function<void(double)>& tick) {
     if (twins.empty()) return std::vector<std::uint64_t>{};
@@ -86,7 +87,8 @@ result<contestants> make_contestants(const plan& what, std::span<const filter_en
         if (!twin) return twin.error();
         made.twins.push_back(*std::move(twin));
     }
-    // Untouched pages cost nothing yet; filling more than there is would end in the kernel's hands, without a message.
+    // Untouched pages cost nothing yet; filling more than there is would end in the kernel's hands,
+    // without a message.
     std::uint64_t records = 0, aged_records = 0;
     if (asks_remote) {
         records = flat_records::bytes_for(what.keys + what.mix_keys());

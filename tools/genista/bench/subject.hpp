@@ -1,8 +1,9 @@
 // What the bench measures, seen from the clock: whole loops behind one virtual call each.
 //
-// The virtual call is paid once a loop (10^5 keys and more), never once a key; inside, filter_subject.hpp calls the
-// filter's own functions directly. Every loop returns a count that depends on every answer, so that no compiler can
-// leave a look-up out and the rounds can check the answers they have just timed.
+// The virtual call is paid once a loop (10^5 keys and more), never once a key; inside,
+// filter_subject.hpp calls the filter's own functions directly. Every loop returns a count that
+// depends on every answer, so that no compiler can leave a look-up out and the rounds can check the
+// answers they have just timed.
 #pragma once
 
 #include <chrono>
@@ -20,8 +21,8 @@
 
 namespace genista::tool::bench {
 
-// Keys in one batch call. Large enough that starting the ring of prefetches costs nothing, small enough that the
-// answers stay in the first-level cache.
+// Keys in one batch call. Large enough that starting the ring of prefetches costs nothing, small
+// enough that the answers stay in the first-level cache.
 inline constexpr std::size_t batch_size = 4096;
 
 // Something that answers look-ups: a filter or the floor.
@@ -29,8 +30,9 @@ class reader {
   public:
     virtual ~reader() = default;
 
-    // What has to be known of the keys before they are looked up and is not the filter's work (the classes of daisy filters): all of them
-    // stored, or all absent. Not timed as a look-up; on one thread, and valid until the next.
+    // What has to be known of the keys before they are looked up and is not the filter's work (the
+    // classes of daisy filters): all of them stored, or all absent. Not timed as a look-up; on one
+    // thread, and valid until the next.
     virtual void before_lookups(std::span<const std::uint64_t>, bool /*stored*/) const {}
 
     // How many of the keys may be contained: one call a key, and in batches.
@@ -43,8 +45,9 @@ class reader {
     reader& operator=(const reader&) = default;
 };
 
-// Look-ups and updates of one thread, in an order that depends on nothing but the share: every update comes when its turn
-// is due, so that the branch between the two costs the filter next to nothing.
+// Look-ups and updates of one thread, in an order that depends on nothing but the share: every
+// update comes when its turn is due, so that the branch between the two costs the filter next to
+// nothing.
 struct mixed_work {
     std::uint64_t operations = 0;
     std::uint64_t update_percent = 0;
@@ -70,8 +73,8 @@ class subject : public reader {
     // What before_lookups() takes a key; nothing where it does nothing.
     [[nodiscard]] virtual std::optional<double> oracle_ns() const { return std::nullopt; }
 
-    // Every key that a remote map will be asked to hold, before the first insert; nothing: only look-ups will follow.
-    // Means something only if asks_remote().
+    // Every key that a remote map will be asked to hold, before the first insert; nothing: only
+    // look-ups will follow. Means something only if asks_remote().
     virtual void announce(const std::shared_ptr<const flat_records>&) {}
 
     // Back to a new filter without keys. On failure the old one stays.
@@ -82,8 +85,8 @@ class subject : public reader {
     // How many of the keys the filter refused as full.
     [[nodiscard]] virtual std::uint64_t insert(std::span<const std::uint64_t> keys) = 0;
 
-    // What a filter that is built whole has to do once it has been given the last of its keys: the time counts as theirs. How many keys
-    // it refused.
+    // What a filter that is built whole has to do once it has been given the last of its keys: the
+    // time counts as theirs. How many keys it refused.
     [[nodiscard]] virtual std::uint64_t finish_inserts() { return 0; }
     // So much memory it takes for a while then, beside that of stats().
     [[nodiscard]] virtual std::uint64_t building_bytes() const { return 0; }
@@ -107,8 +110,8 @@ class subject : public reader {
     [[nodiscard]] virtual std::uint64_t slot_bytes() const { return 0; }
 
     [[nodiscard]] virtual bool can_adapt() const noexcept { return false; }
-    // How many of the keys, all absent, were taken for what they are, repaired or not: some filters try in vain. Only if
-    // can_adapt().
+    // How many of the keys, all absent, were taken for what they are, repaired or not: some filters
+    // try in vain. Only if can_adapt().
     [[nodiscard]] virtual std::uint64_t adapt(std::span<const std::uint64_t>) { return 0; }
     [[nodiscard]] virtual std::vector<std::uint64_t> false_positives(std::span<const std::uint64_t>) const {
         return {};

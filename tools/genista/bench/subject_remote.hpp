@@ -1,5 +1,5 @@
-// R as a subject of the bench sees it: the records of a run in a flat_map, with slots or an index beside them where the filter asks
-// for such, and all of it on R's clock.
+// R as a subject of the bench sees it: the records of a run in a flat_map, with slots or an index
+// beside them where the filter asks for such, and all of it on R's clock.
 #pragma once
 
 #include <concepts>

@@ -1,4 +1,5 @@
-// The commands below `genista daisy`, one a file: train.cpp makes a model of two logs, size.cpp says what a filter over it takes.
+// The commands below `genista daisy`, one a file: train.cpp makes a model of two logs, size.cpp
+// says what a filter over it takes.
 #pragma once
 
 #include "command.hpp"

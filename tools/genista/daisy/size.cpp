@@ -1,4 +1,5 @@
-// genista daisy size: what a filter of so many keys takes with a model, as proved and tuned, beside filters that know nothing.
+// genista daisy size: what a filter of so many keys takes with a model, as proved and tuned, beside
+// filters that know nothing.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -144,7 +145,8 @@ std::string filter_table(const json& rows) {
     return filters.text() + (without.empty() ? without : "\n" + without);
 }
 
-// Six digits of a parameter just below a power of two are those of the power, whose classes are others.
+// Six digits of a parameter just below a power of two are those of the power, whose classes are
+// others.
 std::string parameter_text(const daisy_plan& tuned, double rate) {
     const std::string digits = fmt::format("{:.6g}", tuned.terms.rate);
     return tuned.terms.rate < rate && digits == fmt::format("{:.6g}", rate) ? "just below " + digits : digits;

@@ -1,5 +1,5 @@
-// genista daisy train: two logs in, or two tables of probabilities, one model out, and what the model is worth on the draws that it was not
-// made from.
+// genista daisy train: two logs in, or two tables of probabilities, one model out, and what the
+// model is worth on the draws that it was not made from.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,8 @@ struct train_request {
     score_choice chosen{};          // filled in by training
     double asked_for_inserted = 0;  // likewise: the share of the queries whose key is in the log of inserts
 
-    // Of the filter that the figures are for; 0: nobody knows, because probabilities do not say how often is drawn.
+    // Of the filter that the figures are for; 0: nobody knows, because probabilities do not say how
+    // often is drawn.
     [[nodiscard]] std::uint64_t keys(const oracle_model& model) const {
         return are_odds ? training.keys : model.origin().insert_draws;
     }
@@ -117,7 +118,8 @@ std::string settings_text(const train_request& asked, const score_oracle& score)
                        asked.chosen.is_judged ? "chosen by other keys" : "the usual ones: too few keys to choose by");
 }
 
-// A model that never saw a key takes it for one of 2^64, so that its n sum pq is small whatever the logs are. They themselves tell.
+// A model that never saw a key takes it for one of 2^64, so that its n sum pq is small whatever the
+// logs are. They themselves tell.
 std::string overlap_text(const train_request& asked) {
     if (asked.are_odds || asked.asked_for_inserted <= rates.back()) return {};
     return fmt::format(

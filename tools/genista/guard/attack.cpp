@@ -1,4 +1,5 @@
-// Looking for false positives, on all cores where the victim does not change meanwhile. See attack.hpp.
+// Looking for false positives, on all cores where the victim does not change meanwhile. See
+// attack.hpp.
 #include "guard/attack.hpp"
 
 #include <rocksdb/perf_level.h>

@@ -1,7 +1,9 @@
-// The replay attack: an adversary asks new absent keys, sees by the time an answer takes which of them cost a read, keeps
-// those, and asks them again and again. Of a filter that does not learn every one costs a read every time.
+// The replay attack: an adversary asks new absent keys, sees by the time an answer takes which of
+// them cost a read, keeps those, and asks them again and again. Of a filter that does not learn
+// every one costs a read every time.
 //
-// It knows what a client can know: which questions were slow. Each filter gets its own adversary with the same questions.
+// It knows what a client can know: which questions were slow. Each filter gets its own adversary
+// with the same questions.
 #pragma once
 
 #include <cstdint>

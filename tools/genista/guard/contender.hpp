@@ -24,7 +24,8 @@ class contender {
     contender& operator=(const contender&) = delete;
     virtual ~contender() = default;
 
-    // Any number of threads; each has RocksDB's counts switched on (rocksdb::PerfLevel::kEnableCount).
+    // Any number of threads; each has RocksDB's counts switched on
+    // (rocksdb::PerfLevel::kEnableCount).
     [[nodiscard]] virtual result<answer> ask(key_view key) = 0;
 
     // Everything in RAM that the filter needs, now.

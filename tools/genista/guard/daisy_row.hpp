@@ -1,5 +1,7 @@
-// Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are part of it. Plans come from the
-// model's profile, for as many draws as there are keys: daisy_bloom's is the one with the smallest ε that fits, daisy_broom's the one that should waste fewest reads.
+// Rows of the daisy filters: they take the memory of the other rows, and their oracle's bytes are
+// part of it. Plans come from the model's profile, for as many draws as there are keys:
+// daisy_bloom's is the one with the smallest ε that fits, daisy_broom's the one that should waste
+// fewest reads.
 #pragma once
 
 #include <algorithm>
@@ -49,20 +51,23 @@ namespace genista::tool::guard {
     return static_cast<std::uint64_t>(bits_for_lessons(of) * static_cast<double>(of.work.stored) / 8);
 }
 
-// What a broom filter takes beside its slots, some 16 KiB, and what a band does not use of its last bit.
+// What a broom filter takes beside its slots, some 16 KiB, and what a band does not use of its last
+// bit.
 constexpr std::uint64_t fixed_bytes_a_band = 18 * 1024;
 [[nodiscard]] inline std::uint64_t bytes_of(const daisy_bands& bands) noexcept {
     return bands.bits() / 8 + fixed_bytes_a_band * bands.all().size();
 }
 
-// What a daisy_broom filter may come to beside its bands: the list of exceptions, and the deferred band for keys of class 0. An attack fills the one and opens the other,
-// and for a while both are there. The list is short, because what it takes the bands do not get.
+// What a daisy_broom filter may come to beside its bands: the list of exceptions, and the deferred
+// band for keys of class 0. An attack fills the one and opens the other, and for a while both are
+// there. The list is short, because what it takes the bands do not get.
 constexpr std::uint64_t exception_bytes = 4096;
 [[nodiscard]] inline std::uint64_t bytes_after_attack(const daisy_bands& bands) noexcept {
     return exception_bytes + daisy_bands::late_bytes(bands.late().capacity);
 }
 
-// What a row of the error rate asked for needs, with all that an attack may add: below it the promise of one wasted read a hot key cannot be kept.
+// What a row of the error rate asked for needs, with all that an attack may add: below it the
+// promise of one wasted read a hot key cannot be kept.
 [[nodiscard]] inline result<double> least_daisy_broom_bits_per_key(const setting& of, std::uint64_t guard_bytes) {
     const auto plan = of.model->profile().plan({static_cast<double>(of.work.stored), of.asked.error_rate});
     if (!plan) return plan.error();
@@ -80,9 +85,10 @@ struct daisy_broom_choice {
     double expected_rate = 1;
 };
 
-// The best of all plans, by steps of a quarter bit; none if none fits. What a band takes beside its slots is seen when it is there, so each filter
-// is made once, empty: near ε = 2^-8 a second band costs few bits by the formula and 16 KiB in truth. The smallest ε is not always the best one,
-// for whole bits leave some over, and where they are spent matters.
+// The best of all plans, by steps of a quarter bit; none if none fits. What a band takes beside its
+// slots is seen when it is there, so each filter is made once, empty: near ε = 2^-8 a second band
+// costs few bits by the formula and 16 KiB in truth. The smallest ε is not always the best one, for
+// whole bits leave some over, and where they are spent matters.
 [[nodiscard]] inline result<std::optional<daisy_broom_choice>> best_daisy_broom(const setting& of,
                                                                                 const daisy_broom_options& options,
                                                                                 std::uint64_t bytes) {
@@ -117,7 +123,8 @@ struct daisy_broom_choice {
     return empty->stats().local_bytes + exception_bytes;
 }
 
-// Under attack with a deferred band, if there is room for it when it opens. Else memory stays fixed: the list has a sixteenth, and a long replay wastes reads.
+// Under attack with a deferred band, if there is room for it when it opens. Else memory stays
+// fixed: the list has a sixteenth, and a long replay wastes reads.
 template <guarded_store Store, remote_map Records>
 [[nodiscard]] result<std::unique_ptr<contender>> make_daisy_broom_row(const setting& of, const budget& sizes,
                                                                       std::unique_ptr<Store>&& store, Records& all) {
@@ -131,7 +138,8 @@ template <guarded_store Store, remote_map Records>
         options.hash = store->hash();
         if (of.asked.store_path.empty()) options.repeatable = of.asked.seed;
         options.deferred_band = late;
-        // Keys take a little more than an empty filter, by the luck they have: what is too much is taken off, and the best is sought again.
+        // Keys take a little more than an empty filter, by the luck they have: what is too much is
+        // taken off, and the best is sought again.
         for (std::uint64_t planned = bytes - std::min(bytes, row::overhead_bytes()); planned > 0;) {
             const auto best = best_daisy_broom(of, options, planned);
             if (!best) return best.error();

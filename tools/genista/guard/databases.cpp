@@ -22,8 +22,9 @@ std::string value_of(key_number number, std::uint64_t bytes) {
 
 namespace {
 
-// Measured, by attacks on 2*10^4 to 10^6 keys (genista guard --attack --number-of-keys N): 24 to 26 bits for a false positive
-// learnt, and at most 1.7 bits a key, because bins that learnt much are renewed.
+// Measured, by attacks on 2*10^4 to 10^6 keys (genista guard --attack --number-of-keys N): 24 to 26
+// bits for a false positive learnt, and at most 1.7 bits a key, because bins that learnt much are
+// renewed.
 constexpr double bits_a_lesson = 26, most_lessons_bits_per_key = 1.75;
 
 bool has_broom(const request& asked) {
@@ -48,7 +49,8 @@ result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const
         return budget{.bits_per_key = 8.0 * static_cast<double>(*bytes) / keys + bits_for_lessons(of),
                       .broom_rate = of.asked.error_rate};
     }
-    // The smallest rate that fits, by trying: what a filter takes beside its slots depends on the keys.
+    // The smallest rate that fits, by trying: what a filter takes beside its slots depends on the
+    // keys.
     const double bits = *of.asked.bits_per_key;
     const double beside = 8.0 * static_cast<double>(guard_bytes) + bits_for_lessons(of) * keys;
     const auto left = static_cast<std::uint64_t>(std::max(bits * keys - beside, 0.0));
@@ -73,7 +75,8 @@ result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const
 result<bloom_filter> make_bloom(const setting& of, const budget& sizes, std::uint64_t guard_bytes, const hasher& hash) {
     const double bytes = sizes.bits_per_key * static_cast<double>(of.work.stored) / 8;
     const auto beside = static_cast<double>(guard_bytes + sizeof(bloom_filter));
-    // A tenth at least is the filter's: below a few thousand keys a guard is mostly its ranges and counters.
+    // A tenth at least is the filter's: below a few thousand keys a guard is mostly its ranges and
+    // counters.
     const auto bits = static_cast<std::uint64_t>(8 * std::max(bytes - beside, bytes / 10));
     return bloom_filter::make(
         {.capacity = of.work.stored,

@@ -1,8 +1,10 @@
-// databases: what the rows of the table stand on. One database holds the keys, opened once for each row with a cache of its
-// own; RocksDB's own filters are part of its files, so their rows have copies of it, the same records in the same blocks.
+// databases: what the rows of the table stand on. One database holds the keys, opened once for each
+// row with a cache of its own; RocksDB's own filters are part of its files, so their rows have
+// copies of it, the same records in the same blocks.
 //
 // The steps, in this order:
-//     open    looks at the store and takes the keys it holds into the workload. A bad store is left as it was
+//     open    looks at the store and takes the keys it holds into the workload. A bad store is left
+//             as it was
 //     fill    brings in the keys of the workload that are not there
 //     field   one contender a filter, all of the same size
 #pragma once
@@ -65,8 +67,9 @@ class databases {
 // Builds a guard with a broom filter of this rate and says how many bytes it takes.
 using measure_guard = std::function<result<std::uint64_t>(double rate)>;
 
-// What every filter gets: the memory of a broom filter of --error-rate, or --bits-per-key. `guard_bytes` is what a guard takes
-// beside its filter. Learning needs memory too, so an attack adds to it: no rival has less than broom ends with.
+// What every filter gets: the memory of a broom filter of --error-rate, or --bits-per-key.
+// `guard_bytes` is what a guard takes beside its filter. Learning needs memory too, so an attack
+// adds to it: no rival has less than broom ends with.
 [[nodiscard]] result<budget> choose_budget(const setting& of, std::uint64_t guard_bytes, const measure_guard& measure);
 
 // The part of it that is not for keys but for what an attack will teach a filter that learns.

@@ -1,4 +1,5 @@
-// A filter of ours before a store, as a contender: guarded<Filter, Store> with one more pair of eyes.
+// A filter of ours before a store, as a contender: guarded<Filter, Store> with one more pair of
+// eyes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 
 namespace genista::tool::guard {
 
-// How often this thread has read a store: what the tool counts wasted reads by, beside the guard's own counters.
+// How often this thread has read a store: what the tool counts wasted reads by, beside the guard's
+// own counters.
 inline thread_local std::uint64_t store_reads = 0;
 
 template <guarded_store Store>

@@ -1,8 +1,10 @@
-// The indexed layout: keys in their own order, and for broom an index beside them. See databases.hpp.
+// The indexed layout: keys in their own order, and for broom an index beside them. See
+// databases.hpp.
 //
-// All rows stand on databases in the scratch folder: `plain`, a copy of it for each of RocksDB's own filters, and for broom a
-// copy made of links, which guarded_db indexes when it opens it. A store that was given is read once, and filled if keys were
-// given too; so a RocksDB that was never guarded can be tried without a trace on it.
+// All rows stand on databases in the scratch folder: `plain`, a copy of it for each of RocksDB's
+// own filters, and for broom a copy made of links, which guarded_db indexes when it opens it. A
+// store that was given is read once, and filled if keys were given too; so a RocksDB that was never
+// guarded can be tried without a trace on it.
 #include <rocksdb/statistics.h>
 
 #include <algorithm>
@@ -24,7 +26,8 @@
 namespace genista::tool::guard {
 namespace {
 
-// guarded_db opens its database itself; what reads it is seen by RocksDB's own count, which a read makes in its thread.
+// guarded_db opens its database itself; what reads it is seen by RocksDB's own count, which a read
+// makes in its thread.
 class read_watch final : public rocksdb::Statistics {
   public:
     const char* Name() const override { return "genista_read_watch"; }
@@ -149,7 +152,8 @@ result<void> indexed_databases::fill() {
     return make_database(plain_path(), {});
 }
 
-// Through the guard, like any program. Known keys are written once more with their numbers' values: no harm.
+// Through the guard, like any program. Known keys are written once more with their numbers' values:
+// no harm.
 result<void> indexed_databases::add_missing() {
     constexpr std::size_t keys_a_batch = 500;
     rocksdb::DB& db = *given_;

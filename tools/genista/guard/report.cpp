@@ -55,7 +55,8 @@ std::string wrapped(const std::string& text) {
     return page;
 }
 
-// What the filters that learn made of their mistakes, and what it took; empty if there was nothing to learn.
+// What the filters that learn made of their mistakes, and what it took; empty if there was nothing
+// to learn.
 std::string lessons(const phase_result& phase) {
     std::string text;
     for (const figures& row : phase.rows) {

@@ -23,7 +23,8 @@ struct outcome {
 [[nodiscard]] std::string to_text(const outcome& run);
 [[nodiscard]] nlohmann::ordered_json to_json(const outcome& run);
 
-// What must not happen, in words: a key denied, a key found that is not there, a guard that miscounts. Empty if nothing did.
+// What must not happen, in words: a key denied, a key found that is not there, a guard that
+// miscounts. Empty if nothing did.
 [[nodiscard]] std::string faults(const outcome& run);
 
 }  // namespace genista::tool::guard

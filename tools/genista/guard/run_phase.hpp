@@ -1,7 +1,9 @@
-// run_phase: every contender answers its queries, slice by slice in turn, so that a busy machine hits all alike.
+// run_phase: every contender answers its queries, slice by slice in turn, so that a busy machine
+// hits all alike.
 //
-// Each has a database and a cache of its own, warmed by its own queries and by nobody else's. Answers are checked against the
-// exact set, one by one. A query's time reaches from the answer before it to its own.
+// Each has a database and a cache of its own, warmed by its own queries and by nobody else's.
+// Answers are checked against the exact set, one by one. A query's time reaches from the answer
+// before it to its own.
 #pragma once
 
 #include <functional>
@@ -29,7 +31,8 @@ struct stream {
 using contenders = std::vector<std::unique_ptr<contender>>;
 using tick = std::function<void(double share, std::string_view what)>;
 
-// streams[i] belongs to field[i]; all have the same number of queries or fewer. `stored_keys` is what bits are divided by.
+// streams[i] belongs to field[i]; all have the same number of queries or fewer. `stored_keys` is
+// what bits are divided by.
 [[nodiscard]] result<std::vector<figures>> run_phase(const contenders& field, std::span<const stream> streams,
                                                      std::size_t threads, std::uint64_t stored_keys, const tick& tell);
 

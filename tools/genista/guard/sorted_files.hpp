@@ -1,7 +1,9 @@
-// sorted_files: a new database filled in one go. Records come in their final order, go into table files directly and join the
-// database as its last level: no log, no compaction, and the same blocks whatever filter the options name.
+// sorted_files: a new database filled in one go. Records come in their final order, go into table
+// files directly and join the database as its last level: no log, no compaction, and the same
+// blocks whatever filter the options name.
 //
-// Past the log means past every snapshot of a filter beside the database: only for databases that nobody has guarded yet.
+// Past the log means past every snapshot of a filter beside the database: only for databases that
+// nobody has guarded yet.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -21,7 +23,8 @@ void remove_loading(const std::string& database) noexcept;
 
 class sorted_files {
   public:
-    // Files are made in `folder`, on the file system of the database; it is made too, and removed at the end.
+    // Files are made in `folder`, on the file system of the database; it is made too, and removed
+    // at the end.
     sorted_files(const rocksdb::Options& options, std::string folder);
     sorted_files(const sorted_files&) = delete;
     sorted_files& operator=(const sorted_files&) = delete;

@@ -45,8 +45,8 @@ result<phase_plan> read_queries(const std::string& path, workload& into) {
     return phase;
 }
 
-// Ranks 1 .. most with P(k) proportional to 1/k: floor(most^u) has P(k) proportional to ln(1 + 1/k), which is at most 1/k and
-// at least ln(2)/k, so that a toss corrects it.
+// Ranks 1 .. most with P(k) proportional to 1/k: floor(most^u) has P(k) proportional to ln(1 +
+// 1/k), which is at most 1/k and at least ln(2)/k, so that a toss corrects it.
 std::uint64_t zipf_rank(lab::random_stream& chance, std::uint64_t most) {
     while (true) {
         const auto k = static_cast<std::uint64_t>(std::pow(static_cast<double>(most) + 1, chance.unit()));

@@ -1,4 +1,5 @@
-// The workload: which keys are stored, and what is asked in which phase. Every filter gets the same.
+// The workload: which keys are stored, and what is asked in which phase. Every filter gets the
+// same.
 //
 //     replay        the queries of the given file, in its order
 //     zipf          Zipf's law with exponent 1 over as many absent keys as stored ones, mixed
@@ -42,8 +43,8 @@ struct fresh_key {
     [[nodiscard]] std::string_view text() const noexcept { return {digits.data(), digits.size()}; }
 };
 
-// Keys of our own: texts of 16 hexadecimal digits. Different places and streams give different keys; a user's keys may look
-// like them, so whoever needs an absent key asks the table.
+// Keys of our own: texts of 16 hexadecimal digits. Different places and streams give different
+// keys; a user's keys may look like them, so whoever needs an absent key asks the table.
 class fresh_keys {
   public:
     enum class stream : std::uint64_t { stored = 0, zipf, uniform, half_present, attack };

@@ -26,7 +26,8 @@ struct store_request {
 // One line for an error of a store; says what to do if another process has it open.
 exit_status complain_of_store(const error& why);
 
-// A key as a line of text: bytes that are not printable ASCII as \xNN, the rest of a long one as its length.
+// A key as a line of text: bytes that are not printable ASCII as \xNN, the rest of a long one as
+// its length.
 [[nodiscard]] std::string printable(std::string_view key);
 
 }  // namespace genista::tool

@@ -1,4 +1,5 @@
-// genista store unguard: genista's families and files go, the user's data stay, and the old program opens the database.
+// genista store unguard: genista's families and files go, the user's data stay, and the old program
+// opens the database.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -75,7 +75,8 @@ result<void> parts_folder::open() {
         return error::make(error_code::invalid_argument, "'%.150s' cannot be made a folder: %.60s", path_.c_str(),
                            failure ? failure.message().c_str() : "it is a file");
     }
-    // Workers inherit it: until the last of them has gone, the folder is held. Where files cannot be locked, it is not.
+    // Workers inherit it: until the last of them has gone, the folder is held. Where files cannot
+    // be locked, it is not.
     held_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (held_ >= 0 && ::flock(held_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         return error::make(error_code::invalid_argument,

@@ -1,10 +1,12 @@
 // workers: independent jobs in processes of their own, a few at a time.
 //
-// Processes and not threads: an experiment that fails takes nothing with it, gives back all its memory, and may use signals
-// (workloads/instruction_counter.hpp). A job's outcome is what it leaves on disk; here only progress and failures come back.
+// Processes and not threads: an experiment that fails takes nothing with it, gives back all its
+// memory, and may use signals (workloads/instruction_counter.hpp). A job's outcome is what it
+// leaves on disk; here only progress and failures come back.
 //
 // I1  No worker outlives run_jobs, nor what it left in the folder for temporary files.
-// I2  An interrupt (SIGINT, SIGTERM, SIGHUP) ends all workers; run_jobs returns and says which signal it was.
+// I2  An interrupt (SIGINT, SIGTERM, SIGHUP) ends all workers; run_jobs returns and says which
+//     signal it was.
 #pragma once
 
 #include <functional>
@@ -23,7 +25,8 @@ struct job {
 
 struct job_events {
     std::function<void(const job& done, const std::string& failure)> finished;
-    // The share of all expected seconds that is done, and the names at work. About five times a second.
+    // The share of all expected seconds that is done, and the names at work. About five times a
+    // second.
     std::function<void(double share, const std::vector<std::string>& at_work)> progress;
 };
 

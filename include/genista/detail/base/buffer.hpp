@@ -1,12 +1,14 @@
 // buffer: zeroed, cache-line aligned bytes with exact accounting, the memory every filter lives in.
 //
 //     below 128 KiB   from the C++ allocator
-//     from there on   from mmap, as the C++ allocator would do itself: pages that can be given back one by one
-//     from 2 MiB on   at addresses that are multiples of 2 MiB, with huge pages advised (fewer TLB misses: believed 5-10 % of
-//                     a look-up in DRAM)
+//     from there on   from mmap, as the C++ allocator would do itself: pages that can be given back
+//                     one by one
+//     from 2 MiB on   at addresses that are multiples of 2 MiB, with huge pages advised (fewer TLB
+//                     misses: believed 5-10 % of a look-up in DRAM)
 //
-// What a mapping counts as is the pages it was given: all of them for zeroed(); for untouched() those that take_pages() asked
-// for; less those that were given back. Never throws: no memory is an error that names the size.
+// What a mapping counts as is the pages it was given: all of them for zeroed(); for untouched()
+// those that take_pages() asked for; less those that were given back. Never throws: no memory is an
+// error that names the size.
 #pragma once
 
 #include <cstddef>
@@ -26,14 +28,16 @@ class buffer {
     static constexpr std::size_t least_mapping = std::size_t{128} << 10;
 
     [[nodiscard]] static result<buffer> zeroed(std::uint64_t size_bytes) noexcept;
-    // Addresses, and no page yet: take_pages() has to come before the first write. Below 128 KiB the same as zeroed().
+    // Addresses, and no page yet: take_pages() has to come before the first write. Below 128 KiB
+    // the same as zeroed().
     [[nodiscard]] static result<buffer> untouched(std::uint64_t size_bytes) noexcept;
     // What the allocator will give for so many bytes.
     [[nodiscard]] static constexpr std::uint64_t bytes_for(std::uint64_t size_bytes) noexcept {
         const std::uint64_t unit = size_bytes < least_mapping ? alignment : page;
         return (size_bytes + unit - 1) / unit * unit;
     }
-    // In what pieces a buffer of this size takes pages and gives them back: a huge page is never split.
+    // In what pieces a buffer of this size takes pages and gives them back: a huge page is never
+    // split.
     [[nodiscard]] static constexpr std::size_t piece_for(std::uint64_t size_bytes) noexcept {
         return size_bytes < huge_page ? page : huge_page;
     }
@@ -46,10 +50,11 @@ class buffer {
     }
     ~buffer();
 
-    // All pieces that bytes below `end` lie in have pages from now on. What has been given back stays so.
+    // All pieces that bytes below `end` lie in have pages from now on. What has been given back
+    // stays so.
     void take_pages(std::size_t end) noexcept;
-    // Gives the pages of whole pieces below `end` back and keeps the addresses, which then read as zeros.
-    // Below 128 KiB it does nothing.
+    // Gives the pages of whole pieces below `end` back and keeps the addresses, which then read as
+    // zeros. Below 128 KiB it does nothing.
     void give_pages_back(std::size_t end) noexcept;
     void give_pages_back() noexcept;  // all of them
 

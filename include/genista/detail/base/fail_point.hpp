@@ -1,7 +1,7 @@
 // fail_point: places with a name at which a test may stop the process, as a crash would.
 //
-// Each is one relaxed load, in code that has just been to the store or the disk. The names, in the order in which a write
-// and a snapshot pass them:
+// Each is one relaxed load, in code that has just been to the store or the disk. The names, in the
+// order in which a write and a snapshot pass them:
 //
 //     guard.entered  store.committed  guard.inserted           a put; guard.key_inserted for each key of a batch
 //     store.removed  guard.forgotten                          an erase

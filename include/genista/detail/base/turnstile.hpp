@@ -1,6 +1,6 @@
-// turnstile: a lock for many threads that go through, or one that is alone. A thread that wants to be
-// alone closes the turnstile first: threads inside finish, new ones wait. So it waits for the slowest
-// thread inside and no longer, and an unbroken stream of others cannot starve it.
+// turnstile: a lock for many threads that go through, or one that is alone. A thread that wants to
+// be alone closes the turnstile first: threads inside finish, new ones wait. So it waits for the
+// slowest thread inside and no longer, and an unbroken stream of others cannot starve it.
 //
 //     state    closed, 1 bit | threads inside, 31 bits
 #pragma once
@@ -36,7 +36,8 @@ class turnstile {
             else
                 lock_.leave();
         }
-        // Lets the others in again and stays inside, as a `shared` would: nobody was alone in between.
+        // Lets the others in again and stays inside, as a `shared` would: nobody was alone in
+        // between.
         void share() noexcept {
             assert(alone_.owns_lock());
             lock_.open(1);

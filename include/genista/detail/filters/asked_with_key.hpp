@@ -1,6 +1,7 @@
-// asked_with_key: filters that need the key itself, because an oracle does (with_oracle.hpp, daisy_broom.hpp). A digest goes with the key, not in
-// its place, so these filters are no membership_filter (filter.hpp): nobody can ask them with a digest alone, and load() needs their oracle.
-// Whoever asks filters of both kinds, as guard/guard_core.hpp does, looks here.
+// asked_with_key: filters that need the key itself, because an oracle does (with_oracle.hpp,
+// daisy_broom.hpp). A digest goes with the key, not in its place, so these filters are no
+// membership_filter (filter.hpp): nobody can ask them with a digest alone, and load() needs their
+// oracle. Whoever asks filters of both kinds, as guard/guard_core.hpp does, looks here.
 #pragma once
 
 #include "genista/filters/filter.hpp"

@@ -1,7 +1,9 @@
-// Batches of keys for a filter of classes: the oracle is asked for each key of a chunk, then the filter for the whole chunk.
+// Batches of keys for a filter of classes: the oracle is asked for each key of a chunk, then the
+// filter for the whole chunk.
 //
-// The filter's own batch hashes integers eight at a time and keeps prefetches ahead of its look-ups. A filter that has no batch is
-// asked key by key. The answers are those of single look-ups in both cases.
+// The filter's own batch hashes integers eight at a time and keeps prefetches ahead of its
+// look-ups. A filter that has no batch is asked key by key. The answers are those of single
+// look-ups in both cases.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +18,8 @@
 
 namespace genista {
 
-// Keys of one chunk. A multiple of 64, so that each chunk begins with a word of its own in out_bits.
+// Keys of one chunk. A multiple of 64, so that each chunk begins with a word of its own in
+// out_bits.
 inline constexpr std::size_t class_batch = 512;
 
 // class_of(key_view) → 0 .. 255. REQUIRES: out_bits.size() ≥ words_for(keys.size()).

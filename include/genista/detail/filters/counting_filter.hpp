@@ -1,17 +1,22 @@
-// counting_filter: what optimal_filter.hpp and spectral.hpp have in common. Start with one of these.
+// counting_filter: what optimal_filter.hpp and spectral.hpp have in common. Start with one of
+// these.
 //
-// The multiset of h(x) for all keys x that were inserted, h from a universal family into [n/ε] [ppr05 §2], in a succinct multiset
-// (multiset.hpp). A key that is in it is always found; an absent key with probability at most ε. The structure knows how often each value
-// is in it:
+// The multiset of h(x) for all keys x that were inserted, h from a universal family into [n/ε]
+// [ppr05 §2], in a succinct multiset (multiset.hpp). A key that is in it is always found; an absent
+// key with probability at most ε. The structure knows how often each value is in it:
 //
-//   I1  count(x) is never below the number of times that x was inserted and not erased, and above it with probability ≤ ε.
-//   I2  erase(x) takes one away. The caller vouches that x is there: of an absent key whose value is a member's, the member would be
-//       erased. A value whose count is zero is known to be an absent key's: `absent`, and nothing changes.
+//   I1  count(x) is never below the number of times that x was inserted and not erased, and above
+//       it with probability ≤ ε.
+//   I2  erase(x) takes one away. The caller vouches that x is there: of an absent key whose value
+//       is a member's, the member would be erased. A value whose count is zero is known to be an
+//       absent key's: `absent`, and nothing changes.
 //
-// Space follows the n keys that there are, as it grows and shrinks: n log(capacity/(n ε)) + O(n) bits and about 2 KB. At its capacity
-// that is (1 + o(1)) n log(1/ε) + O(n). Below it, h still has values for `capacity` keys: each halving of n adds a bit to every key that is
-// left, and halves the rate. So a filter that is made far too large is not as small as one made for its keys.
-// No insert or erase copies more than some kilobytes, and there is never a second copy (docs/filters/optimal_filter.md).
+// Space follows the n keys that there are, as it grows and shrinks: n log(capacity/(n ε)) + O(n)
+// bits and about 2 KB. At its capacity that is (1 + o(1)) n log(1/ε) + O(n). Below it, h still has
+// values for `capacity` keys: each halving of n adds a bit to every key that is left, and halves
+// the rate. So a filter that is made far too large is not as small as one made for its keys. No
+// insert or erase copies more than some kilobytes, and there is never a second copy
+// (docs/filters/optimal_filter.md).
 //
 // Many threads may look at once; a change excludes everything else, as with a standard container.
 #pragma once
@@ -32,7 +37,8 @@ class counting_filter {
     static constexpr std::string_view name = Rules::name;
     static constexpr double min_false_positive_rate = 0x1p-32;
 
-    // The rate holds for up to `capacity` keys; beyond it, or without memory, inserts report `full`.
+    // The rate holds for up to `capacity` keys; beyond it, or without memory, inserts report
+    // `full`.
     [[nodiscard]] static result<counting_filter> make(const filter_options& options = {}) noexcept;
     counting_filter(counting_filter&&) noexcept;
     counting_filter& operator=(counting_filter&&) noexcept;
@@ -41,8 +47,9 @@ class counting_filter {
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
     insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
-    // So often at once, in O(1 + log times): what so many inserts would do, or, where one of them would be `full`, nothing at all. 0 times
-    // is `inserted` and changes nothing. A count goes up to 2^62 - 1, and all keys together to 2^63 - 1.
+    // So often at once, in O(1 + log times): what so many inserts would do, or, where one of them
+    // would be `full`, nothing at all. 0 times is `inserted` and changes nothing. A count goes up
+    // to 2^62 - 1, and all keys together to 2^63 - 1.
     insert_outcome insert(const digest& d, std::uint64_t times) noexcept;
     insert_outcome insert(key_view key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
     insert_outcome insert(std::uint64_t key, std::uint64_t times) noexcept { return insert(hash()(key), times); }

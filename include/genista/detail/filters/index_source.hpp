@@ -1,6 +1,8 @@
-// index_source: what filters with an index ask of R, without its type, and remote_index, which makes one from any indexed map.
+// index_source: what filters with an index ask of R, without its type, and remote_index, which
+// makes one from any indexed map.
 //
-// The filters behind it (broom_paper, adaptive_bloom, cascade) are compiled once, whatever R they meet.
+// The filters behind it (broom_paper, adaptive_bloom, cascade) are compiled once, whatever R they
+// meet.
 #pragma once
 
 #include <cstdint>

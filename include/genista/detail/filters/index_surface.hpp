@@ -1,8 +1,10 @@
-// index_surface: the calls that take R of the filters with an index (remote/indexed.hpp), for any type of R and of key, from a few
-// functions that are compiled once. plain_surface.hpp has the look-ups.
+// index_surface: the calls that take R of the filters with an index (remote/indexed.hpp), for any
+// type of R and of key, from a few functions that are compiled once. plain_surface.hpp has the
+// look-ups.
 //
-// Derived offers insert_from, adapt_from, rebuild_from and audit_from, and the erasing surface's erase_from and forget_from as well;
-// what they promise beyond this is in its own header. Options is what it is made from.
+// Derived offers insert_from, adapt_from, rebuild_from and audit_from, and the erasing surface's
+// erase_from and forget_from as well; what they promise beyond this is in its own header. Options
+// is what it is made from.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,8 @@ class index_surface {
     [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
         return adapt(integer_key{key}.view(), remote);
     }
-    // All keys of R anew under new hash functions, index and all. After loading, before the first change.
+    // All keys of R anew under new hash functions, index and all. After loading, before the first
+    // change.
     template <indexed_map R>
     [[nodiscard]] result<void> rebuild(R& remote) noexcept {
         remote_index<R> source{remote};
@@ -67,7 +70,8 @@ class index_surface {
 template <class Derived, class Options>
 class erasing_index_surface : public index_surface<Derived, Options> {
   public:
-    // Takes the key out of R's records, then out of index and filter. An absent key is `absent`, and no member is hurt.
+    // Takes the key out of R's records, then out of index and filter. An absent key is `absent`,
+    // and no member is hurt.
     template <indexed_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};
@@ -77,8 +81,8 @@ class erasing_index_surface : public index_surface<Derived, Options> {
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
         return erase(integer_key{key}.view(), remote);
     }
-    // The second half of an erase, for a store that has committed it already. `absent`: there was nothing to forget, or the key
-    // is back.
+    // The second half of an erase, for a store that has committed it already. `absent`: there was
+    // nothing to forget, or the key is back.
     template <indexed_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};

@@ -1,5 +1,6 @@
-// kernel_table: the hot entry points of one structure for one instruction set, and filter_surface, which gives a filter
-// its overloads from them. Written once here so that every filter speaks the same vocabulary (filter.hpp).
+// kernel_table: the hot entry points of one structure for one instruction set, and filter_surface,
+// which gives a filter its overloads from them. Written once here so that every filter speaks the
+// same vocabulary (filter.hpp).
 #pragma once
 
 #include <cassert>
@@ -12,8 +13,8 @@
 
 namespace genista {
 
-// Each look-up is one call: hash and probe inline into each other behind it. State is the plain view of the table that
-// the structure's kernels read (where the bytes are, how many bins).
+// Each look-up is one call: hash and probe inline into each other behind it. State is the plain
+// view of the table that the structure's kernels read (where the bytes are, how many bins).
 template <class State>
 struct kernel_table {
     bool (*contains_integer)(const State&, const hash_state&, std::uint64_t) noexcept;
@@ -39,8 +40,8 @@ class filter_surface {
         return self().kernels().contains_digest(self().state(), d);
     }
 
-    // Batches keep a ring of prefetches ahead of the work; out_bits needs words_for(keys.size()) words and gets exactly
-    // those, unused bits zero.
+    // Batches keep a ring of prefetches ahead of the work; out_bits needs words_for(keys.size())
+    // words and gets exactly those, unused bits zero.
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_bits.size() >= words_for(keys.size()));
         self().kernels().contains_integers(self().state(), self().hash().state(), keys.data(), keys.size(),

@@ -1,8 +1,9 @@
-// plain_surface: the overloads of may_contain (filter.hpp) from one function, for filters that are there to be understood: what
-// the papers describe, beside what we made of it. The fast filters have kernel_table.hpp.
+// plain_surface: the overloads of may_contain (filter.hpp) from one function, for filters that are
+// there to be understood: what the papers describe, beside what we made of it. The fast filters
+// have kernel_table.hpp.
 //
-// Derived offers hash() and contains(const digest&) const noexcept; and contains(key_view, const digest&), if the digest alone does
-// not tell it everything.
+// Derived offers hash() and contains(const digest&) const noexcept; and contains(key_view, const
+// digest&), if the digest alone does not tell it everything.
 #pragma once
 
 #include <algorithm>

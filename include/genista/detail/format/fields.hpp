@@ -1,7 +1,9 @@
-// field_writer, field_reader: fixed-width little-endian fields, for the parameter block of a snapshot.
+// field_writer, field_reader: fixed-width little-endian fields, for the parameter block of a
+// snapshot.
 //
-// The same bytes on every machine, no padding between fields, no tags: the order of the calls is the format,
-// so a loader mirrors its saver line by line and docs/format.md draws the result. Neither allocates.
+// The same bytes on every machine, no padding between fields, no tags: the order of the calls is
+// the format, so a loader mirrors its saver line by line and docs/format.md draws the result.
+// Neither allocates.
 #pragma once
 
 #include <array>
@@ -14,11 +16,12 @@
 
 namespace genista {
 
-// What a snapshot's parameter block may hold: enough for any list of numbers and keys, too little to attack
-// with.
+// What a snapshot's parameter block may hold: enough for any list of numbers and keys, too little
+// to attack with.
 inline constexpr std::size_t max_parameters_bytes = 4096;
 
-// An integer in little-endian order, to and from any address. Compilers turn both loops into one move.
+// An integer in little-endian order, to and from any address. Compilers turn both loops into one
+// move.
 template <std::unsigned_integral Word>
 constexpr void store_little_endian(std::byte* to, Word value) noexcept {
     for (std::size_t i = 0; i < sizeof(Word); ++i) {
@@ -55,7 +58,8 @@ class field_writer {
     [[nodiscard]] std::span<const std::byte> view() const noexcept {
         return overflowed_ ? std::span<const std::byte>{} : std::span{storage_}.first(size_);
     }
-    // More than max_parameters_bytes were asked for. Only a writer of bytes of variable length needs to look.
+    // More than max_parameters_bytes were asked for. Only a writer of bytes of variable length
+    // needs to look.
     [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
 
   private:
@@ -79,9 +83,9 @@ class field_writer {
     bool overflowed_ = false;
 };
 
-// Total: reading past the end gives zeros and sets a failure that stays, so a loader reads all of its fields
-// and then asks finished() once. Values are whatever the bytes say (an f64 may be a NaN): the loader checks
-// their ranges.
+// Total: reading past the end gives zeros and sets a failure that stays, so a loader reads all of
+// its fields and then asks finished() once. Values are whatever the bytes say (an f64 may be a
+// NaN): the loader checks their ranges.
 class field_reader {
   public:
     explicit field_reader(std::span<const std::byte> bytes) noexcept : rest_{bytes} {}

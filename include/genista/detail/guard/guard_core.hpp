@@ -1,22 +1,27 @@
-// guard_core: a filter with what it needs to stand before a store: ranges for keys in flight, repairs, counters.
+// guard_core: a filter with what it needs to stand before a store: ranges for keys in flight,
+// repairs, counters.
 //
-// guarded.hpp puts it before any store with get, put and erase; a store with an interface of its own (RocksDB's batches,
-// iterators, snapshots) calls the steps itself:
+// guarded.hpp puts it before any store with get, put and erase; a store with an interface of its
+// own (RocksDB's batches, iterators, snapshots) calls the steps itself:
 //
 //     put      { entering in{core, digest}; commit; in.on_committed(key) }
-//     batch    { entering in{core, sorted keys}; commit; in.on_committed(key) for each key put, in their order }
+//     batch    { entering in{core, sorted keys}; commit; in.on_committed(key) for each key put, in
+//              their order }
 //     delete   commit; core.on_erased(key)
-//     query    if (!core.may_contain(key, digest)) it is absent; else read the store, and if it is not there, core.on_false_positive(key)
+//     query    if (!core.may_contain(key, digest)) it is absent; else read the store, and if it is
+//              not there, core.on_false_positive(key)
 //
-//   I1  A key in R is never denied: from the moment its commit is visible until the moment its removal is. Where the filter
-//       cannot be told (failing store, no memory), the key's range stays "maybe" (range_states.hpp, in_flight.hpp). If R itself is
-//       known to lack keys (need_repair_everywhere), all ranges do, and none is repaired before R is whole.
+//   I1  A key in R is never denied: from the moment its commit is visible until the moment its
+//       removal is. Where the filter cannot be told (failing store, no memory), the key's range
+//       stays "maybe" (range_states.hpp, in_flight.hpp). If R itself is known to lack keys
+//       (need_repair_everywhere), all ranges do, and none is repaired before R is whole.
 //   I2  Nothing here writes to the store.
-//   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter alone: writers cost the
-//       queries of other keys no reads, whatever the size of their batches.
+//   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter
+//       alone: writers cost the queries of other keys no reads, whatever the size of their batches.
 //
-// Filters that learn (filter.hpp, adaptive_filter) are told of mistakes; others are only asked and filled. A Bloom filter keeps
-// what was erased: it cannot forget, so those keys stay "maybe". Filters with an oracle are asked with key and digest, others with the digest.
+// Filters that learn (filter.hpp, adaptive_filter) are told of mistakes; others are only asked and
+// filled. A Bloom filter keeps what was erased: it cannot forget, so those keys stay "maybe".
+// Filters with an oracle are asked with key and digest, others with the digest.
 //
 // Threads: any number, whatever the filter; one that cannot stand them is locked.
 #pragma once
@@ -65,12 +70,14 @@ struct guard_options {
 // How far one repair goes.
 struct repair_pass {
     const std::atomic<bool>* stop = nullptr;  // once it is true, the rest is left as it is
-    // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest is left as it is.
+    // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest
+    // is left as it is.
     unsigned most_failures = range_states::number_of_ranges;
     std::function<void(unsigned done, unsigned all)> progress{};  // in ranges, after each one
 };
 
-// R holds the key, and the store behind it does not: called by the thread that found it out, with no lock held.
+// R holds the key, and the store behind it does not: called by the thread that found it out, with
+// no lock held.
 using orphan_handler = std::function<void(const digest& where, key_view key)>;
 
 // `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
@@ -101,8 +108,8 @@ class guard_core {
         return ask_filter(key, d);
     }
 
-    // A write is on its way: from before the commit until everything is settled. Ranges of keys that were not settled (a
-    // commit that threw) need repair: such a key may be in the store.
+    // A write is on its way: from before the commit until everything is settled. Ranges of keys
+    // that were not settled (a commit that threw) need repair: such a key may be in the store.
     class entering {
       public:
         // One key.
@@ -110,8 +117,9 @@ class guard_core {
             : through_{through}, one_{d}, keys_{one_}, writer_{through.in_flight_, keys_} {
             through_.ranges_.enter(range_states::of(d));
         }
-        // Many keys, sorted by position. The caller settles each of them with settle(), in that order: a key that is
-        // settled is the filter's alone to answer, while others of its batch still wait.
+        // Many keys, sorted by position. The caller settles each of them with settle(), in that
+        // order: a key that is settled is the filter's alone to answer, while others of its batch
+        // still wait.
         entering(guard_core& through, const in_flight_keys& keys) noexcept
             : through_{through}, keys_{keys}, writer_{through.in_flight_, keys_} {
             for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -127,8 +135,9 @@ class guard_core {
             }
         }
 
-        // The next key. R holds it, or may hold it (a commit that failed with unknown effect): the filter takes it, or its
-        // range is marked as needing repair. A key that R does not hold after all costs one false positive.
+        // The next key. R holds it, or may hold it (a commit that failed with unknown effect): the
+        // filter takes it, or its range is marked as needing repair. A key that R does not hold
+        // after all costs one false positive.
         void on_committed(key_view key) noexcept {
             assert(finished_ < keys_.size() && through_.hash()(key).position == keys_[finished_]);
             through_.on_committed(key);
@@ -168,8 +177,9 @@ class guard_core {
 
     // The filter let the key through and the store does not have it.
     void on_false_positive(const digest& d, key_view key) noexcept { on_false_positive(d, key, remote_); }
-    // The same through another view of R, which may give up: a caller with a deadline. A mistake whose range could not be
-    // read in time is left for the next query that makes it, and counted as dropped.
+    // The same through another view of R, which may give up: a caller with a deadline. A mistake
+    // whose range could not be read in time is left for the next query that makes it, and counted
+    // as dropped.
     template <remote_map Through>
     void on_false_positive(const digest& d, key_view key, Through& through) noexcept {
         counters_.count(live_guard_counters::wasted_read);
@@ -180,9 +190,10 @@ class guard_core {
         }
     }
 
-    // The filter may lack any key of R: every range is "maybe" until it is repaired. `remote_is_whole` false: R lacks keys,
-    // too, so that repairs are refused until remote_is_whole() says otherwise. Told once more while R is being completed, that
-    // has to begin again: what is missing may lie behind it.
+    // The filter may lack any key of R: every range is "maybe" until it is repaired.
+    // `remote_is_whole` false: R lacks keys, too, so that repairs are refused until
+    // remote_is_whole() says otherwise. Told once more while R is being completed, that has to
+    // begin again: what is missing may lie behind it.
     void need_repair_everywhere(bool remote_is_whole = true) noexcept {
         // The mark first: a repair that clears the note of a range looks at it afterwards.
         if (!remote_is_whole) remote_lacks_.fetch_add(1, std::memory_order_seq_cst);
@@ -191,14 +202,16 @@ class guard_core {
     // How often R was found to lack keys since it was whole; 0: it is whole.
     [[nodiscard]] std::uint64_t remote_lacks() const noexcept { return remote_lacks_.load(std::memory_order_seq_cst); }
     [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks() != 0; }
-    // R was completed, by one thread at a time that noted remote_lacks() before it read a key. False: R was found to lack
-    // keys again meanwhile, perhaps keys that came behind the scan, and nothing changes.
+    // R was completed, by one thread at a time that noted remote_lacks() before it read a key.
+    // False: R was found to lack keys again meanwhile, perhaps keys that came behind the scan, and
+    // nothing changes.
     [[nodiscard]] bool remote_is_whole(std::uint64_t noted) noexcept {
         return remote_lacks_.compare_exchange_strong(noted, 0, std::memory_order_seq_cst);
     }
 
-    // Brings in every key of the ranges that need repair. A range that does not fit into the filter's memory is passed over
-    // and stays "maybe"; any other error ends the repair and is returned, else the first lack of memory.
+    // Brings in every key of the ranges that need repair. A range that does not fit into the
+    // filter's memory is passed over and stays "maybe"; any other error ends the repair and is
+    // returned, else the first lack of memory.
     result<void> repair(const repair_pass& how = {}) noexcept try {
         const std::lock_guard one_at_a_time{repairing_};
         const auto begin = clock::now();
@@ -237,8 +250,8 @@ class guard_core {
         return error::make(error_code::io, "guard: ranges cannot be repaired now");
     }
 
-    // Writes of others went past the guard: `what` says which and what is done about it. Counted and reported; keys are
-    // the caller's to bring in.
+    // Writes of others went past the guard: `what` says which and what is done about it. Counted
+    // and reported; keys are the caller's to bring in.
     void on_foreign_writes(std::string_view what) noexcept {
         counters_.count(live_guard_counters::foreign_write);
         options_.log.report(event_level::error, event_kind::foreign_writes, "writes went past the guard: %.*s",
@@ -259,9 +272,9 @@ class guard_core {
         }
         return false;
     }
-    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them. A repair clears the mark
-    // before it reads R, so that a mark which is set meanwhile stays; therefore marks alone do not tell. The caller has made
-    // sure that no write is under way.
+    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them.
+    // A repair clears the mark before it reads R, so that a mark which is set meanwhile stays;
+    // therefore marks alone do not tell. The caller has made sure that no write is under way.
     [[nodiscard]] bool lacks_keys() const noexcept {
         for (unsigned range = 0; range < range_states::number_of_ranges; ++range) {
             if (ranges_.is_open(range)) return true;
@@ -324,8 +337,9 @@ class guard_core {
         }
     }
 
-    // The slow part of may_contain: a writer is inside the range, or the range needs repair. The order of the steps is
-    // that of in_flight.hpp. Counted is what the filter would have answered without the store.
+    // The slow part of may_contain: a writer is inside the range, or the range needs repair. The
+    // order of the steps is that of in_flight.hpp. Counted is what the filter would have answered
+    // without the store.
     [[gnu::noinline]] bool may_contain_beside_writers(key_view key, const digest& d) const noexcept {
         const bool in_flight = in_flight_.contains(d);
         const bool pending = ranges_.is_pending(range_states::of(d));
@@ -344,7 +358,8 @@ class guard_core {
         mark_for_repair(range_states::of(hash()(key)));
     }
 
-    // The range needs repair. The first one since none did is reported: a failing store marks them by the thousand.
+    // The range needs repair. The first one since none did is reported: a failing store marks them
+    // by the thousand.
     void mark_for_repair(unsigned range) noexcept {
         ranges_.mark_for_repair(range);
         if (!options_.log || pending_reported_.exchange(true, std::memory_order_relaxed)) return;

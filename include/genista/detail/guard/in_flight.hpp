@@ -1,33 +1,37 @@
-// in_flight_set: exactly the keys that are on their way in. A key that the store has committed and the
-// filter does not know yet must not be denied; every other key is the filter's to answer.
+// in_flight_set: exactly the keys that are on their way in. A key that the store has committed and
+// the filter does not know yet must not be denied; every other key is the filter's to answer.
 //
-// A writer registers the positions of its keys, sorted, where they lie already: in its batch or on its
-// stack. The set keeps a list of such writers, so registering needs no memory and cannot fail, and what
-// it occupies is what the writers hold anyway. range_states.hpp is the fast test in front: a reader comes here
-// only if a writer is inside the range of its key. Two keys with one position (64 bits) are taken for one.
+// A writer registers the positions of its keys, sorted, where they lie already: in its batch or on
+// its stack. The set keeps a list of such writers, so registering needs no memory and cannot fail,
+// and what it occupies is what the writers hold anyway. range_states.hpp is the fast test in front:
+// a reader comes here only if a writer is inside the range of its key. Two keys with one position
+// (64 bits) are taken for one.
 //
 // A writer and a reader of key x do, in this order:
 //
 //     writer   registers x; enters the range of x; commits; tells the filter, or marks the range as
 //              "needs repair" if the filter could not be told; marks x settled; leaves the range;
 //              takes itself out of the list
-//     reader   loads the word of the range: zero, asks the filter. Else looks x up here: found and not
-//              settled, "maybe". Loads the word again: needs repair or under repair, "maybe". Else asks
-//              the filter
+//     reader   loads the word of the range: zero, asks the filter. Else looks x up here: found and
+//              not settled, "maybe". Loads the word again: needs repair or under repair, "maybe".
+//              Else asks the filter
 //
-// Why no key that was seen in the store is denied. Let a reader come after the commit of x was visible to it.
+// Why no key that was seen in the store is denied. Let a reader come after the commit of x was
+// visible to it.
 //
-//   F1  x is registered and its range entered before the commit. So the reader's first load shows the
-//       writer inside, or what came later: its leaving.
-//   F2  If the load shows zero, the writer has left. Leaving is a release and the load an acquire: the
-//       filter has x, and the reader asks it afterwards. (A range that needs repair is never zero.)
+//   F1  x is registered and its range entered before the commit. So the reader's first load shows
+//       the writer inside, or what came later: its leaving.
+//   F2  If the load shows zero, the writer has left. Leaving is a release and the load an acquire:
+//       the filter has x, and the reader asks it afterwards. (A range that needs repair is never
+//       zero.)
 //   F3  If the reader finds x here, it says "maybe".
-//   F4  If it does not find x, x was settled (release, acquire) or the writer has gone from the list
-//       (the stripe's lock). Either way what the writer did before is visible: the filter has x, or the
-//       range was marked. The second load shows the mark or what came later.
-//   F5  What comes after a mark is a repair: it sets "under repair", then clears "needs repair", then
-//       reads all keys of the range from the store and brings them in, then clears "under repair", or
-//       sets "needs repair" again first. So while x is missing one of the two bits is set.
+//   F4  If it does not find x, x was settled (release, acquire) or the writer has gone from the
+//       list (the stripe's lock). Either way what the writer did before is visible: the filter has
+//       x, or the range was marked. The second load shows the mark or what came later.
+//   F5  What comes after a mark is a repair: it sets "under repair", then clears "needs repair",
+//       then reads all keys of the range from the store and brings them in, then clears "under
+//       repair", or sets "needs repair" again first. So while x is missing one of the two bits is
+//       set.
 //
 // Stripes are equal ranges of positions: a sorted batch is one piece of its array in each.
 #pragma once
@@ -47,7 +51,8 @@
 
 namespace genista {
 
-// The positions of keys that lie in an array of the caller's, in ascending order. The array outlives the view.
+// The positions of keys that lie in an array of the caller's, in ascending order. The array
+// outlives the view.
 class in_flight_keys {
   public:
     in_flight_keys() = default;

@@ -1,9 +1,10 @@
 // latency_histogram: how long things took, in a few kilobytes and without locks.
 //
-//     bucket   16 to an octave from 64 ns to 18 minutes: wide by 1/16 of its value, so a percentile is right within 6 %
+//     bucket   16 to an octave from 64 ns to 18 minutes: wide by 1/16 of its value, so a percentile
+//              is right within 6 %
 //
-// What is shorter goes to the first bucket, what is longer to the last. Threads: any number may record; a percentile taken
-// meanwhile is one of some moment in between.
+// What is shorter goes to the first bucket, what is longer to the last. Threads: any number may
+// record; a percentile taken meanwhile is one of some moment in between.
 #pragma once
 
 #include <array>
@@ -29,9 +30,11 @@ class latency_histogram {
     [[nodiscard]] std::uint64_t count() const noexcept { return count_below(buckets); }
     [[nodiscard]] std::uint64_t total_nanoseconds() const noexcept { return total_ns_.load(std::memory_order_relaxed); }
 
-    // At most how many nanoseconds a share (0..1) of the recorded took: the upper end of a bucket; 0 if nothing is there.
+    // At most how many nanoseconds a share (0..1) of the recorded took: the upper end of a bucket;
+    // 0 if nothing is there.
     [[nodiscard]] std::uint64_t percentile(double share) const noexcept;
-    // How many took less than 2^octave ns; exact for first_octave < octave ≤ first_octave + octaves.
+    // How many took less than 2^octave ns; exact for first_octave < octave ≤ first_octave +
+    // octaves.
     [[nodiscard]] std::uint64_t count_below_octave(unsigned octave) const noexcept {
         return count_below((octave - first_octave) * per_octave);
     }

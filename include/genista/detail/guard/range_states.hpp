@@ -1,17 +1,20 @@
-// range_states: the fast test whether a key could be in flight. A key that the store has committed and the filter does not
-// know yet must not be denied.
+// range_states: the fast test whether a key could be in flight. A key that the store has committed
+// and the filter does not know yet must not be denied.
 //
 //     word     16 bits for each of 4096 equal ranges of positions:  needs repair, 1 | under repair, 1 | writers inside, 14
 //
-// A writer enters the range of its key before the store commits and leaves when the filter has the key. A reader loads the
-// word first and asks the filter second. Zero means that the filter alone decides. While a writer is inside, the reader
-// looks for its key among those in flight (in_flight.hpp, which has the whole argument).
+// A writer enters the range of its key before the store commits and leaves when the filter has the
+// key. A reader loads the word first and asks the filter second. Zero means that the filter alone
+// decides. While a writer is inside, the reader looks for its key among those in flight
+// (in_flight.hpp, which has the whole argument).
 //
-// A writer whose key could not be brought into the filter (the store failed in between, no memory) marks its range:
-// the range needs repair and stays "maybe", 1/4096 of all keys, until all of its keys were brought in (guard_core::repair). No
-// list of such keys is needed, so nothing can go wrong while one is kept.
+// A writer whose key could not be brought into the filter (the store failed in between, no memory)
+// marks its range: the range needs repair and stays "maybe", 1/4096 of all keys, until all of its
+// keys were brought in (guard_core::repair). No list of such keys is needed, so nothing can go
+// wrong while one is kept.
 //
-// Ranges of positions, because R reads ranges; positions come from a keyed hash, so that nobody chooses a range to share.
+// Ranges of positions, because R reads ranges; positions come from a keyed hash, so that nobody
+// chooses a range to share.
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,9 @@
-// Hash families with proofs: what a theorem means when it says "choose h at random from a universal class".
+// Hash families with proofs: what a theorem means when it says "choose h at random from a universal
+// class".
 //
-// The filters' own digests (hasher.hpp) are believed to look random; these functions are *proved* to be random enough,
-// each for a stated purpose. u is the universe, m the range, x ≠ y; probabilities are over the draw of the function.
+// The filters' own digests (hasher.hpp) are believed to look random; these functions are *proved*
+// to be random enough, each for a stated purpose. u is the universe, m the range, x ≠ y;
+// probabilities are over the draw of the function.
 //
 //     family               promise                                              m              function
 //     universal_hash       Pr[h(x) = h(y)] ≤ 1/m                                1..p           scale(a x + b), a ≠ 0
@@ -9,13 +11,15 @@
 //     multiply_add_shift   (h(x), h(y)) uniform on [m]²   (strongly universal)  2^1..2^W       top bits of a x + b
 //     polynomial_hash      any K values independent; uniform if m = p           1..p           scale(a_0 + .. a_{K-1} x^{K-1})
 //
-// Which one: [ppr05 §2] stores h(S) with h universal into [n/ε], 2-universal into [2n/ε], or 4-wise independent into a
-// smaller range (reduction.hpp); [ppr05 §6.2] takes check bits from a 2-universal family; [ppr05 §6.3] selects keys by a
-// strongly universal function. "2-universal" is the paper's word for the factor two, not for pairs.
+// Which one: [ppr05 §2] stores h(S) with h universal into [n/ε], 2-universal into [2n/ε], or 4-wise
+// independent into a smaller range (reduction.hpp); [ppr05 §6.2] takes check bits from a
+// 2-universal family; [ppr05 §6.3] selects keys by a strongly universal function. "2-universal" is
+// the paper's word for the factor two, not for pairs.
 //
-// Each class holds the coefficients and nothing else, is made from given ones (so that tests can try all of them:
-// tests/hash/families_test.cpp) or drawn with a generator, and needs no table.
-// Keys must lie in the universe: below p over a field, below 2^W otherwise. The aliases at the end take any 64-bit key.
+// Each class holds the coefficients and nothing else, is made from given ones (so that tests can
+// try all of them: tests/hash/families_test.cpp) or drawn with a generator, and needs no table.
+// Keys must lie in the universe: below p over a field, below 2^W otherwise. The aliases at the end
+// take any 64-bit key.
 //
 // Next: field.hpp for the arithmetic, reduction.hpp for ranges.
 #pragma once
@@ -50,10 +54,11 @@ template <prime_field_type Field>
 
 }  // namespace families_detail
 
-// Universal: for x ≠ y at most one function in m collides (Carter and Wegman, "Universal classes of hash functions", 1979).
-// Proof: over a ≠ 0 and all b the pair (a x + b, a y + b) takes each of the p (p - 1) ordered pairs of *different*
-// values once. Given the first value, at most ⌈p/m⌉ - 1 ≤ (p - 1)/m others share its cell. Hence at most p (p - 1)/m of
-// the p (p - 1) functions collide. (a = 0 would be a constant function, which is why it is left out.)
+// Universal: for x ≠ y at most one function in m collides (Carter and Wegman, "Universal classes of
+// hash functions", 1979). Proof: over a ≠ 0 and all b the pair (a x + b, a y + b) takes each of the
+// p (p - 1) ordered pairs of *different* values once. Given the first value, at most ⌈p/m⌉ - 1 ≤ (p
+// - 1)/m others share its cell. Hence at most p (p - 1)/m of the p (p - 1) functions collide. (a =
+// 0 would be a constant function, which is why it is left out.)
 template <prime_field_type Field>
 class universal_hash {
   public:
@@ -88,12 +93,12 @@ class universal_hash {
     std::uint64_t range_;
 };
 
-// K-wise independent: a random polynomial of degree < K (Wegman and Carter, "New hash functions and their use in
-// authentication and set equality", 1981).
-// Proof: K points determine the polynomial, so its values at any K different keys take each of the p^K vectors once:
-// uniform and independent over the field. scale() maps each of them alone, so they stay independent in [m], where a cell
-// has probability ⌊p/m⌋/p or ⌈p/m⌉/p: exactly 1/m if m = p, else within a factor 1 ± m/p of it. Over 2^89 - 1 that is
-// 1 ± 2^-25 at the largest range, m = 2^64 - 1.
+// K-wise independent: a random polynomial of degree < K (Wegman and Carter, "New hash functions and
+// their use in authentication and set equality", 1981). Proof: K points determine the polynomial,
+// so its values at any K different keys take each of the p^K vectors once: uniform and independent
+// over the field. scale() maps each of them alone, so they stay independent in [m], where a cell
+// has probability ⌊p/m⌋/p or ⌈p/m⌉/p: exactly 1/m if m = p, else within a factor 1 ± m/p of it.
+// Over 2^89 - 1 that is 1 ± 2^-25 at the largest range, m = 2^64 - 1.
 template <prime_field_type Field, std::size_t K>
 class polynomial_hash {
   public:
@@ -136,11 +141,12 @@ class polynomial_hash {
     std::uint64_t range_;
 };
 
-// 2-universal: one multiplication, the top `bits` of a x mod 2^W with a odd (Dietzfelbinger, Hagerup, Katajainen,
-// Penttonen, "A reliable randomized algorithm for the closest-pair problem", 1997).
-// Proof: h(x) = h(y) needs a (x - y) mod 2^W within 2^(W-bits) of 0 on either side. Write x - y = z 2^s with z odd: a z is
-// a uniform odd number, so a z 2^s is uniform among the odd multiples of 2^s. Those in the forbidden zone are at most a
-// share 2/2^bits of all; none, if 2^s lies outside it.
+// 2-universal: one multiplication, the top `bits` of a x mod 2^W with a odd (Dietzfelbinger,
+// Hagerup, Katajainen, Penttonen, "A reliable randomized algorithm for the closest-pair problem",
+// 1997). Proof: h(x) = h(y) needs a (x - y) mod 2^W within 2^(W-bits) of 0 on either side. Write x
+// - y = z 2^s with z odd: a z is a uniform odd number, so a z 2^s is uniform among the odd
+// multiples of 2^s. Those in the forbidden zone are at most a share 2/2^bits of all; none, if 2^s
+// lies outside it.
 template <unsigned W>
 class multiply_shift {
   public:
@@ -175,12 +181,13 @@ class multiply_shift {
     unsigned shift_;
 };
 
-// Strongly universal: the values of two keys are independent and exactly uniform; the top `bits` of a x + b mod 2^2W with
-// a and b uniform below 2^2W (Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer
-// arithmetic without primes", 1996; words of W + bits - 1 bits would suffice).
-// Proof: let x - y = z 2^s with z odd and s < W. The top bits of a x + b and of a y + b are independent if, for fixed
-// a y + b (uniform because b is), the top bits of a z 2^s are uniform: a z is uniform below 2^2W, and a shift by s ≤ W - 1
-// leaves the bits from s up uniform. The top `bits` ≤ W start at bit 2W - bits ≥ W > s.
+// Strongly universal: the values of two keys are independent and exactly uniform; the top `bits` of
+// a x + b mod 2^2W with a and b uniform below 2^2W (Dietzfelbinger, "Universal hashing and k-wise
+// independent random variables via integer arithmetic without primes", 1996; words of W + bits - 1
+// bits would suffice). Proof: let x - y = z 2^s with z odd and s < W. The top bits of a x + b and
+// of a y + b are independent if, for fixed a y + b (uniform because b is), the top bits of a z 2^s
+// are uniform: a z is uniform below 2^2W, and a shift by s ≤ W - 1 leaves the bits from s up
+// uniform. The top `bits` ≤ W start at bit 2W - bits ≥ W > s.
 template <unsigned W>
 class multiply_add_shift {
   public:

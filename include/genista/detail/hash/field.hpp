@@ -1,21 +1,27 @@
-// Prime fields: the arithmetic under the hash families of families.hpp, for fields of 7 elements and of 2^89 - 1 alike.
+// Prime fields: the arithmetic under the hash families of families.hpp, for fields of 7 elements
+// and of 2^89 - 1 alike.
 //
-// Why: a family is proved over a field that contains the whole universe. Keys of 64 bits need a prime p ≥ 2^64, and
-// 2^89 - 1 is the smallest Mersenne prime that is. Over smaller fields the same proof can be checked by trying *every*
-// function, so the field is a template parameter and the code under test is the code in use:
+// Why: a family is proved over a field that contains the whole universe. Keys of 64 bits need a
+// prime p ≥ 2^64, and 2^89 - 1 is the smallest Mersenne prime that is. Over smaller fields the same
+// proof can be checked by trying *every* function, so the field is a template parameter and the
+// code under test is the code in use:
 //
-//     mersenne_field<E>         p = 2^E - 1; reduction is a shift and an addition. E = 61 or 89 for use, 2..19 for tests
-//     mersenne_field<E, true>   the same through the two-word product that E > 64 needs: lets tests try it at E = 5
+//     mersenne_field<E>         p = 2^E - 1; reduction is a shift and an addition. E = 61 or 89 for
+//                               use, 2..19 for tests
+//     mersenne_field<E, true>   the same through the two-word product that E > 64 needs: lets tests
+//                               try it at E = 5
 //     prime_field<P>            any prime P < 2^31 with the plain % operator: the dull twin
 //
 // A field offers value, modulus(), add, multiply and scale. Values are in [0, p).
 //
-// scale(v, m) = floor(v m / p) splits the p values into m cells, each a run of ⌊p/m⌋ or ⌈p/m⌉ values, for 1 ≤ m ≤ p:
+// scale(v, m) = floor(v m / p) splits the p values into m cells, each a run of ⌊p/m⌋ or ⌈p/m⌉
+// values, for 1 ≤ m ≤ p:
 //
 //     v     0 1 2 3 4 5 6          p = 7, m = 3
 //     cell  0 0 0 1 1 2 2          cell c begins at ⌈c p/m⌉
 //
-// The proofs of families.hpp rest on that ⌈p/m⌉ alone, so they hold for "mod m" too; this way needs no division.
+// The proofs of families.hpp rest on that ⌈p/m⌉ alone, so they hold for "mod m" too; this way needs
+// no division.
 //
 // Next: families.hpp.
 #pragma once
@@ -86,14 +92,15 @@ struct mersenne_field {
 
     static constexpr value add(value a, value b) noexcept { return once_below(a + b); }  // < 2p, which fits
 
-    // 2^E ≡ 1, so the bits above E are added to those below. The product is < 2^2E, hence both parts are ≤ p.
+    // 2^E ≡ 1, so the bits above E are added to those below. The product is < 2^2E, hence both
+    // parts are ≤ p.
     static constexpr value multiply(value a, value b) noexcept {
         const split halves = split_at_e(a, b);
         return once_below(static_cast<value>(halves.above + halves.below));
     }
 
-    // With v m = q 2^E + r = q p + (q + r): the quotient by p is q, plus one if q + r reaches p. As q < m ≤ p and
-    // r ≤ p, it never reaches 2p.
+    // With v m = q 2^E + r = q p + (q + r): the quotient by p is q, plus one if q + r reaches p. As
+    // q < m ≤ p and r ≤ p, it never reaches 2p.
     static constexpr std::uint64_t scale(value v, std::uint64_t range) noexcept {
         assert(range >= 1 && range <= modulus());
         const split halves = split_at_e(v, static_cast<value>(range));
@@ -135,7 +142,8 @@ struct prime_field {
     }
 };
 
-// Uniform in [0, p): as many random bits as p has, drawn again while they spell p or more. Less than two draws on average.
+// Uniform in [0, p): as many random bits as p has, drawn again while they spell p or more. Less
+// than two draws on average.
 template <prime_field_type Field, word_generator Generator>
 [[nodiscard]] typename Field::value draw_value(Generator& generator) {
     const uint128 modulus = Field::modulus();

@@ -1,4 +1,5 @@
-// hash_state: a hash key made ready for use, the plain data that the hashing kernels read. Made by hasher.
+// hash_state: a hash key made ready for use, the plain data that the hashing kernels read. Made by
+// hasher.
 #pragma once
 
 #include <array>

@@ -1,8 +1,10 @@
-// minimal_perfect: n different digests → 0 .. n-1, each number once, in less than 3 bits a key. Digests of anybody else get some
-// number below n as well: it does not know its keys, only how to keep them apart.
+// minimal_perfect: n different digests → 0 .. n-1, each number once, in less than 3 bits a key.
+// Digests of anybody else get some number below n as well: it does not know its keys, only how to
+// keep them apart.
 //
-// What [ppr05 §6.2] takes from elsewhere ("a minimal perfect hash function, O(n + log w) bits [11]") is our choice, and own code:
-// hash, displace and compress (Belazzougui, Botelho, Dietzfelbinger, 2009) within small partitions (as in PTHash and PHOBIC).
+// What [ppr05 §6.2] takes from elsewhere ("a minimal perfect hash function, O(n + log w) bits
+// [11]") is our choice, and own code: hash, displace and compress (Belazzougui, Botelho,
+// Dietzfelbinger, 2009) within small partitions (as in PTHash and PHOBIC).
 //
 //     position ──→ partition, about 2048 keys of it ──→ bucket, 4.5 keys on average, the first ones crowded
 //     word (position and seed mixed), seed of the bucket ──→ slot within the partition;  number = start of the partition + slot
@@ -13,14 +15,15 @@
 //
 //   I1  Slots of the keys of one partition differ, and there are as many as keys: a bijection.
 //   I2  start of a partition = sizes of all before it; sizes are 1 to 65,535, their sum is n.
-//   I3  A seed is the least that worked when its bucket's turn came, large buckets first: the bytes depend on the keys alone, not on
-//       who built it or on how many threads.
+//   I3  A seed is the least that worked when its bucket's turn came, large buckets first: the bytes
+//       depend on the keys alone, not on who built it or on how many threads.
 //
-// A look-up reads two places of one record (independent of each other) and a table that stays in the first-level cache. Building
-// tries seeds, about 45 a key; 2.4 to 2.7 bits a key, measured by `genista lab run ppr-bloomier`.
+// A look-up reads two places of one record (independent of each other) and a table that stays in
+// the first-level cache. Building tries seeds, about 45 a key; 2.4 to 2.7 bits a key, measured by
+// `genista lab run ppr-bloomier`.
 //
-// The digests are taken to look random, as those of hasher.hpp do. Where they crowd (a hash of the caller's own), building
-// gives an error after a bounded number of tries.
+// The digests are taken to look random, as those of hasher.hpp do. Where they crowd (a hash of the
+// caller's own), building gives an error after a bounded number of tries.
 #pragma once
 
 #include <cassert>
@@ -35,7 +38,8 @@
 
 namespace genista {
 
-// Everything a look-up needs, as plain data: valid as long as the minimal_perfect it is of, wherever that is moved to.
+// Everything a look-up needs, as plain data: valid as long as the minimal_perfect it is of,
+// wherever that is moved to.
 struct minimal_perfect_view {
     static constexpr unsigned start_bits = 48;        // of the first word of a record; the size is in the other 16
     static constexpr unsigned column_buckets = 8;     // share a width
@@ -55,7 +59,8 @@ struct minimal_perfect_view {
         std::uint32_t shift, width;
     };
 
-    // Reads no record. `buckets` are narrow at first: crowded buckets are placed while there is room.
+    // Reads no record. `buckets` are narrow at first: crowded buckets are placed while there is
+    // room.
     [[nodiscard]] place aim(const digest& d) const noexcept {
         const uint128 scaled = static_cast<uint128>(d.position) * partitions;
         const std::uint64_t bucket = bucket_of(static_cast<std::uint64_t>(scaled), buckets);
@@ -73,7 +78,8 @@ struct minimal_perfect_view {
         return (head & ((std::uint64_t{1} << start_bits) - 1)) + slot_of(at.word, seed, head >> start_bits);
     }
 
-    // x/16 + 15/16 x² of the buckets lie before x, in shares of 2^64: monotone, hence buckets are ranges of position.
+    // x/16 + 15/16 x² of the buckets lie before x, in shares of 2^64: monotone, hence buckets are
+    // ranges of position.
     [[nodiscard]] static std::uint64_t bucket_of(std::uint64_t x, std::uint64_t buckets) noexcept {
         const std::uint64_t square = scale(x, x);
         return scale(square - square / 16 + x / 16, buckets);
@@ -103,8 +109,8 @@ class minimal_perfect {
         std::uint32_t salt = 0;     // of the word; another than 0 only if two keys had the same
     };
 
-    // `sorted`: ascending, each once. The same bytes for any number of threads. While it works it takes one byte a key more than
-    // what it makes, and about 40 KiB a thread.
+    // `sorted`: ascending, each once. The same bytes for any number of threads. While it works it
+    // takes one byte a key more than what it makes, and about 40 KiB a thread.
     [[nodiscard]] static result<minimal_perfect> build(std::span<const digest> sorted, unsigned threads = 1) noexcept;
 
     minimal_perfect() noexcept = default;  // of no keys
@@ -123,8 +129,8 @@ class minimal_perfect {
     void widths(std::span<std::byte> out) const noexcept;
     [[nodiscard]] std::span<const std::byte> records() const noexcept;
     [[nodiscard]] static std::uint64_t widths_bytes(const shape& form) noexcept;
-    // Everything a look-up relies on is checked: whatever these bytes are, numbers are below n. That they are a bijection of some
-    // keys nobody can see without the keys.
+    // Everything a look-up relies on is checked: whatever these bytes are, numbers are below n.
+    // That they are a bijection of some keys nobody can see without the keys.
     [[nodiscard]] static result<minimal_perfect> from_bytes(const shape& form, std::span<const std::byte> widths,
                                                             std::span<const std::byte> records) noexcept;
 

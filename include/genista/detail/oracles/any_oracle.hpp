@@ -1,7 +1,9 @@
-// any_oracle: one of the library's oracles, whichever a file held. A filter over it needs no template argument that depends on a file.
+// any_oracle: one of the library's oracles, whichever a file held. A filter over it needs no
+// template argument that depends on a file.
 //
-// To add an oracle: put its type into `alternatives` below, its snapshot kind into src/oracles/any_oracle.cpp, and its training into
-// oracle_training.hpp. It has a `name`, odds(), memory_bytes(), save() and load().
+// To add an oracle: put its type into `alternatives` below, its snapshot kind into
+// src/oracles/any_oracle.cpp, and its training into oracle_training.hpp. It has a `name`, odds(),
+// memory_bytes(), save() and load().
 #pragma once
 
 #include <concepts>

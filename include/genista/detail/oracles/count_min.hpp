@@ -1,17 +1,20 @@
-// count_min: how often each key came, in a few kilobytes, never too little. After Cormode and Muthukrishnan.
+// count_min: how often each key came, in a few kilobytes, never too little. After Cormode and
+// Muthukrishnan.
 //
-// Every counter of a key is at least its count, for it is raised whenever the key comes; so the smallest of them is the best
-// guess. Proved, for a key and N additions in all: it is too large by more than e N / width with probability at most
-// e^-depth. Take it where a log is long and what matters are the keys that make up a good part of it; count_sketch errs less
-// where many small counts add up, and in both directions.
+// Every counter of a key is at least its count, for it is raised whenever the key comes; so the
+// smallest of them is the best guess. Proved, for a key and N additions in all: it is too large by
+// more than e N / width with probability at most e^-depth. Take it where a log is long and what
+// matters are the keys that make up a good part of it; count_sketch errs less where many small
+// counts add up, and in both directions.
 //
-// *Conservative update* (the default) raises a counter only as far as it must: to the smallest one plus the new count. Counters are
-// then never larger than without it, and still
+// *Conservative update* (the default) raises a counter only as far as it must: to the smallest one
+// plus the new count. Counters are then never larger than without it, and still
 //
 //   I1  every counter of a key is at least its count (up to 2^32 - 1, where counters stop).
 //
-// merge() adds counter by counter. I1 survives it whichever way either was filled; what conservative update gained over the two
-// logs read one after the other may be lost, what it promised is not: counters remain at most those of a plain sketch.
+// merge() adds counter by counter. I1 survives it whichever way either was filled; what
+// conservative update gained over the two logs read one after the other may be lost, what it
+// promised is not: counters remain at most those of a plain sketch.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +57,8 @@ class count_min {
     [[nodiscard]] const hasher& hash() const noexcept { return table_.hash(); }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return table_.allocated_bytes() + sizeof *this; }
 
-    // The counters as bytes, row by row, for whoever saves the sketch; and back. An error if a counter exceeds the total.
+    // The counters as bytes, row by row, for whoever saves the sketch; and back. An error if a
+    // counter exceeds the total.
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return table_.bytes(); }
     [[nodiscard]] static result<count_min> from_bytes(const count_min_options& options, std::uint64_t total,
                                                       std::span<const std::byte> bytes) noexcept;

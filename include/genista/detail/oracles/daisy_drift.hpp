@@ -1,5 +1,6 @@
-// drift_verdict: does the world still look like the plan that a daisy filter was made by? Each filter says in its own header where it
-// draws the line: a Bloom filter minds all probes together, a table for each class minds the class.
+// drift_verdict: does the world still look like the plan that a daisy filter was made by? Each
+// filter says in its own header where it draws the line: a Bloom filter minds all probes together,
+// a table for each class minds the class.
 //
 // Whatever the verdict, no key is lost. The remedy is a new filter by a new plan.
 #pragma once

@@ -1,16 +1,21 @@
-// oracle_identity: which oracle a saved filter was filled with, so that it is never asked with another one.
+// oracle_identity: which oracle a saved filter was filled with, so that it is never asked with
+// another one.
 //
-// A daisy filter looks for a key where the oracle says. Ask it with another oracle, and members are looked for where they are not: false
-// negatives, silently. So a snapshot carries two 128-bit marks, and a loader refuses an oracle unless both are its own:
+// A daisy filter looks for a key where the oracle says. Ask it with another oracle, and members are
+// looked for where they are not: false negatives, silently. So a snapshot carries two 128-bit
+// marks, and a loader refuses an oracle unless both are its own:
 //
-//   identity   of what the oracle knows: its own identity(), or the checksum of the bytes it saves, or what the caller vouches for. An
-//              oracle that offers none of these cannot stand behind a snapshot
-//   probe      of what it computes here: the odds of some fixed keys, to the last bit, and the classes of some fixed odds. Odds are
-//              floating-point numbers; another processor or mathematics library may round them the other way inside an oracle, and a key at
-//              the edge of two classes would change sides. Where the last bits of all these agree, we believe they do everywhere
+//   identity   of what the oracle knows: its own identity(), or the checksum of the bytes it saves,
+//              or what the caller vouches for. An oracle that offers none of these cannot stand
+//              behind a snapshot
+//   probe      of what it computes here: the odds of some fixed keys, to the last bit, and the
+//              classes of some fixed odds. Odds are floating-point numbers; another processor or
+//              mathematics library may round them the other way inside an oracle, and a key at the
+//              edge of two classes would change sides. Where the last bits of all these agree, we
+//              believe they do everywhere
 //
-// daisy_broom_filter and with_oracle save both. A daisy_bloom_filter or daisy_fingerprint_filter by itself takes classes and knows no oracle: whoever saves
-// that keeps the two together.
+// daisy_broom_filter and with_oracle save both. A daisy_bloom_filter or daisy_fingerprint_filter by
+// itself takes classes and knows no oracle: whoever saves that keeps the two together.
 #pragma once
 
 #include <array>

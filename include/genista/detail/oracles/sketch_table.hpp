@@ -1,12 +1,15 @@
-// What Count-Min and Count-Sketch have in common: rows of 32-bit counters, one of each row for a key.
+// What Count-Min and Count-Sketch have in common: rows of 32-bit counters, one of each row for a
+// key.
 //
 //     row 0     |   |   | x |   |   |   |        width counters
-//     row 1     |   | x |   |   |   |   |        a key x has one in each row, at mix(position + i · seed) of its digest,
-//     row d-1   |   |   |   |   | x |   |        scaled to the width; the lowest bit of that word is its sign (Count-Sketch)
+//     row 1     |   | x |   |   |   |   |        a key x has one in each row, at mix(position + i ·
+//                                                seed) of its digest,
+//     row d-1   |   |   |   |   | x |   |        scaled to the width; the lowest bit of that word
+//                                                is its sign (Count-Sketch)
 //
-// The digest is keyed (hash/hasher.hpp), by default with a random secret: nobody who does not know it can choose keys that
-// share another's counters. The papers ask for pairwise independent rows; that mixed digests are as good is believed, and
-// tests/oracles/sketches_stat_test.cpp measures it.
+// The digest is keyed (hash/hasher.hpp), by default with a random secret: nobody who does not know
+// it can choose keys that share another's counters. The papers ask for pairwise independent rows;
+// that mixed digests are as good is believed, and tests/oracles/sketches_stat_test.cpp measures it.
 //
 // Counters stop at the largest value they can hold instead of wrapping round.
 #pragma once

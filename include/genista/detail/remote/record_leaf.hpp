@@ -1,7 +1,9 @@
-// record_leaf: a sorted run of records (digest, key) in one block of memory; the leaves of record_tree.hpp.
+// record_leaf: a sorted run of records (digest, key) in one block of memory; the leaves of
+// record_tree.hpp.
 //
-// Structure of arrays, because a search reads positions only: 64 of them are eight cache lines, of which a binary
-// search touches three. A record with a key of up to 8 bytes costs 25 bytes and no allocation of its own.
+// Structure of arrays, because a search reads positions only: 64 of them are eight cache lines, of
+// which a binary search touches three. A record with a key of up to 8 bytes costs 25 bytes and no
+// allocation of its own.
 //
 //     next      -> the leaf of the following records, or null
 //     count     records held
@@ -37,7 +39,8 @@ namespace genista {
     return a.size <=> b.size;
 }
 
-// A key as a leaf stores it: 8 bytes and a length byte. Does not own by itself: see make() and release().
+// A key as a leaf stores it: 8 bytes and a length byte. Does not own by itself: see make() and
+// release().
 struct stored_key {
     static constexpr std::size_t inline_bytes = sizeof(std::uint64_t);
     static constexpr std::uint8_t long_size = 0xff;

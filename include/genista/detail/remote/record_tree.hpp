@@ -1,25 +1,28 @@
 // record_tree: a B+ tree of records (digest, key) in the order of R; one thread at a time.
 //
-// The ordered structure inside memory_map.hpp, which adds the lock and turns std::bad_alloc into an error. Beside
-// std::set it reads a range as a few blocks instead of one cache miss a record, and needs less than half of the memory:
-// 36.8 bytes a record were measured for 10^7 random 8-byte keys, where a set's node takes 80 and the allocator's share.
+// The ordered structure inside memory_map.hpp, which adds the lock and turns std::bad_alloc into an
+// error. Beside std::set it reads a range as a few blocks instead of one cache miss a record, and
+// needs less than half of the memory: 36.8 bytes a record were measured for 10^7 random 8-byte
+// keys, where a set's node takes 80 and the allocator's share.
 //
 //     inner   | count | positions: -  p1  p2 ... | children: c0  c1  c2 ... |
 //     leaf    | next | count | positions | seeds | words | sizes |              (record_leaf.hpp)
 //
-// The idea that keeps inner nodes small and free of keys: a separator is a *position* only. Records with one position
-// (equal digests, say) may spread over several leaves; when the position sought equals a separator, the answer is read
-// from the first record of the child itself, at the cost of one leftmost descent. That is rare for random positions
-// and correct for all.
+// The idea that keeps inner nodes small and free of keys: a separator is a *position* only. Records
+// with one position (equal digests, say) may spread over several leaves; when the position sought
+// equals a separator, the answer is read from the first record of the child itself, at the cost of
+// one leftmost descent. That is rare for random positions and correct for all.
 //
 // Invariants (audit() checks them all, and tests call it)
 //   I1  every leaf is at the same depth, `height_` inner nodes below the root
 //   I2  a node that is not the root is at least half full: Records/2 records, Children/2 children;
 //       an inner root has two children or more; only a root leaf may be empty
-//   I3  records ascend strictly within a leaf and from each leaf to its `next`, which links all leaves
-//   I4  for child i >= 1 of an inner node: last record of child i-1 has position <= p_i <= that of the first of child i
-//       (p_i may lag behind after an erase: it never has to be repaired); and if child i is an inner node, its own p_0
-//       equals p_i (on the leftmost path p_0 means nothing; no search reads p_0)
+//   I3  records ascend strictly within a leaf and from each leaf to its `next`, which links all
+//       leaves
+//   I4  for child i >= 1 of an inner node: last record of child i-1 has position <= p_i <= that of
+//       the first of child i (p_i may lag behind after an erase: it never has to be repaired); and
+//       if child i is an inner node, its own p_0 equals p_i (on the leftmost path p_0 means
+//       nothing; no search reads p_0)
 //   I5  size_, leaves_, inners_ and key_bytes_ agree with what is there
 //
 // put() allocates all it needs before it changes anything, and erase() allocates nothing.
@@ -124,7 +127,8 @@ class record_tree {
         return static_cast<const leaf*>(node);
     }
 
-    // The child that holds (where, key) if any does: the last one whose first record is not after it. `level` >= 1.
+    // The child that holds (where, key) if any does: the last one whose first record is not after
+    // it. `level` >= 1.
     [[nodiscard]] static std::size_t child_for(const inner& node, unsigned level, const digest& where,
                                                key_view key) noexcept {
         std::size_t low = 1;

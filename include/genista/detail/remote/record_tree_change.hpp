@@ -1,8 +1,10 @@
-// The changing half of record_tree.hpp: put with its splits, erase with its merges, and the audit. Included from there.
+// The changing half of record_tree.hpp: put with its splits, erase with its merges, and the audit.
+// Included from there.
 //
-// Splits go upward along the path that put() came down. How many nodes they need is known beforehand (one for each full
-// node from the leaf up, one more if the root is among them), so all are allocated first and the changes cannot fail.
-// Merges go upward too: a node that falls below half joins a neighbour under the same parent or shares with it.
+// Splits go upward along the path that put() came down. How many nodes they need is known
+// beforehand (one for each full node from the leaf up, one more if the root is among them), so all
+// are allocated first and the changes cannot fail. Merges go upward too: a node that falls below
+// half joins a neighbour under the same parent or shares with it.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +14,8 @@
 
 namespace genista {
 
-// ---- put ------------------------------------------------------------------------------------------------------------
+// ---- put
+// ------------------------------------------------------------------------------------------------------------
 
 template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::put(const digest& where, key_view key) {
@@ -137,7 +140,8 @@ void record_tree<Records, Children>::split_inner(inner& full, inner& right, std:
     }
 }
 
-// ---- erase ----------------------------------------------------------------------------------------------------------
+// ---- erase
+// ----------------------------------------------------------------------------------------------------------
 
 template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::erase(const digest& where, key_view key) noexcept {
@@ -155,7 +159,8 @@ bool record_tree<Records, Children>::erase(const digest& where, key_view key) no
     return true;
 }
 
-// Two neighbours under one parent: `child` and the one to its right, or for the last child the one to its left.
+// Two neighbours under one parent: `child` and the one to its right, or for the last child the one
+// to its left.
 template <std::size_t Records, std::size_t Children>
 void record_tree<Records, Children>::mend_leaf(const path& steps) noexcept {
     inner& parent = *steps[height_ - 1].node;
@@ -191,7 +196,8 @@ void record_tree<Records, Children>::mend_inners(const path& steps) noexcept {
     --inners_;
 }
 
-// True: `right` is empty now and to be deleted. False: both are at least half full and `separator` is renewed.
+// True: `right` is empty now and to be deleted. False: both are at least half full and `separator`
+// is renewed.
 template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::share_or_merge(leaf& left, leaf& right, std::uint64_t& separator) noexcept {
     const std::size_t total = std::size_t{left.count} + right.count;
@@ -240,7 +246,8 @@ void record_tree<Records, Children>::remove_child(inner& node, std::size_t child
     --node.count;
 }
 
-// ---- the end, and the audit -----------------------------------------------------------------------------------------
+// ---- the end, and the audit
+// -----------------------------------------------------------------------------------------
 
 template <std::size_t Records, std::size_t Children>
 void record_tree<Records, Children>::free_subtree(void* node, unsigned level) noexcept {

@@ -1,18 +1,21 @@
-// clustered_db: the clustered layout ready to use. A store, a broom filter before it, and the filter's snapshots beside
-// it.
+// clustered_db: the clustered layout ready to use. A store, a broom filter before it, and the
+// filter's snapshots beside it.
 //
 //     auto users = genista::rocks::clustered_db::open("/data/users");
 //     (*users)->put("ada", "1815");
-//     (*users)->get("nobody");                 // answered from RAM; if not, the filter learns from the wasted read
+//     (*users)->get("nobody");                 // answered from RAM; if not, the filter learns from
+//                                              the wasted read
 //
-// A write is applied when the store has committed it and the filter knows: both lie inside the writers' lock, so that a
-// snapshot of the filter can name a moment of the store (filter_snapshotter.hpp). Threads: any number. For another filter,
-// or none: guarded<Filter, clustered_store>.
+// A write is applied when the store has committed it and the filter knows: both lie inside the
+// writers' lock, so that a snapshot of the filter can name a moment of the store
+// (filter_snapshotter.hpp). Threads: any number. For another filter, or none: guarded<Filter,
+// clustered_store>.
 //
-// Writes past it: records that another clustered_store has written are found in the log at the next opening; those of this
-// process (store().db()) within a second, and then every key is "maybe" until the filter is repaired. Files taken into the
-// database by others are not found. Plain keys that another program puts there are no keys of this store: they are not
-// found by get(), and reads of a range that meets a key of fewer than 16 bytes fail.
+// Writes past it: records that another clustered_store has written are found in the log at the next
+// opening; those of this process (store().db()) within a second, and then every key is "maybe"
+// until the filter is repaired. Files taken into the database by others are not found. Plain keys
+// that another program puts there are no keys of this store: they are not found by get(), and reads
+// of a range that meets a key of fewer than 16 bytes fail.
 #pragma once
 
 #include <atomic>
@@ -34,8 +37,8 @@ struct clustered_db_options {
     snapshotter_options snapshotter{};
     progress_report progress{};  // while the filter is built, if no snapshot serves
     event_hook log{};            // what the store has to tell: guard/event_log.hpp says what the function may do
-    // Open at once with every key "maybe", if no snapshot serves, and build the filter behind it. `progress` is then called
-    // from a thread of the snapshotter, in ranges of 4096.
+    // Open at once with every key "maybe", if no snapshot serves, and build the filter behind it.
+    // `progress` is then called from a thread of the snapshotter, in ranges of 4096.
     bool build_behind = false;
 };
 
@@ -66,13 +69,15 @@ class clustered_db {
     [[nodiscard]] guard_counters counters() const noexcept { return guarded_.counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
     [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
-    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a page.
+    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a
+    // page.
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
-    // A last snapshot, if the options say so. An error of the snapshot is reported after everything has been closed: it
-    // costs time at the next opening, not keys. REQUIRES: no other call is under way. Calls afterwards are errors;
-    // may_contain() and counters() go on answering from memory.
+    // A last snapshot, if the options say so. An error of the snapshot is reported after everything
+    // has been closed: it costs time at the next opening, not keys. REQUIRES: no other call is
+    // under way. Calls afterwards are errors; may_contain() and counters() go on answering from
+    // memory.
     [[nodiscard]] result<void> close();
 
     [[nodiscard]] clustered_store& store() noexcept { return *store_; }

@@ -1,58 +1,66 @@
-// guarded_db: a rocksdb::DB that answers for most absent keys without reading. The indexed layout: the user's data stay
-// in the column family `default` under their own keys, and a record of R for each key rides in genista.index, in the
-// same atomic batch.
+// guarded_db: a rocksdb::DB that answers for most absent keys without reading. The indexed layout:
+// the user's data stay in the column family `default` under their own keys, and a record of R for
+// each key rides in genista.index, in the same atomic batch.
 //
 //     auto users = genista::rocks::guarded_db::open("/data/users");     // a plain database is indexed first
 //     rocksdb::DB* db = users->get();                                   // existing code goes on with this
 //
-//   I1  A key that is in `default` is never answered NotFound: from the moment its commit is visible until its removal
-//       is.
+//   I1  A key that is in `default` is never answered NotFound: from the moment its commit is
+//       visible until its removal is.
 //   I2  genista.index holds a record for exactly the keys of `default`, after every crash too.
 //
-// Guarded is the family `default`; other families pass through untouched. What RocksDB 7.8 can be asked, and what
-// becomes of it:
+// Guarded is the family `default`; other families pass through untouched. What RocksDB 7.8 can be
+// asked, and what becomes of it:
 //
-//   guarded        Get, GetEntity, GetMergeOperands, MultiGet (all), KeyMayExist: the filter is asked first, and learns
-//                  from reads that found nothing. Reads of another moment or of a part go by it: a snapshot, a
-//                  timestamp, the tiers kPersistedTier and kMemtableTier, ignore_range_deletions. A MultiGet stays one
-//                  moment of the database. Put, PutEntity, Merge, Delete, SingleDelete: data and record in one batch.
-//                  Write: a copy of the batch, with the records behind it; log data and save points stay. DeleteRange,
-//                  also in a batch: atomic as in RocksDB, alone for one commit. The records of its keys go afterwards, some
-//                  hundred at a time while others go on, and the call returns when all have gone; until then queries of
-//                  these keys read the store and find nothing. After a crash in between, opening reads the index once and
-//                  finishes.
-//                  IngestExternalFile(s): alone; a table with the records is made and taken in with the user's. Close:
-//                  also saves the filter. DestroyColumnFamilyHandle: also for the handles of family().
-//   refused        writes to `default` with disableWAL (a log with gaps cannot be caught up from), with timestamps,
-//                  with a WAL termination point; batches with marks of transactions or blob references; ingest_behind,
-//                  and files with deletions, merges or no keys; DeleteFile and NewDefaultReplayer: they change data
-//                  past everybody; families whose names begin with "genista.": to create, import, drop, write, ingest
-//                  into, SetOptions; a Merge, also in a batch, without a merge operator. At opening: what
-//                  check_guardable (database.hpp) names, and a database whose OPTIONS file names a merge operator where
-//                  none is given: RocksDB would lose all that is in its log.
-//   passed on      everything else: iterators and snapshots, properties and statistics, flushes and compactions, log
-//                  and live files, checksums, traces, options, other families, GetUpdatesSince (it shows the index's
-//                  records too).
+//   guarded        Get, GetEntity, GetMergeOperands, MultiGet (all), KeyMayExist: the filter is
+//                  asked first, and learns from reads that found nothing. Reads of another moment
+//                  or of a part go by it: a snapshot, a timestamp, the tiers kPersistedTier and
+//                  kMemtableTier, ignore_range_deletions. A MultiGet stays one moment of the
+//                  database. Put, PutEntity, Merge, Delete, SingleDelete: data and record in one
+//                  batch. Write: a copy of the batch, with the records behind it; log data and save
+//                  points stay. DeleteRange, also in a batch: atomic as in RocksDB, alone for one
+//                  commit. The records of its keys go afterwards, some hundred at a time while
+//                  others go on, and the call returns when all have gone; until then queries of
+//                  these keys read the store and find nothing. After a crash in between, opening
+//                  reads the index once and finishes. IngestExternalFile(s): alone; a table with
+//                  the records is made and taken in with the user's. Close: also saves the filter.
+//                  DestroyColumnFamilyHandle: also for the handles of family().
+//   refused        writes to `default` with disableWAL (a log with gaps cannot be caught up from),
+//                  with timestamps, with a WAL termination point; batches with marks of
+//                  transactions or blob references; ingest_behind, and files with deletions, merges
+//                  or no keys; DeleteFile and NewDefaultReplayer: they change data past everybody;
+//                  families whose names begin with "genista.": to create, import, drop, write,
+//                  ingest into, SetOptions; a Merge, also in a batch, without a merge operator. At
+//                  opening: what check_guardable (database.hpp) names, and a database whose OPTIONS
+//                  file names a merge operator where none is given: RocksDB would lose all that is
+//                  in its log.
+//   passed on      everything else: iterators and snapshots, properties and statistics, flushes and
+//                  compactions, log and live files, checksums, traces, options, other families,
+//                  GetUpdatesSince (it shows the index's records too).
 //
-// RocksDB has back ranges: GetRootDB and GetBaseDB give the database without its guard (transactions over it and
-// DeleteFilesInRange use them), and other programs know of no guard. Reading there is fine. Writes there are found: at the
-// next opening (foreign_writes), and while the database is open within a second (snapshotter_options::watch), at save() and at
-// Close(). From then on every key is "maybe" and the index is completed; counters().foreign_writes tells. Until then such keys may be answered
-// NotFound. Keys that were deleted there cost one wasted read each: it removes their records. Not seen: a table that
-// DeleteFilesInRange or RepairDB takes away and that hid an older value of its key. After these call reindex(), or open
-// with rebuild_index. Decision 0022 and docs/operations.md have the whole of it.
+// RocksDB has back ranges: GetRootDB and GetBaseDB give the database without its guard
+// (transactions over it and DeleteFilesInRange use them), and other programs know of no guard.
+// Reading there is fine. Writes there are found: at the next opening (foreign_writes), and while
+// the database is open within a second (snapshotter_options::watch), at save() and at Close(). From
+// then on every key is "maybe" and the index is completed; counters().foreign_writes tells. Until
+// then such keys may be answered NotFound. Keys that were deleted there cost one wasted read each:
+// it removes their records. Not seen: a table that DeleteFilesInRange or RepairDB takes away and
+// that hid an older value of its key. After these call reindex(), or open with rebuild_index.
+// Decision 0022 and docs/operations.md have the whole of it.
 //
-// SingleDelete as RocksDB wants it: of a key that was put once since its last deletion, and never merged. Of others RocksDB may
-// show an older value again, which the guard then denies; reindex() finds it.
+// SingleDelete as RocksDB wants it: of a key that was put once since its last deletion, and never
+// merged. Of others RocksDB may show an older value again, which the guard then denies; reindex()
+// finds it.
 //
-// The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads: any number.
-// ReadOptions::deadline and io_timeout hold for the reads by which the filter learns, too: if the time is up, the mistake is
-// left for the next query that makes it (adapts_dropped).
+// The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads:
+// any number. ReadOptions::deadline and io_timeout hold for the reads by which the filter learns,
+// too: if the time is up, the mistake is left for the next query that makes it (adapts_dropped).
 //
-// REQUIRES of Close() and of the destructor: no other call is under way; iterators have been deleted, and handles that
-// CreateColumnFamily gave have been destroyed (else RocksDB may end the process, as it does without a guard). With an
-// unreleased snapshot Close() is Aborted, and the database as open as before. Calls after Close() are errors (ShutdownInProgress, or what says "no" where there is no Status); may_contain() and
-// counters() go on answering from memory.
+// REQUIRES of Close() and of the destructor: no other call is under way; iterators have been
+// deleted, and handles that CreateColumnFamily gave have been destroyed (else RocksDB may end the
+// process, as it does without a guard). With an unreleased snapshot Close() is Aborted, and the
+// database as open as before. Calls after Close() are errors (ShutdownInProgress, or what says "no"
+// where there is no Status); may_contain() and counters() go on answering from memory.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -89,8 +97,8 @@ using opening_progress = std::function<void(opening_stage stage, std::uint64_t d
 
 struct guarded_db_options {
     rocksdb::Options rocksdb = default_rocksdb_options();  // the database and the family `default`
-    // Other families. Those not named here are opened like `default`, its merge operator included: name those that have
-    // one of their own.
+    // Other families. Those not named here are opened like `default`, its merge operator included:
+    // name those that have one of their own.
     std::vector<rocksdb::ColumnFamilyDescriptor> families{};
     std::optional<rocksdb::ColumnFamilyOptions> index = std::nullopt;  // of genista.index; none: made from `rocksdb`
     bool create_if_missing = true;
@@ -101,9 +109,10 @@ struct guarded_db_options {
     snapshotter_options snapshotter{};
     opening_progress progress{};
     event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
-    // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind it. `progress` is then
-    // called from a thread of the snapshotter, in ranges of 4096 while it filters; it must not close the database. Close() may
-    // come at any time from others; what was not built is built at the next opening.
+    // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind
+    // it. `progress` is then called from a thread of the snapshotter, in ranges of 4096 while it
+    // filters; it must not close the database. Close() may come at any time from others; what was
+    // not built is built at the next opening.
     bool build_behind = false;
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
     std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
@@ -115,19 +124,21 @@ class guarded_db final : public rocksdb::StackableDB {
                                                                   guarded_db_options options = {});
     ~guarded_db() override;
 
-    // A family that was there when the database was opened, `default` included; null if there is none, or it is
-    // genista's.
+    // A family that was there when the database was opened, `default` included; null if there is
+    // none, or it is genista's.
     [[nodiscard]] rocksdb::ColumnFamilyHandle* family(std::string_view name) const;
 
     [[nodiscard]] bool may_contain(const rocksdb::Slice& key) const noexcept;
-    // Retries what failed: completes the index, if writes past the guard were found, and brings in the keys of ranges that
-    // need repair.
+    // Retries what failed: completes the index, if writes past the guard were found, and brings in
+    // the keys of ranges that need repair.
     result<void> repair() noexcept;
-    // Reads all keys and writes the records that the index lacks, while others work: after what the guard cannot see. Every
-    // key is "maybe" until it is done. Records without keys stay until a query meets them (rebuild_index drops them all).
-    // A mismatch if a write goes past the guard meanwhile, or another thread asks for the same: every key stays "maybe".
+    // Reads all keys and writes the records that the index lacks, while others work: after what the
+    // guard cannot see. Every key is "maybe" until it is done. Records without keys stay until a
+    // query meets them (rebuild_index drops them all). A mismatch if a write goes past the guard
+    // meanwhile, or another thread asks for the same: every key stays "maybe".
     result<void> reindex();
-    // Whether all writes came through the guard so far; if not, every key is "maybe" from now on, and repair() helps.
+    // Whether all writes came through the guard so far; if not, every key is "maybe" from now on,
+    // and repair() helps.
     [[nodiscard]] result<void> look_for_foreign_writes();
     // Why the index was completed or built again when the database was opened; empty: it was whole.
     [[nodiscard]] const std::string& reindexed_because() const noexcept { return reindexed_because_; }
@@ -136,7 +147,8 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] guard_counters counters() const noexcept { return core_->counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
     [[nodiscard]] store_counters store_figures() const noexcept { return watch_->counters(); }
-    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a page.
+    // In the text format that Prometheus scrapes (guard/metrics_page.hpp); several stores share a
+    // page.
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
@@ -151,7 +163,8 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return meta_.lives; }
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
-    // rocksdb::DB, in the order of the table above. The short forms without a family come from DB and lead here.
+    // rocksdb::DB, in the order of the table above. The short forms without a family come from DB
+    // and lead here.
     using Slice = rocksdb::Slice;
     using Status = rocksdb::Status;
     using Family = rocksdb::ColumnFamilyHandle;
@@ -252,7 +265,8 @@ class guarded_db final : public rocksdb::StackableDB {
     struct parts;  // what open() has put together
     explicit guarded_db(parts made);
 
-    // Neither, once it is closed: then no handle can be looked at, and everything goes to closed_db.
+    // Neither, once it is closed: then no handle can be looked at, and everything goes to
+    // closed_db.
     [[nodiscard]] bool is_guarded(const Family* family) const noexcept;
     [[nodiscard]] bool is_own(const Family* family) const noexcept;
     [[nodiscard]] bool is_own(std::uint32_t id) const noexcept { return id == index_id_ || id == meta_id_; }
@@ -281,7 +295,8 @@ class guarded_db final : public rocksdb::StackableDB {
         const writers_lock::shared inside{writers_};
         return accounts_.counted(entries, std::forward<Change>(change));
     }
-    // Writes the records that the index lacks, piece by piece. Afterwards the index is whole, or repairs are still refused.
+    // Writes the records that the index lacks, piece by piece. Afterwards the index is whole, or
+    // repairs are still refused.
     [[nodiscard]] result<void> make_whole(const std::atomic<bool>& stop);
     [[nodiscard]] result<bool> index_piece(std::string& from, std::uint64_t& done);
     // While nobody writes. False: there were foreign writes, and every key is "maybe" now.

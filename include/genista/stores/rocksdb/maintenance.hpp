@@ -1,11 +1,12 @@
-// maintenance: work on a guarded store that no program has open: compare its data with its index, and take the guard off.
-// `genista store audit|reindex|unguard` are these functions with a table (reindex is guarded_db::open with
-// rebuild_index).
+// maintenance: work on a guarded store that no program has open: compare its data with its index,
+// and take the guard off. `genista store audit|reindex|unguard` are these functions with a table
+// (reindex is guarded_db::open with rebuild_index).
 //
-// Settings come from the OPTIONS file that RocksDB keeps beside the data: where the log lies, compression, blobs. What the
-// file can only name (a merge operator, a comparator, a prefix extractor of your own) is an error that says its name: a
-// database that is opened without its merge operator loses operands. Tables in several directories (db_paths) are not in
-// the file, and RocksDB misses them. A program that has such settings gives its own.
+// Settings come from the OPTIONS file that RocksDB keeps beside the data: where the log lies,
+// compression, blobs. What the file can only name (a merge operator, a comparator, a prefix
+// extractor of your own) is an error that says its name: a database that is opened without its
+// merge operator loses operands. Tables in several directories (db_paths) are not in the file, and
+// RocksDB misses them. A program that has such settings gives its own.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -32,9 +33,10 @@ struct store_settings {
     std::vector<rocksdb::ColumnFamilyDescriptor> families{};  // other families of the user's
     std::optional<rocksdb::ColumnFamilyOptions> index{};      // of genista.index, if there is one
 };
-// From its OPTIONS file. `env` null: the operating system's. A file that names a directory of the log outside of the store
-// is an error, unless `wal_dir` says where the log lies: a copy of the store names the log of the original, and who opens
-// the copy with it takes the original's log away.
+// From its OPTIONS file. `env` null: the operating system's. A file that names a directory of the
+// log outside of the store is an error, unless `wal_dir` says where the log lies: a copy of the
+// store names the log of the original, and who opens the copy with it takes the original's log
+// away.
 [[nodiscard]] result<store_settings> settings_of(const std::string& path, rocksdb::Env* env = nullptr,
                                                  const std::string& wal_dir = {});
 
@@ -66,17 +68,18 @@ struct store_audit {
     std::vector<snapshot> snapshots{};
     std::string unreadable{};  // what the scan stopped at, if it did: then the figures above are not all
 
-    // Nothing to repair. A store that is being indexed, or has no index, is indexed again when it is opened.
+    // Nothing to repair. A store that is being indexed, or has no index, is indexed again when it
+    // is opened.
     [[nodiscard]] bool is_sound() const noexcept;
 };
 
-// Reads the store and changes nothing, not even its log of messages. Two scans; where they differ, two more with a look-up
-// for each key, which name the keys. A program may write meanwhile: the store is seen as of the beginning, if RocksDB can
-// read it at all.
+// Reads the store and changes nothing, not even its log of messages. Two scans; where they differ,
+// two more with a look-up for each key, which name the keys. A program may write meanwhile: the
+// store is seen as of the beginning, if RocksDB can read it at all.
 [[nodiscard]] result<store_audit> audit_store(const std::string& path, const maintenance_options& options = {});
 
-// Whether guarded_db::open with rebuild_index can build the index: it is a guarded store in the indexed layout. Changes
-// nothing.
+// Whether guarded_db::open with rebuild_index can build the index: it is a guarded store in the
+// indexed layout. Changes nothing.
 [[nodiscard]] result<void> can_reindex(const std::string& path, const maintenance_options& options = {});
 
 struct unguarded_store {
@@ -85,10 +88,11 @@ struct unguarded_store {
     std::vector<std::string> kept{};      // in the folder genista/, but not genista's: left there
 };
 
-// Removes the column families genista.* and genista's files, so that a program that knows nothing of them opens the
-// database again; the user's families are not touched. The clustered layout cannot be unguarded: its values lie under hashed
-// keys. Killed in the middle it leaves a store that guarded_db opens (it builds the index again) and that a second call
-// goes on with; genista.meta goes last. Nothing to do is no error.
+// Removes the column families genista.* and genista's files, so that a program that knows nothing
+// of them opens the database again; the user's families are not touched. The clustered layout
+// cannot be unguarded: its values lie under hashed keys. Killed in the middle it leaves a store
+// that guarded_db opens (it builds the index again) and that a second call goes on with;
+// genista.meta goes last. Nothing to do is no error.
 [[nodiscard]] result<unguarded_store> unguard_store(const std::string& path, const maintenance_options& options = {});
 
 }  // namespace genista::rocks

@@ -1,8 +1,10 @@
-// broom_faults: the rules of the epoch law and a list of bugs, each of which can be switched on, in laboratories only.
+// broom_faults: the rules of the epoch law and a list of bugs, each of which can be switched on, in
+// laboratories only.
 //
-// The library proper has none of them: there `faults` is a constant and the compiler drops every branch on it. A build with
-// GENISTA_BROOM_FAULTS has the same filter in another inline namespace, so that both can live in one program: the lab plays
-// its attacks against each missing rule (they must win), tests/planted plants each bug (the suite must catch it).
+// The library proper has none of them: there `faults` is a constant and the compiler drops every
+// branch on it. A build with GENISTA_BROOM_FAULTS has the same filter in another inline namespace,
+// so that both can live in one program: the lab plays its attacks against each missing rule (they
+// must win), tests/planted plants each bug (the suite must catch it).
 #pragma once
 
 #if defined(GENISTA_BROOM_FAULTS)
@@ -55,7 +57,8 @@ struct broom_faults {
     bool error_is_absent = false;        // a failed range read taken for an empty range
     bool load_forgets_backyard = false;  // a snapshot without side entries
 
-    // What both rules of L3 about inserts into full bins need: such an insert reads R only if it collides.
+    // What both rules of L3 about inserts into full bins need: such an insert reads R only if it
+    // collides.
     [[nodiscard]] constexpr bool full_bins_read_on_collision() const noexcept {
         return refusal_leaves_bin || failed_read_shows;
     }

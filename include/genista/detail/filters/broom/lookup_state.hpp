@@ -1,5 +1,6 @@
-// lookup_state: the plain view of a broom table that look-up kernels read. Replaced as a whole when growth begins or ends, and
-// never freed while the filter lives, so that a reader may finish with the one it has.
+// lookup_state: the plain view of a broom table that look-up kernels read. Replaced as a whole when
+// growth begins or ends, and never freed while the filter lives, so that a reader may finish with
+// the one it has.
 #pragma once
 
 #include <atomic>
@@ -22,8 +23,9 @@ struct writer_counters;
 // What became of a quick insert.
 enum class broom_joined : std::uint8_t { no, yes, yes_and_grow };
 
-// The epoch that a bin was in: its salt's code and number, of a table. And how often an insert has found since that a slot which
-// was there before is its key's own (`already_present`): the slot may be one whose former owner R has just lost.
+// The epoch that a bin was in: its salt's code and number, of a table. And how often an insert has
+// found since that a slot which was there before is its key's own (`already_present`): the slot may
+// be one whose former owner R has just lost.
 struct broom_epoch_mark {
     const void* table = nullptr;
     std::uint64_t number = 0;
@@ -39,8 +41,8 @@ struct broom_joined_many {
     bool grow = false;  // after the last of them
 };
 
-// Counters of claims: a bin has the one with its number modulo this. Other bins' claims make an `assume_present` erase read R without need,
-// so there are more of them than threads.
+// Counters of claims: a bin has the one with its number modulo this. Other bins' claims make an
+// `assume_present` erase read R without need, so there are more of them than threads.
 inline constexpr std::uint64_t broom_claim_counters = 128;
 
 // Bits of a version word; from bit 2 on it counts changes.
@@ -78,7 +80,8 @@ struct alignas(64) broom_lookup_state {
     void prefetch_to_change(std::uint64_t position) const noexcept {
         __builtin_prefetch(lines + 64 * scale(position, bins), 1);
     }
-    // Of the bin with this position. A bin that is being changed or has a long salt has the mark of no epoch.
+    // Of the bin with this position. A bin that is being changed or has a long salt has the mark of
+    // no epoch.
     [[nodiscard]] broom_epoch_mark mark_of(std::uint64_t position) const noexcept {
         const std::uint64_t bin = scale(position, bins);
         const std::atomic<std::uint32_t>& version = versions[bin >> stripe_shift];
@@ -103,8 +106,8 @@ struct alignas(64) broom_lookup_state {
 
 }  // namespace GENISTA_BROOM_VARIANT
 
-// The hot entry points of the filter for one instruction set. State is a broom_lookup_state; named, so that the kernels of two
-// variants are two types.
+// The hot entry points of the filter for one instruction set. State is a broom_lookup_state; named,
+// so that the kernels of two variants are two types.
 template <class State>
 struct broom_kernel_set {
     kernel_table<State> lookups;

@@ -1,7 +1,8 @@
-// range_source: what the broom filter asks of R, without its type, and remote_source, which makes one from any R.
+// range_source: what the broom filter asks of R, without its type, and remote_source, which makes
+// one from any R.
 //
-// What R says is checked: a record outside the range, out of order, twice, or with a digest that is not its key's is an
-// error, not a member. An operation whose read failed has changed nothing.
+// What R says is checked: a record outside the range, out of order, twice, or with a digest that is
+// not its key's is an error, not a member. An operation whose read failed has changed nothing.
 #pragma once
 
 #include <new>
@@ -26,7 +27,8 @@ class range_source {
   public:
     // One range read. On an error `into` is not to be used.
     virtual result<void> read(position_range range, population& into) = 0;
-    // Takes the operation's key out of R: the commit in the middle of an erase. False: it was not there.
+    // Takes the operation's key out of R: the commit in the middle of an erase. False: it was not
+    // there.
     virtual result<bool> erase() = 0;
     // Does a read cross the network? A build from keys reads its own memory.
     [[nodiscard]] virtual bool is_remote() const noexcept { return true; }

@@ -1,31 +1,38 @@
-// cuckoo_family_filter: cuckoo filters with full hash functions, which know their keys through R and can therefore move them
-// wherever they like. One core; the rule decides what a mistake teaches it. What people include: cuckoo.hpp, cuckooing.hpp,
-// cyclic.hpp, swapping.hpp.
+// cuckoo_family_filter: cuckoo filters with full hash functions, which know their keys through R
+// and can therefore move them wherever they like. One core; the rule decides what a mistake teaches
+// it. What people include: cuckoo.hpp, cuckooing.hpp, cyclic.hpp, swapping.hpp.
 //
-//     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint lies in one slot of one of these bins
+//     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint lies in one slot
+//     of one of these bins
 //
-//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x) begins, under threads,
-//       new hash functions, failing stores and failing memory. A key that is moved is never nowhere.
-//   I2  A call that reports `full` or an error has changed nothing in the filter. R's slots may be left in doubt: the next call
-//       that changes something first puts them back as the filter knows them, or fails too.
-//   I3  Slots of R and of the filter agree, but for those in doubt. What R says of a slot is checked against the fingerprint
-//       there; a record that does not fit is an error, not a key.
+//   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
+//       begins, under threads, new hash functions, failing stores and failing memory. A key that is
+//       moved is never nowhere.
+//   I2  A call that reports `full` or an error has changed nothing in the filter. R's slots may be
+//       left in doubt: the next call that changes something first puts them back as the filter
+//       knows them, or fails too.
+//   I3  Slots of R and of the filter agree, but for those in doubt. What R says of a slot is
+//       checked against the fingerprint there; a record that does not fit is an error, not a key.
 //
-// None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: take the broom filter for that.
-// docs/filters/adaptive_cuckoo.md has what they are good for, and what was measured.
+// None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: take the
+// broom filter for that. docs/filters/adaptive_cuckoo.md has what they are good for, and what was
+// measured.
 //
 // The order of steps is the broom filter's:
 //
-//     insert   the store commits the key to R first, then filter.insert(key, R), then the caller's acknowledgement
+//     insert   the store commits the key to R first, then filter.insert(key, R), then the caller's
+//              acknowledgement
 //     erase    filter.erase(key, R) takes the key out of R, then forgets it
-//     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key, R)
+//     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key,
+//              R)
 //
-// What it costs remotely: nothing on a negative. An insert reads one slot for every key that it looks at on its way to a free
-// slot (none while there is room, about seven at 95 % load), and writes once. A full filter of new hash functions reads and
-// writes every slot once.
+// What it costs remotely: nothing on a negative. An insert reads one slot for every key that it
+// looks at on its way to a free slot (none while there is room, about seven at 95 % load), and
+// writes once. A full filter of new hash functions reads and writes every slot once.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for each other, remote reads
-// included; queries wait only while new hash functions are put in place (a copy of the table).
+// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
+// each other, remote reads included; queries wait only while new hash functions are put in place (a
+// copy of the table).
 #pragma once
 
 #include <cstdint>
@@ -91,7 +98,8 @@ inline constexpr member_of_family member{
 
 class core;
 
-// Everything but the vocabulary: what is compiled once, whatever rule and R. See the filter below for what the calls do.
+// Everything but the vocabulary: what is compiled once, whatever rule and R. See the filter below
+// for what the calls do.
 class body {
   public:
     [[nodiscard]] static result<body> make(const member_of_family& who, const cuckoo_options& options) noexcept;
@@ -137,7 +145,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
   public:
     static constexpr std::string_view name = Rule::name;
 
-    // An error for a load that these tables cannot be filled to, and for what lies outside its range.
+    // An error for a load that these tables cannot be filled to, and for what lies outside its
+    // range.
     [[nodiscard]] static result<cuckoo_family_filter> make(const cuckoo_options& options = {}) noexcept {
         return owning(cuckoo::body::make(cuckoo::member<Rule>, options));
     }
@@ -150,8 +159,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return made;
     }
 
-    // R holds the key already: the store commits first. `full` when no hash functions were found that place all keys, which
-    // happens beyond the capacity only.
+    // R holds the key already: the store commits first. `full` when no hash functions were found
+    // that place all keys, which happens beyond the capacity only.
     template <slotted_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -161,7 +170,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
         return insert(integer_key{key}.view(), remote);
     }
-    // Takes the key out of R's members, then out of slot and filter. An absent key is `absent`, and no member is hurt.
+    // Takes the key out of R's members, then out of slot and filter. An absent key is `absent`, and
+    // no member is hurt.
     template <slotted_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -171,8 +181,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
         return erase(integer_key{key}.view(), remote);
     }
-    // The second half of an erase, for a store that has committed it already. `absent`: there was nothing to forget, or the key
-    // is back.
+    // The second half of an erase, for a store that has committed it already. `absent`: there was
+    // nothing to forget, or the key is back.
     template <slotted_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -189,22 +199,23 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return adapt(integer_key{key}.view(), remote);
     }
 
-    // Lays every key of R anew under new hash functions; what was learnt is forgotten. After loading, before the first change.
+    // Lays every key of R anew under new hash functions; what was learnt is forgotten. After
+    // loading, before the first change.
     template <slotted_map R>
     [[nodiscard]] result<void> rebuild(R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
         return body_.rebuild(source);
     }
-    // Every member of R has a slot and is answered "maybe", every slot of the filter is known to R, the counts agree. Nobody
-    // may write meanwhile.
+    // Every member of R has a slot and is answered "maybe", every slot of the filter is known to R,
+    // the counts agree. Nobody may write meanwhile.
     template <slotted_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         cuckoo::remote_slots<R> source{remote};
         return body_.audit(source);
     }
 
-    // A loaded filter answers at once. To change it needs slots in R that agree with it, hence a rebuild first; until then
-    // insert, erase and adapt are errors.
+    // A loaded filter answers at once. To change it needs slots in R that agree with it, hence a
+    // rebuild first; until then insert, erase and adapt are errors.
     [[nodiscard]] result<void> save(sink& out) const noexcept { return body_.save(out); }
     [[nodiscard]] static result<cuckoo_family_filter> load(std::span<const std::byte> bytes) noexcept {
         return owning(cuckoo::body::load(cuckoo::member<Rule>, bytes));
@@ -240,8 +251,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     cuckoo::body body_;
 };
 
-// All of them save one kind of snapshot: cyclic_filter<s>::load takes those of which this says s. (What is beside s is checked by
-// the loader.)
+// All of them save one kind of snapshot: cyclic_filter<s>::load takes those of which this says s.
+// (What is beside s is checked by the loader.)
 [[nodiscard]] result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept;
 
 }  // namespace genista

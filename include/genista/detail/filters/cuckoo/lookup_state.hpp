@@ -3,9 +3,10 @@
 //     table    tables · bins · bin_slots slots, end to end, without gaps:   table 0: bin 0, bin 1, … | table 1: …
 //     slot     fingerprint_bits | selector_bits          fingerprint 0: the slot is empty
 //
-// The words change while others look. A writer makes `version` odd, changes words and salts, and makes it even again; a look-up
-// that found nothing counts only if the version was even and is still the same. What it found needs no check: "maybe" is
-// never wrong for longer than the change takes.
+// The words change while others look. A writer makes `version` odd, changes words and salts, and
+// makes it even again; a look-up that found nothing counts only if the version was even and is
+// still the same. What it found needs no check: "maybe" is never wrong for longer than the change
+// takes.
 #pragma once
 
 #include <array>
@@ -16,7 +17,8 @@
 
 namespace genista {
 
-// What tells the members of the family apart: how the fingerprint of a key is chosen, and how a mistake is repaired.
+// What tells the members of the family apart: how the fingerprint of a key is chosen, and how a
+// mistake is repaired.
 enum class cuckoo_rule : unsigned char {
     plain,      // one fingerprint a key; learns nothing
     cuckooing,  // by table: the key moves to its next table [acf §2.3]

@@ -1,7 +1,8 @@
-// slot_source: what the cuckoo family asks of R, without its type, and remote_slots, which makes one from any slotted map.
+// slot_source: what the cuckoo family asks of R, without its type, and remote_slots, which makes
+// one from any slotted map.
 //
-// The filter numbers its slots anew whenever it chooses new hash functions, so that the old records stay whole until the new
-// ones are complete: a slot in R is generation · 2^40 + slot in the table.
+// The filter numbers its slots anew whenever it chooses new hash functions, so that the old records
+// stay whole until the new ones are complete: a slot in R is generation · 2^40 + slot in the table.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,8 @@
 
 namespace genista::cuckoo {
 
-// Called for each record; false stops. They do not throw. What R says is not checked here: core.hpp does.
+// Called for each record; false stops. They do not throw. What R says is not checked here: core.hpp
+// does.
 using take_slot = std::function<bool(std::uint64_t slot, key_view key)>;
 using take_member = std::function<bool(const digest& where, key_view key)>;
 

@@ -1,15 +1,21 @@
-// absent_list: absent_cells that take memory as mistakes are found, instead of all of it with the first.
+// absent_list: absent_cells that take memory as mistakes are found, instead of all of it with the
+// first.
 //
 //     part         0        1        2       ...     last           each one absent_cells; the last takes what is left
 //     bytes        4 KiB    8 KiB    16 KiB          ≤ 2 × before
 //
-// A mistake is written into the first part that is not full; a question asks the parts that have memory, at most one more than doublings. No part is
-// ever copied into another, so each keeps its own invariants and its own argument (absent_cells.hpp), and what holds for all parts holds for the list:
+// A mistake is written into the first part that is not full; a question asks the parts that have
+// memory, at most one more than doublings. No part is ever copied into another, so each keeps its
+// own invariants and its own argument (absent_cells.hpp), and what holds for all parts holds for
+// the list:
 //
-//   I1  excludes(p) is false from the moment admit(p) returned, as long as nobody excludes the cell again with a ticket that was drawn later.
-//   I2  Memory: less than three times what the mistakes written down need, 4 KiB at least, and never more than `bytes`.
-//   I3  is_full(): two cells in three of every part are taken. Nothing is lost until then but what a single full bucket forgets (one entry in 600 of a
-//       part that has just become full); a list that is full and written to goes on in its last part, and forgets.
+//   I1  excludes(p) is false from the moment admit(p) returned, as long as nobody excludes the cell
+//       again with a ticket that was drawn later.
+//   I2  Memory: less than three times what the mistakes written down need, 4 KiB at least, and
+//       never more than `bytes`.
+//   I3  is_full(): two cells in three of every part are taken. Nothing is lost until then but what
+//       a single full bucket forgets (one entry in 600 of a part that has just become full); a list
+//       that is full and written to goes on in its last part, and forgets.
 //
 // Threads: any number, as for absent_cells.
 #pragma once

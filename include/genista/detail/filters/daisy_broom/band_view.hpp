@@ -1,8 +1,9 @@
 // band_view: R as the broom filter of one band sees it, without the keys of other bands.
 //
-// Every record of a range is read and asked for its class, so a range costs what it costs in R. Records that are left out are checked like those that are
-// handed on (broom/range_source.hpp): a key that R has mixed up may be of another class, and leaving it out silently would lose a member when its
-// bin is laid anew.
+// Every record of a range is read and asked for its class, so a range costs what it costs in R.
+// Records that are left out are checked like those that are handed on (broom/range_source.hpp): a
+// key that R has mixed up may be of another class, and leaving it out silently would lose a member
+// when its bin is laid anew.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// daisy_broom_core: all of a daisy_broom_filter that does not depend on the types of its oracle and its R. See daisy_broom.hpp.
+// daisy_broom_core: all of a daisy_broom_filter that does not depend on the types of its oracle and
+// its R. See daisy_broom.hpp.
 #pragma once
 
 #include <atomic>
@@ -22,20 +23,25 @@ struct daisy_broom_options {
     bool key_is_new = false;                    // as of broom_options
     broom_history history = broom_history::bury;
     bool grows = true;
-    // All bands together, when they are full: what whole bits leave over of it is spent where it saves most (bands.hpp).
+    // All bands together, when they are full: what whole bits leave over of it is spent where it
+    // saves most (bands.hpp).
     std::optional<std::uint64_t> bits = std::nullopt;
-    // What the list of mistakes about keys of which nothing is kept may take, taken as they are found. None: as much as keeping these keys would,
-    // by the plan (or as build() counted them), 4 KiB at least.
+    // What the list of mistakes about keys of which nothing is kept may take, taken as they are
+    // found. None: as much as keeping these keys would, by the plan (or as build() counted them), 4
+    // KiB at least.
     std::optional<std::uint64_t> exception_bytes = std::nullopt;
-    // When that is full, keep these keys after all, in a band of their own (deferred_band.hpp): as many bytes again, then the list goes. Else memory stays
-    // within the list, which forgets: who repeats more of them than it holds wastes reads for ever.
+    // When that is full, keep these keys after all, in a band of their own (deferred_band.hpp): as
+    // many bytes again, then the list goes. Else memory stays within the list, which forgets: who
+    // repeats more of them than it holds wastes reads for ever.
     bool deferred_band = true;
-    // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no other oracle has this one.
+    // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no
+    // other oracle has this one.
     std::optional<oracle_identity> oracle = std::nullopt;
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
 };
 
-// How far the world has gone from the plan. Both numbers are distances between two distributions over the bands, 0 to 1.
+// How far the world has gone from the plan. Both numbers are distances between two distributions
+// over the bands, 0 to 1.
 struct daisy_drift {
     double stored = 0;         // the keys stored, from the plan's
     double mistakes = 0;       // the mistakes found, class 0 among them, from those that the plan expects
@@ -44,7 +50,8 @@ struct daisy_drift {
     std::uint64_t adapts = 0;  // that `mistakes` was computed from
     unsigned bands = 1;
 
-    // More than a tenth, and more than chance explains: a distribution over k values measured by n draws is off by √(k/n)/2 on average.
+    // More than a tenth, and more than chance explains: a distribution over k values measured by n
+    // draws is off by √(k/n)/2 on average.
     [[nodiscard]] bool is_notable() const noexcept;
 };
 
@@ -67,8 +74,9 @@ class daisy_broom_core {
     // The band of class 0, null until it opens.
     [[nodiscard]] deferred_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
     [[nodiscard]] const deferred_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
-    // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will have it. Both sides change one counter, the opener after
-    // publishing the band and this one before looking for it: who comes second sees what the first has done before.
+    // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will
+    // have it. Both sides change one counter, the opener after publishing the band and this one
+    // before looking for it: who comes second sees what the first has done before.
     [[nodiscard]] deferred_band* late_after_commit() noexcept {
         if (deferred_band* const open = late(); open != nullptr) return open;
         committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
@@ -76,11 +84,13 @@ class daisy_broom_core {
     }
     [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
     [[nodiscard]] bool bands_grow() const noexcept { return how_.grows; }
-    // One of so many equal ranges of R, and the keys of class 0 in it: what the size of the band goes by.
+    // One of so many equal ranges of R, and the keys of class 0 in it: what the size of the band
+    // goes by.
     struct late_sample {
         std::uint64_t parts = 1, found = 0;
     };
-    // As many as the band would have bins, by the plan; and if there are as many keys as we were told of, should these be more.
+    // As many as the band would have bins, by the plan; and if there are as many keys as we were
+    // told of, should these be more.
     [[nodiscard]] std::uint64_t planned_late_parts() const noexcept;
     [[nodiscard]] std::uint64_t told_late_parts() const noexcept;
     // Opens it, empty. Does nothing if it is open. An error: no memory.

@@ -1,24 +1,30 @@
-// deferred_band: a broom filter for keys of class 0 that comes when mistakes about them have cost as much as it does, and is filled from R range by range.
+// deferred_band: a broom filter for keys of class 0 that comes when mistakes about them have cost
+// as much as it does, and is filled from R range by range.
 //
 //     position        0 ─────────────────────────────────────────── 2^64       ranges: as many as the broom filter had bins when it opened
 //     laid, a bit     1   0   1   1   0   0   0   1   0   ...                  1: the broom filter answers; 0: "maybe", or what the list says
 //
-// A range is laid by one read of R (broom_filter::lay; one for each bin that it has become if the band has grown since), with the first mistake in it. So
-// nobody ever waits for a whole band to be built. When all are laid, class 0 is a band like any other.
+// A range is laid by one read of R (broom_filter::lay; one for each bin that it has become if the
+// band has grown since), with the first mistake in it. So nobody ever waits for a whole band to be
+// built. When all are laid, class 0 is a band like any other.
 //
-//   I1  A range that is laid holds every member: each key of class 0 in R whose insert has returned, from then on for ever.
+//   I1  A range that is laid holds every member: each key of class 0 in R whose insert has
+//       returned, from then on for ever.
 //   I2  A bit is set after its range was laid, and never cleared.
 //
-// Why no insert is lost. Whoever inserts y has committed it to R, then looks for the band. (a) It is there: y goes into the broom filter, laid or not. If lay()
-// had read R before y came, it finds the bin changed since and reads again, or has committed already, and y joins a bin that is laid: the broom
-// filter's own rule for renewals. (b) It is not there yet: then it was published after y was committed, and whatever lay() reads of R is read after
-// that, so it has y. There is no third case: both change one counter in between (daisy_broom_core::late_after_commit), and who
-// is second there sees what the first did. So a range is complete when lay() returns, stays so by I1 of
-// broom.hpp (growth and renewals keep what is in a bin), and only then does its bit say so (I2): nothing needs a lock, and a reader who sees the bit
-// sees the bins.
+// Why no insert is lost. Whoever inserts y has committed it to R, then looks for the band. (a) It
+// is there: y goes into the broom filter, laid or not. If lay() had read R before y came, it finds
+// the bin changed since and reads again, or has committed already, and y joins a bin that is laid:
+// the broom filter's own rule for renewals. (b) It is not there yet: then it was published after y
+// was committed, and whatever lay() reads of R is read after that, so it has y. There is no third
+// case: both change one counter in between (daisy_broom_core::late_after_commit), and who is second
+// there sees what the first did. So a range is complete when lay() returns, stays so by I1 of
+// broom.hpp (growth and renewals keep what is in a bin), and only then does its bit say so (I2):
+// nothing needs a lock, and a reader who sees the bit sees the bins.
 //
-// Erases only ever leave too much: an erase that did not see the band, or came while a range was read, may leave a slot to a key that is gone, which
-// is answered "maybe" until adapt() repairs it. A read of R that fails, or memory that is missing, leaves the range as it was: not laid, "maybe".
+// Erases only ever leave too much: an erase that did not see the band, or came while a range was
+// read, may leave a slot to a key that is gone, which is answered "maybe" until adapt() repairs it.
+// A read of R that fails, or memory that is missing, leaves the range as it was: not laid, "maybe".
 //
 // Threads: any number.
 #pragma once
@@ -61,7 +67,8 @@ class deferred_band {
         return sizeof *this - sizeof broom_ + 8 * words() + broom_.stats().local_bytes;
     }
 
-    // For snapshots, a bit a range. The bits are copied before the broom filter is: a bit that was set then was true.
+    // For snapshots, a bit a range. The bits are copied before the broom filter is: a bit that was
+    // set then was true.
     [[nodiscard]] std::uint64_t words() const noexcept { return (ranges_ + 63) / 64; }
     void save(std::span<std::uint64_t> into) const noexcept;
     // False: bits beyond the last range.

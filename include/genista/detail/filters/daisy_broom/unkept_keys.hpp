@@ -1,4 +1,5 @@
-// Keys of class 0, of which nothing is kept: what a daisy_broom_filter does with them, before and after keeping them has become the cheaper way.
+// Keys of class 0, of which nothing is kept: what a daisy_broom_filter does with them, before and
+// after keeping them has become the cheaper way.
 //
 //     mistakes found      the list of exceptions (absent_list.hpp)          the deferred band (deferred_band.hpp)
 //     none                nothing                                           -
@@ -7,10 +8,12 @@
 //     ...                 asked where no range is laid                      answers where one is
 //                         given back                                        all laid: a band like any other
 //
-// It is the ski rental problem: to note a mistake is to rent, to keep the keys is to buy, and nobody knows how many mistakes will come. Who rents until
-// the rent has reached the price and then buys pays at most twice what he had paid who knew [docs/decisions/0018-late-band.md].
+// It is the ski rental problem: to note a mistake is to rent, to keep the keys is to buy, and
+// nobody knows how many mistakes will come. Who rents until the rent has reached the price and then
+// buys pays at most twice what he had paid who knew [docs/decisions/0018-late-band.md].
 //
-// A remote is the view of class 0 (band_view.hpp). Whoever changes something has told R before, or tells R here (erase).
+// A remote is the view of class 0 (band_view.hpp). Whoever changes something has told R before, or
+// tells R here (erase).
 #pragma once
 
 #include <algorithm>
@@ -66,8 +69,9 @@ template <remote_map View>
 
 // One range read, and two while the broom filter parts it. An error leaves it unlaid.
 //
-// A band that opened while many more keys came than it was made for has too few bins for what R holds, and a broom filter does not grow for keys that it
-// does not have yet. Nobody can bring that about at will; it grows for R then, which reads all of it, once.
+// A band that opened while many more keys came than it was made for has too few bins for what R
+// holds, and a broom filter does not grow for keys that it does not have yet. Nobody can bring that
+// about at will; it grows for R then, which reads all of it, once.
 template <remote_map View>
 [[nodiscard]] result<void> lay(daisy_broom_core& core, deferred_band& band, std::uint64_t range, View& view) noexcept {
     auto laid = band.broom().lay(band.range(range), view);
@@ -86,15 +90,18 @@ template <remote_map View>
     if (band.is_laid(d.position)) return band.broom().adapt(key, view);
     if (core.cells().excludes(d.position)) return adapt_outcome::was_negative;
     if (const auto laid = lay(core, band, band.range_at(d.position), view); !laid) return laid.error();
-    // So that the list goes after as many mistakes as there are ranges, and not when chance has met the last of them. It may fail: the next one tries.
+    // So that the list goes after as many mistakes as there are ranges, and not when chance has met
+    // the last of them. It may fail: the next one tries.
     if (const auto next = band.next_unlaid(); next) (void)lay(core, band, *next, view);
     if (band.broom().may_contain(d)) return band.broom().adapt(key, view);
     core.count_unkept_adapt();
     return adapt_outcome::fixed;
 }
 
-// An error: R fails, or there is no memory. Looks into R first, lest a band for the keys that we were told of be too small for those that are there. One look,
-// at as much as a bin holds, unless it finds next to nothing: then some of what we were told was the same key again, and the next look is wider.
+// An error: R fails, or there is no memory. Looks into R first, lest a band for the keys that we
+// were told of be too small for those that are there. One look, at as much as a bin holds, unless
+// it finds next to nothing: then some of what we were told was the same key again, and the next
+// look is wider.
 template <remote_map View>
 [[nodiscard]] result<void> open_band(daisy_broom_core& core, const digest& d, View& view) {
     constexpr std::uint64_t enough = 16, wider = 8;  // a bin has 45 keys, and fewer than 16 once in ten million
@@ -111,7 +118,8 @@ template <remote_map View>
     }
 }
 
-// absent_cells.hpp has the argument: the ticket first, R second, and void if anything changed in between.
+// absent_cells.hpp has the argument: the ticket first, R second, and void if anything changed in
+// between.
 template <remote_map View>
 [[nodiscard]] result<adapt_outcome> adapt(daisy_broom_core& core, const digest& d, key_view key, View& view) noexcept
     try {

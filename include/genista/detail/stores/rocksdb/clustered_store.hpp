@@ -1,23 +1,27 @@
-// clustered_store: RocksDB with the values under their record_keys, so that R is the data itself: the records a filter
-// learns from lie in the blocks of the values, and keeping R costs no write and no space but 16 bytes a key. Iterators
-// see hash order; who needs the order of keys takes the indexed layout (guarded_db.hpp).
+// clustered_store: RocksDB with the values under their record_keys, so that R is the data itself:
+// the records a filter learns from lie in the blocks of the values, and keeping R costs no write
+// and no space but 16 bytes a key. Iterators see hash order; who needs the order of keys takes the
+// indexed layout (guarded_db.hpp).
 //
 //     auto store = genista::rocks::clustered_store::open("/data/users");
 //     auto filter = genista::broom_filter::build({.hash = (*store)->hash()}, (*store)->remote());
 //     genista::guarded users{*std::move(filter), **store};
 //
-// A mistake and an erase read the records of one bin, about 45 keys, and RocksDB reads whole blocks. So values of
-// `values_apart_from` bytes or more do not lie between the keys: they have a column family of their own, genista.values,
-// under the same record_keys, and their record in `default` is empty.
+// A mistake and an erase read the records of one bin, about 45 keys, and RocksDB reads whole
+// blocks. So values of `values_apart_from` bytes or more do not lie between the keys: they have a
+// column family of their own, genista.values, under the same record_keys, and their record in
+// `default` is empty.
 //
-//     cost     a mistake reads at most 45 · (key + values_apart_from) bytes, and about two blocks more, whatever the values.
-//              A long value costs its reader two look-ups more and its writer a second record; in a store that has any, a short
-//              value and an erase write a tombstone into genista.values, too
+//     cost     a mistake reads at most 45 · (key + values_apart_from) bytes, and about two blocks
+//              more, whatever the values. A long value costs its reader two look-ups more and its
+//              writer a second record; in a store that has any, a short value and an erase write a
+//              tombstone into genista.values, too
 //
-// A store that was made before has the family from its next opening for writing on (format 2, meta.hpp); values that lie in
-// `default` stay there until they are written again.
+// A store that was made before has the family from its next opening for writing on (format 2,
+// meta.hpp); values that lie in `default` stay there until they are written again.
 //
-// Models guarded_store (guard/store.hpp). clustered_db.hpp puts store, filter and the filter's snapshots together.
+// Models guarded_store (guard/store.hpp). clustered_db.hpp puts store, filter and the filter's
+// snapshots together.
 #pragma once
 
 #include <atomic>
@@ -38,8 +42,8 @@ struct clustered_options {
     rocksdb::Options rocksdb = default_rocksdb_options();
     rocksdb::WriteOptions writes{};                   // sync, say. disableWAL is refused.
     std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
-    // Bytes from which on a value lies apart; 0: none does, which a store that has the family takes for what is written
-    // from now on.
+    // Bytes from which on a value lies apart; 0: none does, which a store that has the family takes
+    // for what is written from now on.
     std::size_t values_apart_from = 1024;
     std::optional<hash_key> key = std::nullopt;  // of a new database; none: random. For tests.
 };
@@ -54,7 +58,8 @@ class clustered_store {
                                                                        clustered_options options = {});
 
     [[nodiscard]] result<bool> read(const digest& where, key_view key, std::string& value);
-    // `accounts` counts the entries of writes through a guard (write_accounts.hpp); clustered_db gives its own.
+    // `accounts` counts the entries of writes through a guard (write_accounts.hpp); clustered_db
+    // gives its own.
     [[nodiscard]] result<void> write(const digest& where, key_view key, std::string_view value,
                                      write_accounts* accounts = nullptr);
     [[nodiscard]] result<void> remove(const digest& where, key_view key, write_accounts* accounts = nullptr);

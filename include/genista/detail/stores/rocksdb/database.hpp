@@ -1,9 +1,9 @@
-// database: an open RocksDB with the handles of all its column families, and the way to one: what is on disk, may it be
-// guarded, and if not, why. Both layouts open through here.
+// database: an open RocksDB with the handles of all its column families, and the way to one: what
+// is on disk, may it be guarded, and if not, why. Both layouts open through here.
 //
-// RocksDB is opened with every family that is there. A path that is no database is left untouched, and so is a database
-// that turns out to be another layout's or a newer format's, as far as RocksDB lets one look without opening (it
-// replays its log).
+// RocksDB is opened with every family that is there. A path that is no database is left untouched,
+// and so is a database that turns out to be another layout's or a newer format's, as far as RocksDB
+// lets one look without opening (it replays its log).
 #pragma once
 
 #include <rocksdb/db.h>
@@ -19,10 +19,12 @@
 
 namespace genista::rocks {
 
-// Blocks of 8 KB in a cache of 32 MB, no filters of RocksDB's own: the guard is one. Anything here may be replaced.
+// Blocks of 8 KB in a cache of 32 MB, no filters of RocksDB's own: the guard is one. Anything here
+// may be replaced.
 [[nodiscard]] rocksdb::Options default_rocksdb_options();
 
-// How long the log is kept after its contents are in tables: a filter's snapshot catches up from it.
+// How long the log is kept after its contents are in tables: a filter's snapshot catches up from
+// it.
 inline constexpr std::uint64_t default_wal_kept_mb = 256;
 
 // Handles die before their database.
@@ -36,8 +38,8 @@ class database {
         std::optional<layout> arrangement = std::nullopt;  // the one that is wanted, for a better message
     };
 
-    // Opens what is there, or makes an empty one with the family `default` alone. For writing, families that have a merge
-    // operator must be given one.
+    // Opens what is there, or makes an empty one with the family `default` alone. For writing,
+    // families that have a merge operator must be given one.
     [[nodiscard]] static result<database> open(const std::string& path, opening how);
 
     database() = default;
@@ -70,8 +72,8 @@ class database {
     bool is_closed_ = false;
 };
 
-// Settings under which a guard could miss that a key appeared, or R and data could come apart: an error that names the
-// first.
+// Settings under which a guard could miss that a key appeared, or R and data could come apart: an
+// error that names the first.
 [[nodiscard]] result<void> check_guardable(const rocksdb::Options& options, layout arrangement) noexcept;
 // The same for the options of the index, which is R: settings that lose or disorder its records.
 [[nodiscard]] result<void> check_index(const rocksdb::ColumnFamilyOptions& options) noexcept;

@@ -1,15 +1,22 @@
-// What a database says about itself in the column family genista.meta: key → value, all written in one synced batch.
+// What a database says about itself in the column family genista.meta: key → value, all written in
+// one synced batch.
 //
-//     format       u32      1, or 2: a clustered store with values apart (clustered_store.hpp). A newer one is refused,
-//                           not guessed at.
+//     format       u32      1, or 2: a clustered store with values apart (clustered_store.hpp). A
+//                           newer one is refused, not guessed at.
 //     layout       text     clustered | indexed
 //     hash_kind    u32      hash_state.hpp
-//     hash_key     32 bytes R's order on disk depends on it, so it is drawn once, when the database is made
-//     state        text     ready | indexing (the index is being built: whoever finds this starts over)
-//     generation   u64      grows when R changes past the log (ingested files, a new index): older filters are stale
-//     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see store_life
-//     mark         sequence u64, entries u64, file u64, session text: how far all writes are accounted for; see write_mark. Empty: not at all
-//     snapshots    (id u64, shown u64)...  of the filter, newest last, in the clustered layout; see snapshot_record. Written
+//     hash_key     32 bytes R's order on disk depends on it, so it is drawn once, when the database
+//                  is made
+//     state        text     ready | indexing (the index is being built: whoever finds this starts
+//                           over)
+//     generation   u64      grows when R changes past the log (ingested files, a new index): older
+//                           filters are stale
+//     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see
+//                                          store_life
+//     mark         sequence u64, entries u64, file u64, session text: how far all writes are
+//                  accounted for; see write_mark. Empty: not at all
+//     snapshots    (id u64, shown u64)...  of the filter, newest last, in the clustered layout; see
+//                                          snapshot_record. Written
 //                           by itself, after each snapshot
 //
 // Numbers are little-endian.
@@ -45,10 +52,11 @@ enum class layout : unsigned char {
 
 enum class store_state : unsigned char { ready, indexing };
 
-// One opening for writing. Copies of a database have one identity and use the same sequence numbers for different writes;
-// the ids of their lives are random, so that a filter saved by one copy is not taken for the other's. A life ends where
-// the next one begins: a snapshot of a life that shows a later write is of another history. An opening that builds the
-// index again forgets all lives before it.
+// One opening for writing. Copies of a database have one identity and use the same sequence numbers
+// for different writes; the ids of their lives are random, so that a filter saved by one copy is
+// not taken for the other's. A life ends where the next one begins: a snapshot of a life that shows
+// a later write is of another history. An opening that builds the index again forgets all lives
+// before it.
 struct store_life {
     std::uint64_t id = 0;
     std::uint64_t first = 0;  // the sequence number before the first write of this life
@@ -66,8 +74,9 @@ struct write_mark {
     friend bool operator==(const write_mark&, const write_mark&) = default;
 };
 
-// A snapshot that the store has taken, written down before its file is published. A copy of the store that left the
-// original before that does not have it, and refuses the file, whatever was written to the copy since, and by whom.
+// A snapshot that the store has taken, written down before its file is published. A copy of the
+// store that left the original before that does not have it, and refuses the file, whatever was
+// written to the copy since, and by whom.
 struct snapshot_record {
     std::uint64_t id = 0;     // random; the file carries it
     std::uint64_t shown = 0;  // the file shows no write after this one
@@ -87,13 +96,15 @@ struct store_meta {
     std::optional<write_mark> mark = std::nullopt;             // none: databases of older versions
     std::optional<snapshot_records> snapshots = std::nullopt;  // none: no snapshot was written down yet
 
-    // With a key from the operating system's generator, unless one is given (tests, experiments that must repeat).
+    // With a key from the operating system's generator, unless one is given (tests, experiments
+    // that must repeat).
     [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
 
     [[nodiscard]] hasher hash() const noexcept { return hasher{key, hashing}; }
 };
 
-// Nothing: the family is empty, because whoever made it did not come further. `path` is for the message.
+// Nothing: the family is empty, because whoever made it did not come further. `path` is for the
+// message.
 [[nodiscard]] result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                           std::string_view path);
 // Durable when it returns. One batch of so many entries, each with a sequence number of its own.
@@ -112,8 +123,9 @@ inline constexpr std::uint64_t meta_entries = 8;
 // Tables of this moment and this session's name; no sequence number yet.
 [[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);
 
-// At every opening for writing, before anything else is written: draws an id and adds it to `meta.lives`, and marks all
-// writes before it as accounted for, which the caller has seen to. Durable when it returns.
+// At every opening for writing, before anything else is written: draws an id and adds it to
+// `meta.lives`, and marks all writes before it as accounted for, which the caller has seen to.
+// Durable when it returns.
 [[nodiscard]] result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta);
 
 // An error that says what is there and what was asked for.

@@ -1,14 +1,17 @@
-// ordered_records: R (remote/remote.hpp) in one column family of RocksDB, whose keys are record_keys.
+// ordered_records: R (remote/remote.hpp) in one column family of RocksDB, whose keys are
+// record_keys.
 //
-// for_each is one iterator, so a range is one moment of the database, later than every commit that returned before the
-// call. RocksDB would read a range block by block; record_density foretells how long it is, so that one read of the device
-// brings all of it. A record too short to hold a digest is an error, not an absent key to step over. `put` keeps the value of a record
-// that is there already; beside writers of that very record that do not come through here it may still undo their
-// value, and `erase` takes the value along. Stores write their records themselves, in the batch of the data
-// (clustered_store, guarded_db).
+// for_each is one iterator, so a range is one moment of the database, later than every commit that
+// returned before the call. RocksDB would read a range block by block; record_density foretells how
+// long it is, so that one read of the device brings all of it. A record too short to hold a digest
+// is an error, not an absent key to step over. `put` keeps the value of a record that is there
+// already; beside writers of that very record that do not come through here it may still undo their
+// value, and `erase` takes the value along. Stores write their records themselves, in the batch of
+// the data (clustered_store, guarded_db).
 //
-// sequential_records reads the same with ONE iterator that goes on where the last range ended: for building a filter
-// while nobody writes. An iterator shows the moment it was made at, so beside writers it would be wrong.
+// sequential_records reads the same with ONE iterator that goes on where the last range ended: for
+// building a filter while nobody writes. An iterator shows the moment it was made at, so beside
+// writers it would be wrong.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -28,8 +31,8 @@
 
 namespace genista::rocks {
 
-// How many bytes of records there are to a position, as far as the ranges read have shown. Positions are hashes, so one part
-// of the database is as dense as the next.
+// How many bytes of records there are to a position, as far as the ranges read have shown.
+// Positions are hashes, so one part of the database is as dense as the next.
 class record_density {
   public:
     // What to ask the device for at once; 0 if a block or two hold it all, or nothing is known.
@@ -40,7 +43,8 @@ class record_density {
     std::atomic<double> bytes_per_position_{0};
 };
 
-// A caller's deadline (microseconds since the epoch, as in rocksdb::ReadOptions) and his limit for one read; 0: none.
+// A caller's deadline (microseconds since the epoch, as in rocksdb::ReadOptions) and his limit for
+// one read; 0: none.
 struct read_limits {
     std::chrono::microseconds deadline{0};
     std::chrono::microseconds io_timeout{0};
@@ -101,7 +105,8 @@ class ordered_records {
 
     [[nodiscard]] rocksdb::DB& db() const noexcept { return *db_; }
     [[nodiscard]] rocksdb::ColumnFamilyHandle& family() const noexcept { return *family_; }
-    // The database has been closed: what stands in its place answers every call with an error. The family is gone.
+    // The database has been closed: what stands in its place answers every call with an error. The
+    // family is gone.
     void closed(rocksdb::DB& instead) noexcept { db_ = &instead; }
 
   private:
@@ -159,8 +164,8 @@ class sequential_records {
 
   private:
     void go_to(std::uint64_t first);
-    // The record the iterator is at, or nothing if it lies beyond `last` or there is none: only then it can be gone on
-    // from.
+    // The record the iterator is at, or nothing if it lies beyond `last` or there is none: only
+    // then it can be gone on from.
     [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> here(std::uint64_t last);
     void step();
 

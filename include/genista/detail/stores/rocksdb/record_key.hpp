@@ -1,4 +1,5 @@
-// record_key: a record of R as RocksDB stores it. RocksDB's order of bytes is then R's order of records.
+// record_key: a record of R as RocksDB stores it. RocksDB's order of bytes is then R's order of
+// records.
 //
 //     byte 0 ........ 7   8 ........ 15   16 ........
 //     [ position, big  |  seed, big    |  the user's key ]

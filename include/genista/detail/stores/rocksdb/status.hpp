@@ -9,7 +9,8 @@
 
 namespace genista::rocks {
 
-// `doing` says in words what was tried, for example "open the database /data/users". `status` is no success.
+// `doing` says in words what was tried, for example "open the database /data/users". `status` is no
+// success.
 [[nodiscard]] error to_error(const rocksdb::Status& status, std::string_view doing) noexcept;
 
 [[nodiscard]] rocksdb::Status to_status(const error& failure);

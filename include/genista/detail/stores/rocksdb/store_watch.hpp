@@ -1,6 +1,7 @@
-// store_watch: what a guarded store shows of its openings and snapshots: the log, and figures beside guard_counters.
-// One for each store, shared by the parts that fill it (find_filter, filter_snapshotter) and the store itself, so that the
-// figures can be read at any time, while it is closed too.
+// store_watch: what a guarded store shows of its openings and snapshots: the log, and figures
+// beside guard_counters. One for each store, shared by the parts that fill it (find_filter,
+// filter_snapshotter) and the store itself, so that the figures can be read at any time, while it
+// is closed too.
 #pragma once
 
 #include <atomic>
@@ -28,8 +29,8 @@ struct store_counters {
     std::uint64_t snapshots = 0;          // taken
     std::uint64_t snapshot_failures = 0;  // not taken because of an error, or because keys waited for the filter
     std::uint64_t snapshots_refused = 0;  // found at opening and not used
-    // Since the newest snapshot was taken, or found to hold all there is: by this process, or before it was opened.
-    // None: there is no snapshot.
+    // Since the newest snapshot was taken, or found to hold all there is: by this process, or
+    // before it was opened. None: there is no snapshot.
     std::optional<double> snapshot_age_seconds{};
     filter_origin origin = filter_origin::rebuilt;
     double opening_seconds = 0;

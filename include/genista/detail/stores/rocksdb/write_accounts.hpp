@@ -1,12 +1,13 @@
-// write_accounts: how many sequence numbers the writes through a guard took. If the database's own number moved by another
-// amount, some write did not come through the guard (a transaction over the guarded database, a program's own handle of the
-// base). Files taken into the guarded family are counted apart, because RocksDB gives them no number where they overlap
-// nothing.
+// write_accounts: how many sequence numbers the writes through a guard took. If the database's own
+// number moved by another amount, some write did not come through the guard (a transaction over the
+// guarded database, a program's own handle of the base). Files taken into the guarded family are
+// counted apart, because RocksDB gives them no number where they overlap nothing.
 //
-// RocksDB 7.8 takes one number for each entry of a batch (WriteBatch::Count: puts, merges, deletions and ranges, repeated
-// keys each for itself; log data none), whether or not there is a log, with one write queue or two, pipelined or not. A
-// write that failed in the memtable took them all the same, one that failed before took none: it is counted as none, so
-// that the first kind is taken for a foreign write. That costs a re-index and no key. Decision 0022 has the table.
+// RocksDB 7.8 takes one number for each entry of a batch (WriteBatch::Count: puts, merges,
+// deletions and ranges, repeated keys each for itself; log data none), whether or not there is a
+// log, with one write queue or two, pipelined or not. A write that failed in the memtable took them
+// all the same, one that failed before took none: it is counted as none, so that the first kind is
+// taken for a foreign write. That costs a re-index and no key. Decision 0022 has the table.
 //
 // Threads: begin and failed by any; the others by one thread that excludes writers.
 #pragma once
@@ -27,7 +28,8 @@
 
 namespace genista::rocks {
 
-// Hears of the files that any caller of this process has RocksDB take in. Goes into DBOptions::listeners.
+// Hears of the files that any caller of this process has RocksDB take in. Goes into
+// DBOptions::listeners.
 class ingest_listener final : public rocksdb::EventListener {
   public:
     void OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) override;
@@ -39,7 +41,8 @@ class ingest_listener final : public rocksdb::EventListener {
 
     // Files put into the family `default` so far.
     [[nodiscard]] std::uint64_t files() const;
-    // How many sequence numbers files were given since the last call. Families that are served together share them.
+    // How many sequence numbers files were given since the last call. Families that are served
+    // together share them.
     [[nodiscard]] std::uint64_t take_numbers();
 
   private:
@@ -66,7 +69,8 @@ class write_accounts {
         if (!done.ok()) failed(entries);
         return done;
     }
-    // An import, while nobody else writes: RocksDB moves on to the highest number of its files, if it is not there yet.
+    // An import, while nobody else writes: RocksDB moves on to the highest number of its files, if
+    // it is not there yet.
     template <class Import>
     rocksdb::Status counted_import(std::uint64_t highest, Import&& import) {
         const std::uint64_t before = db_->GetLatestSequenceNumber();
@@ -77,17 +81,20 @@ class write_accounts {
     // So many files were put into the family `default`. Their numbers need not be counted.
     void ingested(std::uint64_t files) noexcept { own_files_ += files; }
 
-    // True: every write since the last call came through the guard. Begins to count anew in either case, so that the caller
-    // must act on false: it is said once.
+    // True: every write since the last call came through the guard. Begins to count anew in either
+    // case, so that the caller must act on false: it is said once.
     [[nodiscard]] bool reconcile();
-    // Keeps a mark of this moment; REQUIRES reconcile() just now, and an index that is whole. Nothing if nothing was written.
-    // A mark that is lost costs a longer look at the log, unless files were taken in: they are not in the log.
+    // Keeps a mark of this moment; REQUIRES reconcile() just now, and an index that is whole.
+    // Nothing if nothing was written. A mark that is lost costs a longer look at the log, unless
+    // files were taken in: they are not in the log.
     [[nodiscard]] result<void> note(bool durably = false);
     // After files were taken in: they are accounted for. The next note() keeps it.
     [[nodiscard]] result<void> note_tables();
-    // None while a foreign file is in the tables: RocksDB may compact it into a table of its own, which shows nothing.
+    // None while a foreign file is in the tables: RocksDB may compact it into a table of its own,
+    // which shows nothing.
     [[nodiscard]] std::optional<write_mark> mark() const;
-    // A file went past the guard: the mark on disk does not vouch for the tables any more. By any thread.
+    // A file went past the guard: the mark on disk does not vouch for the tables any more. By any
+    // thread.
     void forget_mark();
 
   private:

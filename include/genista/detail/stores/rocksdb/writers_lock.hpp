@@ -1,5 +1,6 @@
-// writers_lock: many writers, or one thread that needs that nobody writes: a piece of a range to delete, files to take
-// in, the moment in which a snapshot of the filter notes how far the store has come.
+// writers_lock: many writers, or one thread that needs that nobody writes: a piece of a range to
+// delete, files to take in, the moment in which a snapshot of the filter notes how far the store
+// has come.
 //
 // A writer is inside from before its commit until the filter has all of it (base/turnstile.hpp).
 #pragma once
