@@ -134,7 +134,6 @@ class bit_strings {
     }
 
     // ---- (1) and (2): queries
-    // --------------------------------------------------------------------------------
 
     // Bit i: rank i is in the range and s_i is a prefix of the query.
     [[nodiscard]] wide prefix_match(const string& query, rank_range range = {}) const noexcept {
@@ -163,7 +162,6 @@ class bit_strings {
     }
 
     // ---- (3) and (4): one string comes or goes
-    // ---------------------------------------------------------------
 
     // s becomes the string of that rank (0 .. count()); those from there on move up by one.
     [[nodiscard]] edit insert(std::size_t rank, const string& s) noexcept {
@@ -181,7 +179,6 @@ class bit_strings {
     }
 
     // ---- (5): splices
-    // ----------------------------------------------------------------------------------------
 
     struct cut {
         std::size_t offset = 0;  // 0 .. length: where in the string
@@ -217,7 +214,6 @@ class bit_strings {
     }
 
     // ---- building blocks, also of bit_strings_parallel.hpp
-    // ---------------------------------------------------
 
     // The first slot of string `rank`; for rank == count(), the first unused slot.
     [[nodiscard]] std::size_t begin(std::size_t rank) const noexcept {

@@ -53,7 +53,6 @@ result<void> core::begin(index_source& remote) {
 }
 
 // ---- insertion
-// --------------------------------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert_into(state& in, const element& e, key_view key, index_source& remote) {
     auto planned = plan_to_join(in, {.e = e, .key = key}, in.of(e), remote);
@@ -96,7 +95,6 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 }
 
 // ---- deletion
-// ---------------------------------------------------------------------------------------------------------
 
 result<std::optional<core::location>> core::find_own(const state& in, const element& e, index_source& remote) {
     const whole_hash h = hash_in(in, where::primary, e);

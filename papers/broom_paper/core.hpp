@@ -66,7 +66,7 @@ class core {
 
   private:
     // ---- the index: index.cpp
-    // ----------------------------------------------------------------------------------------- Two
+    // Two
     // kinds of records. *Reverse*: the hash value of whoever is there. *Order*: who is there, and
     // who left a ghost, in the order of the frontier.
     enum class where : unsigned char { primary, second, behind };
@@ -121,7 +121,6 @@ class core {
     }
 
     // ---- letting a key in: join.cpp
-    // -----------------------------------------------------------------------------------
     enum class verdict : unsigned char { ready, already_present, shares, no_room };
     struct joining {
         verdict says = verdict::no_room;
@@ -147,7 +146,6 @@ class core {
     void join(state& in, const joining& plan);
 
     // ---- leaving, and being there: core.cpp
-    // ---------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_into(state& in, const element& e, key_view key, index_source& remote);
     struct location {
@@ -163,7 +161,6 @@ class core {
     void take_away(state& in, where from, const element& e);
 
     // ---- adapting: adapt.cpp
-    // ------------------------------------------------------------------------------------------
     struct extension {
         where which = where::primary;
         level::place at{};
@@ -184,13 +181,11 @@ class core {
     [[nodiscard]] result<void> begin_phase();
 
     // ---- all at once: rebuild.cpp
-    // -------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
     [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }
 
     // ---- audit.cpp
-    // --------------------------------------------------------------------------------------------------
     using ghost =
         std::tuple<bool, std::uint64_t, std::uint64_t, unsigned>;  // in the second level? quotient, bits, length
     [[nodiscard]] result<void> audit_index(const std::set<std::string>& members, const std::multiset<ghost>& ghosts,

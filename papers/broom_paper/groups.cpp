@@ -11,7 +11,6 @@ groups::groups(std::uint64_t quotients, unsigned remainder_bits)
     : in_group_{quotients_in_group(remainder_bits)}, handles_((quotients + in_group_ - 1) / in_group_, none) {}
 
 // ---- strings
-// ----------------------------------------------------------------------------------------------------------
 
 groups::string groups::tagged(std::uint64_t tag, const adaptivity& bits) noexcept {
     return string::of(wide::of(tag) | (wide::of(bits.bits) << tag_bits), tag_bits + bits.length);
@@ -41,7 +40,6 @@ std::size_t groups::lower_bound(const strings& all, std::uint64_t tag) noexcept 
 }
 
 // ---- memory
-// -----------------------------------------------------------------------------------------------------------
 
 groups::strings groups::load_group(std::uint64_t group) const noexcept {
     strings made;
@@ -117,7 +115,6 @@ bool groups::has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t
 }
 
 // ---- fingerprints
-// -----------------------------------------------------------------------------------------------------
 
 adaptivity groups::bits_of(const owner& who) const noexcept {
     if (handles_[who.quotient / in_group_] == none) return {};
@@ -154,7 +151,6 @@ void groups::forget(const owner& who) {
 }
 
 // ---- ghosts
-// -----------------------------------------------------------------------------------------------------------
 
 bool groups::add_ghost(std::uint64_t quotient, const adaptivity& bits) {
     assert(bits.length > 0);
@@ -215,7 +211,6 @@ groups::contents groups::in_group(std::uint64_t group) const noexcept {
 }
 
 // ---- snapshots
-// --------------------------------------------------------------------------------------------------------
 
 void groups::save(std::vector<std::uint64_t>& out) const {
     for (std::uint64_t group = 0; group < handles_.size(); ++group) {

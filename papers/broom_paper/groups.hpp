@@ -41,7 +41,6 @@ class groups {
     groups(std::uint64_t quotients, unsigned remainder_bits);
 
     // ---- fingerprints in the table
-    // ------------------------------------------------------------------------------------
     struct owner {
         std::uint64_t quotient = 0;
         unsigned index = 0;  // in its run
@@ -53,7 +52,6 @@ class groups {
     void forget(const owner& who);
 
     // ---- ghosts
-    // -------------------------------------------------------------------------------------------------------
     [[nodiscard]] bool add_ghost(std::uint64_t quotient, const adaptivity& bits);
     // False if there is none such.
     bool remove_ghost(std::uint64_t quotient, const adaptivity& bits);
@@ -67,7 +65,6 @@ class groups {
     [[nodiscard]] bool has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t more_strings) const noexcept;
 
     // ---- figures
-    // ------------------------------------------------------------------------------------------------------
     [[nodiscard]] std::uint64_t count() const noexcept { return handles_.size(); }
     struct contents {
         std::uint64_t fingerprints = 0, bits = 0, ghosts = 0, ghost_bits = 0;
@@ -86,7 +83,6 @@ class groups {
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
     // ---- snapshots: for every group its slots, then data and ends
-    // -----------------------------------------------------
     void save(std::vector<std::uint64_t>& out) const;
     [[nodiscard]] static result<groups> load(std::uint64_t quotients, unsigned remainder_bits,
                                              std::span<const std::uint64_t> words);

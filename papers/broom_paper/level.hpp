@@ -42,7 +42,6 @@ class level {
     [[nodiscard]] unsigned count_prefixes(const whole_hash& h) const noexcept;
 
     // ---- insertion
-    // ----------------------------------------------------------------------------------------------------
     // A signature like this hash's in its run: a partial collision of the large design [§5.4].
     [[nodiscard]] bool has_partial_collision(const whole_hash& h) const noexcept;
     [[nodiscard]] bool has_room(const whole_hash& h) const noexcept;

@@ -74,7 +74,6 @@ inline std::uint64_t offset_of(const cleary_block& b) noexcept {
 }
 
 // ---- remainders
-// ----------------------------------------------------------------------------------------------------------------
 
 // Several remainders in a word, compared at once. A load begins with a whole byte, so up to 8 -
 // gcd(8, bits) bits are lost.
@@ -160,7 +159,6 @@ inline std::uint64_t count_smaller(const cleary_state& s, std::uint64_t number, 
 }
 
 // ---- runs
-// ----------------------------------------------------------------------------------------------------------------------
 
 template <class Words>
 struct runs {

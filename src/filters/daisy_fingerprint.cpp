@@ -244,7 +244,6 @@ result<std::uint64_t> daisy_fingerprint_filter::bits_for(const daisy_plan& plan)
 }
 
 // ---- batches
-// -------------------------------------------------------------------------------------------------------------------
 
 namespace {
 

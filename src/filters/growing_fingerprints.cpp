@@ -23,7 +23,6 @@ using grown_page = std::uint64_t*;
 using grown = growing_fingerprints;
 
 // ---- a page
-// ----------------------------------------------------------------------------------------------------
 
 std::uint64_t count_of(const std::uint64_t* p) noexcept {
     return p[0] & low_mask(32);
@@ -135,7 +134,6 @@ void for_each_slot(const std::uint64_t* p, Visit&& visit) noexcept {
 }  // namespace
 
 // ---- where a digest goes
-// ------------------------------------------------------------------------------------------
 
 unsigned growing_fingerprints::length_of(unsigned rate_bits, std::uint64_t value) noexcept {
     // Generation g is number i = g + 2 of those whose rates 1/(i (i + 1)) add up to 1.
@@ -187,7 +185,6 @@ void growing_fingerprints::prefetch(const digest& d) const noexcept {
 }
 
 // ---- memory
-// -----------------------------------------------------------------------------------------------------------
 
 growing_fingerprints::page growing_fingerprints::new_page(std::uint64_t count, unsigned width) noexcept {
     const std::uint64_t capacity = capacity_of(count, width);
@@ -249,7 +246,6 @@ growing_fingerprints::~growing_fingerprints() {
 }
 
 // ---- inserts
-// -------------------------------------------------------------------------------------------------------------
 
 insert_outcome growing_fingerprints::insert(const digest& d) noexcept {
     if (may_contain(d)) return insert_outcome::already_present;
@@ -344,7 +340,6 @@ bool growing_fingerprints::split() noexcept {
 }
 
 // ---- what it tells
-// -----------------------------------------------------------------------------------------------------------
 
 double growing_fingerprints::let_through() const noexcept {
     double sum = 0;
@@ -363,7 +358,6 @@ unsigned growing_fingerprints::remainder_bits() const noexcept {
 }
 
 // ---- snapshots
-// -----------------------------------------------------------------------------------------------------------------
 
 std::uint64_t growing_fingerprints::saved_bytes() const noexcept {
     std::uint64_t words = 0;

@@ -60,7 +60,7 @@ class core {
 
   private:
     // ---- the index: index.cpp
-    // ----------------------------------------------------------------------------------------- A
+    // A
     // record for each cell that a key uses in each level it is in, whichever function sends it
     // there; in the last level one for its quotient.
     //
@@ -100,7 +100,6 @@ class core {
     [[nodiscard]] static result<void> clear_half(unsigned half, index_source& remote);
 
     // ---- going in: core.cpp
-    // -------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     // A key goes into the levels first, …, last: on as long as it meets a dead cell.
     struct way_up {
@@ -121,7 +120,6 @@ class core {
     [[nodiscard]] result<insert_outcome> insert_afresh(const digest& d, key_view key, index_source& remote);
 
     // ---- adapting: fix.cpp
-    // --------------------------------------------------------------------------------------------
     enum class repair : unsigned char { done, twin, no_room };
     [[nodiscard]] result<repair> fix(unsigned level, const digest& d, key_view key, index_source& remote);
     [[nodiscard]] result<repair> fix_last(const digest& d, key_view key, index_source& remote);
@@ -130,7 +128,6 @@ class core {
                                         index_source& remote);
 
     // ---- all at once: rebuild.cpp
-    // -------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<void> fill(state& fresh, index_source& remote);
 

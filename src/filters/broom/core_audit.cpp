@@ -1,4 +1,4 @@
-// What the filter can say about itself: audit, statistics, and answers while it grows.
+// Audit, statistics, and exact answers during growth.
 #include <algorithm>
 #include <new>
 
@@ -14,15 +14,15 @@ bool core::contains(const digest& d, broom_trace& touched) const noexcept {
         const layout* const l = layout_.load(std::memory_order_acquire);
         const table& in = l->of(d);
         const bool maybe = in.contains(d, touched);
-        // What was read in a table stands if that is still the key's table: a bin leaves one by
-        // moving only.
+        // What was read in a table is valid if that is still the key's table: a bin leaves a table
+        // only by moving.
         if (&l->of(d) == &in && layout_.load(std::memory_order_acquire) == l) return maybe;
         if (faults.reader_without_recheck) return maybe;
     }
 }
 
 result<void> core::audit(range_source& source) const noexcept try {
-    const std::lock_guard nobody_grows{growing_};
+    const std::lock_guard no_growth{growing_};
     const layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
     std::uint64_t keys = 0;
@@ -87,7 +87,7 @@ std::uint64_t core::bytes_without_sides() const noexcept {
 }
 
 filter_stats core::stats() const noexcept {
-    const std::lock_guard nobody_grows{growing_};
+    const std::lock_guard no_growth{growing_};
     const broom_details all = bytes();
     std::uint64_t learnt_bits = 0;
     for (const auto& each : tables_) learnt_bits += each->learnt_bits();
@@ -104,7 +104,7 @@ filter_stats core::stats() const noexcept {
 }
 
 broom_details core::details() const noexcept try {
-    const std::lock_guard nobody_grows{growing_};
+    const std::lock_guard no_growth{growing_};
     const layout& l = *layout_.load(std::memory_order_relaxed);
     broom_details all = bytes();
     const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
@@ -114,9 +114,9 @@ broom_details core::details() const noexcept try {
     const auto count = [&](const table& in, std::uint64_t bin) {
         const table::lock held{in, bin};
         const bin_image image = in.read(bin);
-        const unsigned of = image.bin_in_group();
+        const unsigned of = image.bin_in_cluster();
         all.slots_used += image.slots.used();
-        all.dead_slots += image.sides.dead_slots(of);
+        all.dead_slots += image.sides.tombstones_in(of);
         all.backyard_keys += image.sides.backyard_of(of).size();
         all.fullest_backyard = std::max<std::uint64_t>(all.fullest_backyard, image.sides.backyard_of(of).size());
         all.extended_slots += image.sides.extended_slots(of);

@@ -87,7 +87,6 @@ result<std::vector<core::resident>> core::residents_of(const place& at, index_so
 }
 
 // ---- insertion: R is written, never read
-// ------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert_at(const place& at, const digest& d, key_view key, index_source& remote) {
     const bool is_full = state_->keys() >= capacity_;
@@ -145,7 +144,6 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 }
 
 // ---- deletion
-// ---------------------------------------------------------------------------------------------------------
 
 result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
     const place at = state_->find(d);

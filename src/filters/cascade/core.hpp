@@ -77,7 +77,6 @@ class core {
     [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, index_source& remote);
 
     // ---- core.cpp
-    // -----------------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     // After n queries new hash functions are due. If R fails they stay due; nothing else depends on
     // them.
@@ -87,12 +86,10 @@ class core {
     [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
 
     // ---- fix.cpp
-    // ------------------------------------------------------------------------------------------------------
     // One value of x dies, or x itself leaves. False: what is left has its very digest.
     [[nodiscard]] result<bool> fix(const digest& d, key_view key, index_source& remote);
 
     // ---- rebuild.cpp
-    // --------------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
 

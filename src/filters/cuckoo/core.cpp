@@ -20,7 +20,6 @@ core::core(const member_of_family& who, const beginnings& from, buffer table) no
 }
 
 // ---- the table
-// --------------------------------------------------------------------------------------------------------
 
 core::place core::place_of(std::uint64_t slot) const noexcept {
     const std::uint64_t bin = slot / shape().bin_slots;
@@ -90,7 +89,6 @@ void core::set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector)
 }
 
 // ---- R
-// ----------------------------------------------------------------------------------------------------------------
 
 result<void> core::begin(slot_source& remote) {
     if (!slots_are_ours_) {
@@ -169,7 +167,6 @@ result<void> core::clear_slot(std::uint64_t slot, plan& in, slot_source& remote)
 }
 
 // ---- operations
-// -------------------------------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const std::lock_guard held{mutex_};

@@ -62,7 +62,6 @@ class core {
 
   private:
     // ---- the table
-    // ----------------------------------------------------------------------------------------------------
     struct place {
         unsigned table;
         std::uint64_t bin;
@@ -107,7 +106,6 @@ class core {
     void set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector) noexcept;
 
     // ---- R
-    // ------------------------------------------------------------------------------------------------------------
     static constexpr unsigned slot_number_bits = 40;
     static constexpr std::uint64_t most_generations = std::uint64_t{1} << (64 - slot_number_bits);
     [[nodiscard]] static std::uint64_t in_remote(std::uint64_t generation, std::uint64_t slot) noexcept {
@@ -124,7 +122,6 @@ class core {
     [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
 
     // ---- operations
-    // ---------------------------------------------------------------------------------------------------
     // Plans the moves that make room for a key, none of them out of the pinned slot.
     enum class way : unsigned char { found, none, too_long };
     [[nodiscard]] result<way> search(const element& key, plan& in, slot_source& remote,

@@ -45,7 +45,6 @@ std::uint64_t sets::allocated_bytes() const noexcept {
 }
 
 // ---- look-ups
-// ---------------------------------------------------------------------------------------------------------
 
 sets::located sets::locate(const one& in, std::uint64_t x) const noexcept {
     located here;
@@ -84,7 +83,6 @@ void sets::look_again() noexcept {
 }
 
 // ---- changes
-// ----------------------------------------------------------------------------------------------------------
 
 arena::address sets::allocate(std::uint64_t words, unsigned set, std::uint64_t b) noexcept {
     if (words > arena::most_words) return 0;
@@ -160,7 +158,6 @@ void sets::erase(unsigned set, const located& here) noexcept {
 }
 
 // ---- bins
-// -------------------------------------------------------------------------------------------------------------
 
 std::span<const std::uint64_t> sets::numbers_in(unsigned set, std::uint64_t b,
                                                 std::span<std::uint64_t> out) const noexcept {

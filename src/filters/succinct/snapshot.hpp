@@ -58,7 +58,6 @@ namespace genista::succinct {
 }
 
 // ---- a dictionary that is a file of its own: the hash key and the sets, nothing else
-// ----------------------------------------------
 
 inline constexpr std::uint16_t dictionary_version = 1;
 
