@@ -54,7 +54,7 @@ result<void> core::audit(index_source& remote) const {
     if (absent_keys != 0) return bad("records of R stand where they do not belong", absent_keys);
     if (denied != 0) return bad("members are denied", denied);
     // With an index that is not its own, or not yet again, there is nothing to compare.
-    if (index_ != index_is::ours || afresh_due_ || book_.owes()) return {};
+    if (index_ != index_is::ours || afresh_due_ || book_.has_pending()) return {};
     return audit_index(members, ghosts_here, remote);
 }
 

@@ -49,7 +49,7 @@ result<void> core::begin(index_source& remote) {
     if (index_ == index_is::foreign)
         return error::make(error_code::unsupported,
                            "broom_paper: the index in R is not this filter's yet; rebuild(R) makes it so");
-    return book_.settle(remote);
+    return book_.write_pending(remote);
 }
 
 // ---- insertion
