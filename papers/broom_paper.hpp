@@ -5,12 +5,12 @@
 // that is enough:
 //
 //     fingerprint    quotient │ remainder │ adaptivity bits
-//                    where    │ r bits    │ none at first; more when a false positive or a new key matches
+//                    where    │ r bits    │ none at first; more when another key matches
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
 //       begins, under threads, new hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has no visible effect; but keys may have got new hash
-//       functions on the way, if those were overdue.
+//   I2  A call that reports `full` or an error has no visible effect; but keys may have got new
+//       hash functions on the way, if those were overdue.
 //   I3  No fingerprint is a prefix of another [Inv. 7], so that at most one matches a query.
 //   I4  x, once a false positive through y, does not match y again until one of them gets another
 //       hash function, even if y leaves and comes back [Prop. 10]: y leaves a *ghost*, its quotient

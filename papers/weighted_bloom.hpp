@@ -2,7 +2,7 @@
 // describes it. It shows how the idea fails: it is the control of daisy_bloom_filter, which is the
 // one to use.
 //
-//     k_x = (m/n) ln 2 + log(q_x / p_x) - D,    D = Σ p_x log(q_x / p_x),    rounded, and at least 0
+//     k_x = (m/n) ln 2 + log(q_x / p_x) - D,    D = Σ p_x log(q_x / p_x),   rounded, and at least 0
 //
 // minimises the rate averaged over inputs and queries, Σ q_x 2^-k_x = 2^(D - (m/n) ln 2), if a k_x
 // may be any real number, negative ones included, and the table is then half full: Σ p_x k_x =

@@ -78,8 +78,7 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
 
 // The fingerprint that matches has the same digest. If it is that of the key itself, which has left
 // R, it is removed; if it is another key's, the two are indistinguishable. Neither: R failed on the
-// way. Moves one element from the older hash function to the newer: its residents move, its ghosts
-// are removed.
+// way.
 result<adapt_outcome> core::adapt_to_own_digest(const element& e, key_view key, index_source& remote) {
     const auto left = leave(e, key, remote);
     if (!left) return left.error();
@@ -135,8 +134,8 @@ result<void> core::rehash_next(index_source& remote) {
     return begin_phase();
 }
 
-// One element goes from the older hash function to the newer: its residents move, its ghosts are
-// forgotten.
+// Moves one element from the older hash function to the newer: its residents move, its ghosts are
+// removed.
 result<void> core::rehash(std::span<const order_record> of_one_element, index_source& remote) {
     state& in = *state_;
     const element e = of_one_element.front().e;

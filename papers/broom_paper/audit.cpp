@@ -116,7 +116,7 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
     if (reverse.size() != placed) return bad("reverse records without a key", reverse.size() - placed);
     if (several != 0) return bad("fingerprints are prefixes of others", several);
     if (unknown != 0) return bad("stored keys are not in the index", unknown);
-    if (residents.size() != in.keys) return bad("the index knows another number of keys", residents.size());
+    if (residents.size() != in.keys) return bad("the index has another number of keys", residents.size());
     if (behind != in.behind_frontier) return bad("another number of keys is behind the frontier", behind);
     if (in_levels.size() != in.primary.size() + (in.second ? in.second->size() : 0) ||
         in_backyard.size() != (in.behind ? in.behind->size() : 0))

@@ -123,7 +123,7 @@ result<core::location> core::locate(const state& in, const element& e, index_sou
     if (!found) return found.error();
     if (*found) return **found;
     afresh_due_ = true;
-    return error::make(error_code::corrupt, "broom_paper: the index knows a key that the filter does not");
+    return error::make(error_code::corrupt, "broom_paper: the index has a key that the filter does not hold");
 }
 
 void core::take_away(state& in, where from, const element& e) {

@@ -6,8 +6,8 @@
 //     window       6 log n slots: the distance that a remainder may move, O(1) words of remainders
 //     α            sqrt(2 ln log n / window): the form of the paper's sqrt(9 r log log n / log n),
 //                  whose constant would make it 4 for a million keys. With ours the share of keys
-//                  that overflow is about 1/log² n under endless replacement, which is the purpose of
-//                  Lemma 17 (measured by the experiment broom-overflow).
+//                  that overflow is about 1/log² n under endless replacement, for which Lemma 17
+//                  is there (measured by the experiment broom-overflow).
 //     small        r ≤ 2 log log n: a second level of n/log n slots, with a hash function of its
 //                  own
 //     large        otherwise: signatures of 2 log log n bits apart from the rest, and a backyard of

@@ -87,7 +87,7 @@ bool tail_is_zero(const cleary_state& s) noexcept {
 result<void> check(const cleary_state& s) noexcept {
     walk round{s};
     if (!round.begin())
-        return error::make(error_code::corrupt, "cleary snapshot: no block tells how far the runs before it reach");
+        return error::make(error_code::corrupt, "cleary snapshot: no block says how far the runs before it reach");
     for (std::uint64_t block = round.first(); block < round.first() + s.block_count; ++block) {
         if (round.block(block)) continue;
         return error::make(error_code::corrupt, "cleary snapshot: block %llu of %llu contradicts the ones before it",

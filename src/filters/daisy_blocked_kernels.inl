@@ -1,8 +1,8 @@
 // Blocked daisy Bloom look-ups and inserts of one instruction set: the lanes of
 // blocked_bloom_filter, of which a key uses as many as its class, from a first lane of its own.
 //
-//     present   bit i: lane i holds the key's bit there           (the vector part; independent of classes)
-//     lanes     bit i: lane i is one of the key's                 (a rotated run of ones)
+//     present   bit i: lane i holds the key's bit there      (the vector part, for all classes)
+//     lanes     bit i: lane i is one of the key's            (a rotated run of ones)
 //
 // The answer is "maybe" if every bit of `lanes` is set in `present`. Class 0 has no lanes, and
 // always passes.

@@ -5,7 +5,7 @@
 // 128 - log e bits each and two or three more, in slots of which 78 to 87 % are taken. No bit of a
 // digest is lost: an entry stands for exactly one digest.
 //
-//     position  [ quotient = scale(position, quotients) | first column ]     seed  [ second column ]
+//     position  [ quotient = scale(position, quotients) | first column ]    seed  [ second column ]
 //
 // It grows by an eighth at a time, into a new table, so that its owner can go on answering from the
 // old one meanwhile.

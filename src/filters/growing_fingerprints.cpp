@@ -133,7 +133,7 @@ void for_each_slot(const std::uint64_t* p, Visit&& visit) noexcept {
 
 }  // namespace
 
-// ---- where a digest goes
+// ---- the place of a digest
 
 unsigned growing_fingerprints::length_of(unsigned rate_bits, std::uint64_t value) noexcept {
     // Generation g is number i = g + 2 of those whose rates 1/(i (i + 1)) add up to 1.

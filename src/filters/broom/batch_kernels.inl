@@ -2,10 +2,10 @@
 // mispredict. A batch answers what single look-ups answer, and overlaps their cache misses.
 //
 //     aim       hash, and prefetch the lines of the keys ahead
-//     glance    does a remainder in the line agree, are keys of the class outside?     all keys
-//     match     the quotient groups of the remainders that agree                       one negative in nine
-//     slots     the extensions of matching slots; prefetch side blocks                 the positives, ε of the negatives
-//     backyard  the tags in those blocks                                               one in ten or twenty
+//     glance    does a remainder agree, are keys of the class outside?       all keys
+//     match     the quotient groups of the remainders that agree             one negative in nine
+//     slots     extensions of matching slots; prefetch side blocks           positives, ε negatives
+//     backyard  the tags in those blocks                                     one in ten or twenty
 //
 // The rare cases (a bin that changes, a long salt, a slot with an extension) go to the scalar
 // version.

@@ -8,8 +8,8 @@
 //                 limit still has room
 //     extensions  up to the limit: what an adapt or an erase would like to write. Without room the
 //                 bin is renewed, which removes its extensions and tombstones
-//     upkeep      always. A growth that has begun must finish, and a renewal has to happen [law L4];
-//                 it needs room only for keys that the filter holds anyway
+//     upkeep      always. A growth that has begun must finish, and a renewal has to happen
+//                 [law L4]; it needs room only for keys that the filter holds anyway
 #pragma once
 
 #include <algorithm>

@@ -44,12 +44,12 @@ result<void> core::audit(range_source& source) const noexcept try {
             const present x = now.of(member);
             const auto slot = now.matching_slot(x);
             const bool outside = now.reaches_backyard(x.print) && now.backyard_has(x.print);
-            if (!slot && !outside) return broken("a member of R has neither slot nor backyard entry");
-            if (!contains(member)) return broken("a member of R is answered no");
+            if (!slot && !outside) return broken("a key of R has neither slot nor backyard entry");
+            if (!contains(member)) return broken("a key of R is answered no");
             if (slot && !outside) owned.push_back(*slot);
         }
         std::sort(owned.begin(), owned.end());
-        if (std::adjacent_find(owned.begin(), owned.end()) != owned.end()) return broken("two members have one slot");
+        if (std::adjacent_find(owned.begin(), owned.end()) != owned.end()) return broken("two keys have one slot");
         return {};
     };
     for (std::uint64_t bin = 0; bin < l.now->bins(); ++bin) {

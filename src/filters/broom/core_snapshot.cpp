@@ -28,7 +28,7 @@ constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 // good, and are saved from the new table. The result is a table, or two with a front between them,
 // as if the sweep had stopped there. No bin is missed on its way from one table to the other.
 //
-//     old    0 ........ front [ saved first ] bins          new    [ saved afterwards ] front · 2^doublings
+//     old    0 ........ front [ saved first ] bins      new  [ saved afterwards ] front · 2^doublings
 //
 // A second sweep that overtakes the save removes bins that it needs: then the save fails. A growth
 // that can wait does not begin while that would happen. Each cluster is copied under its lock; no

@@ -65,7 +65,7 @@ class epoch {
     [[nodiscard]] unsigned entry_owners(const fingerprint& f, std::span<const digest> members,
                                         const digest& except) const noexcept;
 
-    // An entry with this tag that no member needs.
+    // Is there an entry with this tag that no member needs?
     [[nodiscard]] bool entry_is_spare(const fingerprint& f, std::span<const digest> members) const noexcept {
         return backyard_has(f) && entry_owners(f, members, digest{}) == 0;
     }

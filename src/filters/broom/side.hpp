@@ -4,8 +4,8 @@
 //     backyard    tags of keys that had no room in their line
 //     tombstones  slots whose owners were erased; they match nothing and keep their places until
 //                 renewal [law L2]
-//     extensions  a slot (6 bits), then adaptivity bits below a leading one; continued in the slot's
-//                 next extension
+//     extensions  a slot (6 bits), then adaptivity bits below a leading one; continued in the
+//                 slot's next extension
 //     salts       long salt numbers (salts.hpp)
 //
 //   I1  Backyard, extensions and salts are sorted by bin; extensions of one slot stand together, in

@@ -8,8 +8,8 @@
 //                      zeros up to a multiple of 16
 //             b · 16   the low halves of the tags, so that a vector can compare many at once
 //             b · t    the rest of the tags
-//             16       if there are tombstones: a bit for each bin with tombstones, then 48 for each
-//                      of these bins, one a slot
+//             16       if there are tombstones: a bit for each bin with tombstones, then 48 for
+//                      each of these bins, one a slot
 //             o · 18   extensions
 //             e · 48   long salts: bin 4 bits, number 44 bits
 //

@@ -47,8 +47,8 @@ result<void> core::audit(index_source& remote) const {
     };
     if (const auto read = remote.each({}, look); !read) return read;
     if (strange != 0) return bad("records of the index stand where they do not belong", strange);
-    if (keys < members) return bad("the index knows fewer keys than there are members", keys);
-    if (keys < in.keys() || keys > in.keys() + in_doubt_) return bad("the index knows another number of keys", keys);
+    if (keys < members) return bad("the index has fewer keys than R", keys);
+    if (keys < in.keys() || keys > in.keys() + in_doubt_) return bad("the index has another number of keys", keys);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const state::level& each = in.all()[i];
         if (values[i].size() != each.set.stored()) return bad("values are stored that no key has", i);

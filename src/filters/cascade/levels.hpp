@@ -1,7 +1,7 @@
 // levels: the cascade itself, over any single-hash set: LOOKUP, INSERT and FIX of [broom17 §5, Fig.
 // 1 and "Extending to other AMQs"], without R.
 //
-//     h_0(x) dead? ──yes──▶ h_1(x) dead? ──yes──▶ …            each level has a hash function of its own
+//     h_0(x) dead? ──yes──▶ h_1(x) dead? ──yes──▶ …      each level has its own hash function
 //         │ no                  │ no
 //     stored: present       stored: present
 //     absent: absent        absent: absent

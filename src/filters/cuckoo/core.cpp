@@ -120,7 +120,7 @@ result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& 
     if (!*found || !fits(held.where, slot)) {
         return error::make(error_code::corrupt, "%.*s: the remote map %s slot %llu of the filter",
                            static_cast<int>(who_.name.size()), who_.name.data(),
-                           *found ? "holds another key than" : "knows of no key in",
+                           *found ? "holds another key than" : "holds no key in",
                            static_cast<unsigned long long>(slot));
     }
     return &in.add(slot, std::move(held));

@@ -2,8 +2,10 @@
 // many fingerprints as a rule needs. New salts are new functions, so a filter can draw new
 // functions without the bytes of its keys.
 //
-//     digest ─ fold with salts 0, 1 ─→ where ─ mix(where + number) ─→ bin in table `number`        hl_0 .. hl_{k-1} [acf §2.1]
-//            └ fold with salts 2, 3 ─→ what ── mix(what + number) ──→ fingerprint `number`         hf(x, 0), hf(x, 1), …
+//     digest ─ fold with salts 0, 1 ─→ where ─ mix(where + number) ─→ bin in table `number`
+//            └ fold with salts 2, 3 ─→ what ── mix(what + number) ──→ fingerprint `number`
+//
+// The bins are hl_0 .. hl_{k-1} of [acf §2.1], the fingerprints hf(x, 0), hf(x, 1), ….
 //
 // The digest is 128 keyed bits that are secret: through any public function of it, places and
 // fingerprints are pseudo-random to an adversary. Two keys share all of them if `where` or `what`

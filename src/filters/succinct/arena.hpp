@@ -2,14 +2,15 @@
 // sets of [ppr05 Lemma 4.1].
 //
 // The owner of a block keeps its address, and the block keeps its owner's number, so blocks can
-// move. A freed block goes to a list of blocks of that size, or is reused at once by the next
+// move. A freed block is put on a list of blocks of that size, or is reused at once by the next
 // allocation of that size. When more than one word in 2 log(all words), or in 24, is unused, all
 // blocks are compacted, a few with every allocation: no pause, and at no time a second copy. So the
 // unused share is O(1/log n), the o(B) of Theorem 1.1, for O(log n) words examined with each word
 // that is allocated.
 //
 //     [ block | dead | block | block |     gap     | block | dead | block ]
-//     0              compacted       to            from          end          during a compaction; new blocks go to the gap
+//     0              compacted       to            from          end
+//     during a compaction; new blocks go to the gap
 //
 //     header, the low bits of a block's first word; the other bits are the owner's:
 //         live   0 | words, 10 bits | owner, 36 bits

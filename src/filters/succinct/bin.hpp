@@ -6,7 +6,8 @@
 // a number above log C(limit, count).
 //
 //     block     [ arena's 47 bits | count, 10 bits | uppers →   ...   ← lows ]
-//     uppers    for every upper part a 1 for each number that has it, then a 0:  "110 0 10 0" = 0, 0, 2
+//     uppers    for every upper part a 1 for each number that has it, then a 0:
+//               "110 0 10 0" = 0, 0, 2
 //     lows      the low bits of number i end i · low_bits below the block's end
 //
 // Uppers grow from below, lows from above: an insert or an erase moves whole runs of bits by 1 and

@@ -6,7 +6,7 @@
 // (hashed_kernels.inl) finds everything here. It runs in steps, with time between them for the
 // lines that each step prefetches:
 //
-//     x ── aim ──→ place of an address ── fetch ──→ block ── fetch_lows ──→ where its low bits will be ── holds ──→ bool
+//     x ─ aim → place of an address ─ fetch → block ─ fetch_lows → place of its low bits ─ holds → bool
 //
 // There is no special case for an empty set: before the first insert the path leads to the address
 // 0 and an empty block.

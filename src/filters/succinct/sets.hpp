@@ -6,7 +6,7 @@
 // about `keys_a_bin` elements to a bin. An element's bin is the low bits of x; the bin holds the
 // rest of x, and the symbol, as one number below symbols · ⌈u/bins⌉:
 //
-//     x      [ quotient = x / 2^level | bin = x mod 2^level ]          number = symbols · quotient + symbol
+//     x      [ quotient = x / 2^level | bin = x mod 2^level ]   number = symbols · quotient + symbol
 //
 // coded in about log(symbols · u/n) + 2 bits (bin.hpp), in a block of exactly as many words as it
 // needs (arena.hpp). So a set of n elements takes log C(symbols · u, n) + O(n) bits: 0.5 a key for
