@@ -2,10 +2,11 @@
 // that the cascade uses.
 //
 // A dead value is one that is stored twice. No key needs that, because keys with one value share
-// its slot. So the mark costs nothing for a live value, and bits + 2.25 for a dead one. A mark bit
-// in every slot would cost more as long as dead values are few; so would a separate table of dead
-// values, whose remainders would be longer. (The paper compresses its dead bits by cutting the
-// table into ranges [broom17 §5, proof of Thm 19]; this is the same idea.)
+// its slot. So the mark costs nothing for a live value, and bits + 2.25 for a dead one: on average
+// (bits + 2.25) times the share of dead values, which is less than a bit in every slot. It is also
+// less than a table of dead values beside this one, whose remainders would be longer. (The paper
+// compresses its dead bits by cutting the table into ranges [broom17 §5, proof of Thm 19]; this is
+// the same idea.)
 #pragma once
 
 #include <cstdint>
