@@ -1,5 +1,5 @@
-// The public face of broom_paper: parameters in, errors out. What it does is in
-// broom_paper/core.hpp.
+// The public functions of broom_paper: they check parameters and turn exceptions into errors.
+// broom_paper/core.hpp has the filter.
 #include "papers/broom_paper.hpp"
 
 #include <utility>

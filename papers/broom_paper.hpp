@@ -2,41 +2,41 @@
 // (broom.hpp).
 //
 // One hash function for every key; what is stored of it is a *fingerprint*, its shortest prefix
-// that does the job:
+// that is enough:
 //
 //     fingerprint    quotient │ remainder │ adaptivity bits
-//                    where    │ r bits    │ none at first; more whenever a false positive or a newcomer has to be told apart
+//                    where    │ r bits    │ none at first; more when another key matches
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
 //       begins, under threads, new hash functions, failing stores and failing memory.
-//   I2  A call that reports `full` or an error has changed nothing that anybody could see; but keys
-//       may have got new hash functions on the way, if those were overdue.
+//   I2  A call that reports `full` or an error has no visible effect; but keys may have got new
+//       hash functions on the way, if those were overdue.
 //   I3  No fingerprint is a prefix of another [Inv. 7], so that at most one matches a query.
 //   I4  x, once a false positive through y, does not match y again until one of them gets another
 //       hash function, even if y leaves and comes back [Prop. 10]: y leaves a *ghost*, its quotient
-//       and adaptivity bits, and whoever comes where a ghost is takes over its bits.
+//       and adaptivity bits, and a new key that matches a ghost takes over its bits.
 //
 // Every call of ADAPT rehashes c = 3 keys, in their order, from the older hash function h_a to the
 // newer one h_b; behind the last one h_b becomes the older [§4.2]. Keys of eight bytes are numbers,
-// others follow the order of their digests. Who asks with a digest alone has no place in that
-// order: both functions are tried, at up to twice the rate. Small remainders, r ≤ 2 log log n: two
-// levels [§5.3]. Large ones: signatures, and a backyard of whole hashes [§5.4].
+// others follow the order of their digests. A query by digest alone has no place in that order:
+// both functions are tried, at up to twice the rate. Small remainders, r ≤ 2 log log n: two levels
+// [§5.3]. Large ones: signatures, and a backyard of whole hashes [§5.4].
 // docs/filters/broom_paper.md draws them.
 //
 // **Take broom.hpp for work.** This one keeps ε against the adversaries that its paper considers,
-// and loses to three that it does not (`genista lab run broom-gap`): keys that collided with one
-// and the same member are likely to collide with each other, and the literal ghost rule forgets it.
-// The two options at the end of broom_paper_options stop those; what they cost is in the page.
+// and loses to three that it does not (`genista lab run broom-gap`): keys that collided with the
+// same stored key are likely to collide with each other, and the literal ghost rule forgets that.
+// The two options at the end of broom_paper_options stop those; the page gives their cost.
 //
-// The order of steps is the broom filter's. R needs an index (remote/indexed.hpp) for REVLOOKUP,
-// and to remember who left a ghost: an insert writes two records of it, an erase reads two ranges
-// and writes three, a false positive reads 2 + c ranges and writes 2 c records; one more where
-// somebody is in the way. Nothing is read for an answer "absent", and for an insert only if it
-// collides. What R says is checked: no fingerprint is taken away that R does not name twice as this
-// key's.
+// The order of steps is that of the broom filter. R needs an index (remote/indexed.hpp) for
+// REVLOOKUP and for the owners of ghosts: an insert writes two records of it, an erase reads two
+// ranges and writes three, a false positive reads 2 + c ranges and writes 2 c records; one more if
+// a fingerprint has to be extended first. An answer "absent" reads nothing, and an insert reads
+// only if it collides. What R returns is checked: no fingerprint is removed unless R names it twice
+// as this key's.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
-// each other, remote reads included; look-ups wait for the local part of a change.
+// Threads may call all functions concurrently, except moving, assigning and destroying. Changes
+// wait for each other, remote reads included; look-ups wait for the local part of a change.
 #pragma once
 
 #include <cstdint>
@@ -52,31 +52,32 @@
 
 namespace genista {
 
-// What a newcomer takes over from ghosts in its quotient.
+// Which adaptivity bits a new key takes over from ghosts of its quotient.
 enum class ghost_rule : unsigned char {
-    whole_match,       // the bits of a ghost that it matches as a whole: the text [broom18 §4.3]
+    whole_match,       // the bits of a ghost that it matches as a whole: the paper [broom18 §4.3]
     first_difference,  // bits up to the first that differs from every string: the variation in the proof of Lemma 16
     forgotten,         // nothing: a control, which the attack of §4.3 beats
 };
 
 // How all keys get a new hash function after Θ(n) calls of ADAPT.
 enum class rehash_rule : unsigned char {
-    frontier,  // a few with every call [broom18 §4.2]
-    at_once,   // all of them, every n/c calls: "an amortized way"
-    never,     // none, until a group runs full: a control, whose adaptivity bits grow with the attack; cannot be loaded
+    frontier,  // a few keys with every call [broom18 §4.2]
+    at_once,   // all keys, every n/c calls: "an amortized way"
+    never,     // none, until a group is full: a control, whose adaptivity bits grow with the attack; cannot be loaded
 };
 
 struct broom_paper_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;
-    std::optional<hasher> hash = std::nullopt;               // none: keyed, with a random key of the filter's own
-    std::optional<std::uint64_t> repeatable = std::nullopt;  // all chance from this seed: tests and experiments only
-    unsigned rehashed_by_adapt = 3;                          // the text's c, more than 2
+    std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
+    std::optional<std::uint64_t> repeatable =
+        std::nullopt;                // all randomness from this seed: tests and experiments only
+    unsigned rehashed_by_adapt = 3;  // the paper's c, more than 2
     ghost_rule ghosts = ghost_rule::whole_match;
     rehash_rule rehashing = rehash_rule::frontier;
 };
 
-// What it is made of at the moment; looks at every group of quotients.
+// The present parts of the filter; visits every group of quotients.
 struct broom_paper_details {
     bool is_large = false;
     std::uint64_t bins = 0;  // quotients of the primary level
@@ -87,7 +88,7 @@ struct broom_paper_details {
     std::uint64_t ghosts = 0, ghost_bits = 0;
     std::uint64_t phases = 0;    // hash functions that have timed out
     std::uint64_t rehashed = 0;  // keys, by frontier
-    std::uint64_t rebuilds = 0;  // all keys at once
+    std::uint64_t rebuilds = 0;  // of all keys at once
     // Adaptivity bits, ghosts included, of every group of 64 quotients (16 for rates of 1/8 and
     // more).
     std::vector<std::uint32_t> group_bits{};
@@ -108,7 +109,7 @@ class broom_paper_filter : public plain_surface<broom_paper_filter>,
     broom_paper_filter& operator=(broom_paper_filter&&) noexcept;
     ~broom_paper_filter();
 
-    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An audit also sees that no
+    // insert, adapt, erase, forget, rebuild, build: index_surface.hpp. An audit also checks that no
     // fingerprint is a prefix of another, and that the ghosts are those of the index.
 
     // A loaded filter answers at once. To change it needs an index that agrees with it, hence a
@@ -121,7 +122,7 @@ class broom_paper_filter : public plain_surface<broom_paper_filter>,
     [[nodiscard]] broom_paper_details details() const;
     [[nodiscard]] const hasher& hash() const noexcept;
 
-    // Bits of the tables, before anybody adapts.
+    // Bits of the tables, before any adapt.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept;
 
   private:

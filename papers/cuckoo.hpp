@@ -1,6 +1,6 @@
-// cuckoo_filter: a cuckoo filter with full hash functions [acf §2.2]. It learns nothing: the
-// control beside the filters of its family that do, at the same bits and the same look-up. Who
-// needs no R takes cuckoo_partial.hpp.
+// cuckoo_filter: a cuckoo filter with full hash functions [acf §2.2]. It does not adapt: the
+// control beside the adaptive filters of its family, with the same bits and the same look-up.
+// Without R, use cuckoo_partial.hpp.
 #pragma once
 
 #include "genista/detail/filters/cuckoo/family.hpp"

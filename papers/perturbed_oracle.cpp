@@ -1,4 +1,4 @@
-// The cold half of perturbed_oracle: what is allowed, and the shuffle.
+// The checks of options and the shuffle of perturbed_oracle.
 #include "papers/perturbed_oracle.hpp"
 
 #include "hash/permutation.hpp"

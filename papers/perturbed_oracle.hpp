@@ -1,20 +1,19 @@
-// perturbed_oracle: an oracle that makes mistakes on purpose, to see what they cost.
+// perturbed_oracle: an oracle that makes mistakes on purpose, to measure what they cost.
 //
-//     random      p and q each off by a factor of its own, between 1/f and f (the logarithm
-//                 evenly): an honest estimate
+//     random      p and q each multiplied by a random factor between 1/f and f (the logarithm
+//                 uniform): an honest estimate
 //     too_small   p f and q / f: every key gets fewer bits than it deserves; the rate suffers
 //     too_large   p / f and q f: more than it deserves; the space suffers
-//     constant    the same odds for everybody: knows nothing
-//     shuffled    another key's odds: knows everything, of somebody else
-//     swapped     p for q and q for p: takes what is asked for for what is stored
+//     constant    the same odds for all keys: no information
+//     shuffled    the exact odds of another key
+//     swapped     p for q and q for p: the odds of queries as those of storage
 //
-// Which mistake a key meets depends on the key and the seed alone (oracle.hpp, I1), so no filter
-// over it denies a member. What it wraps is shared, not copied; its bytes are that oracle's and its
-// own.
+// The mistake about a key depends on the key and the seed alone (oracle.hpp, I1), so no filter over
+// it denies a stored key. The wrapped oracle is shared, not copied; its bytes count here, too.
 //
 // Shuffled, an integer key below `universe` gets the odds of another such key by a permutation of
-// all of them: the odds as a whole are the world's, only dealt out anew. Any other key gets one of
-// `others`, drawn by its hash.
+// all of them: the odds as a whole are unchanged. Any other key gets one of `others`, drawn by its
+// hash.
 #pragma once
 
 #include <algorithm>
@@ -37,19 +36,19 @@ enum class oracle_mistake : std::uint8_t { none, random, too_small, too_large, c
 struct perturbed_options {
     oracle_mistake mistake = oracle_mistake::random;
     double factor = 4;       // f, at least 1
-    std::uint64_t seed = 1;  // which mistakes; not secret
+    std::uint64_t seed = 1;  // chooses the mistakes; not secret
     key_odds constant{0x1p-40, 0x1p-40};
     std::uint64_t universe = 0;      // shuffled: integer keys 0 .. universe - 1
-    std::vector<key_odds> others{};  // shuffled: what the other keys may get
+    std::vector<key_odds> others{};  // shuffled: the possible odds of other keys
 };
 
-// An error that names the value and what is allowed.
+// The error names the value and what is allowed.
 [[nodiscard]] result<void> check_perturbed(const perturbed_options& options) noexcept;
 
-// The key that another one's odds are taken from: a permutation of 0 .. universe - 1, by the seed.
+// The key whose odds this key gets: a permutation of 0 .. universe - 1, by the seed.
 [[nodiscard]] std::uint64_t shuffled_key(std::uint64_t key, std::uint64_t universe, const hasher& hash) noexcept;
 
-// Odds off by the factors f^exponents, at most 1.
+// Odds multiplied by the given factors, at most 1.
 [[nodiscard]] inline key_odds scaled_odds(const key_odds& odds, double stored_factor, double asked_factor) noexcept {
     return {std::min(1.0, odds.stored * stored_factor), std::min(1.0, odds.asked * asked_factor)};
 }
@@ -100,7 +99,7 @@ class perturbed_oracle {
     perturbed_oracle(std::shared_ptr<const Oracle> truth, perturbed_options options) noexcept
         : truth_{std::move(truth)}, options_{std::move(options)}, hash_{hash_key::from_seed(options_.seed)} {}
 
-    // f^(2u - 1), u even in [0, 1).
+    // f^(2u - 1), u uniform in [0, 1).
     [[nodiscard]] double random_factor(std::uint64_t word) const noexcept {
         return std::pow(options_.factor, std::ldexp(static_cast<double>(word >> 11), -52) - 1);
     }

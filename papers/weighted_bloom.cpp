@@ -1,4 +1,4 @@
-// The weighted Bloom filter of Bruck, Gao and Jiang, whole. See weighted_bloom.hpp.
+// The weighted Bloom filter of Bruck, Gao and Jiang. See weighted_bloom.hpp.
 #include "papers/weighted_bloom.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ result<void> check_weighted(const weighted_bloom_options& options) noexcept {
 }  // namespace
 
 result<double> mean_log_ratio_of(std::span<const odds_group> groups) noexcept {
-    // The plan's own checks of odds; its classes do not matter here.
+    // Uses the plan's checks of odds; its classes do not matter here.
     if (const auto plan = plan_for_groups({}, groups); !plan) return plan.error();
     double sum = 0;
     for (const odds_group& group : groups) {
@@ -52,7 +52,7 @@ result<double> mean_log_ratio_of(std::span<const odds_group> groups) noexcept {
         }
         sum += group.keys * stored * std::log2(asked / stored);
     }
-    return std::min(sum, 0.0);  // Gibbs; sums of odds are one only to within a hundredth
+    return std::min(sum, 0.0);  // at most 0 by Gibbs' inequality; the sums of odds are one only to within a hundredth
 }
 
 weighted_bloom_filter::weighted_bloom_filter(const weighted_bloom_options& options, const hasher& hash,
@@ -75,11 +75,11 @@ double weighted_bloom_filter::mean_probes() const noexcept {
 std::uint32_t weighted_bloom_filter::probes_of(const key_odds& odds) const noexcept {
     if (odds.asked <= 0 && odds.stored >= 0) return 0;  // log 0
     const double wanted = std::round(mean_probes() + std::log2(odds.asked / odds.stored) - mean_log_ratio_);
-    if (!(wanted < max_probes)) return max_probes;  // p = 0, or no number
+    if (!(wanted < max_probes)) return max_probes;  // p = 0, or not a number
     return wanted <= 0 ? 0 : static_cast<std::uint32_t>(wanted);
 }
 
-// As bloom_filter does it: double hashing, mixed.
+// As in bloom_filter: double hashing, mixed.
 std::uint64_t weighted_bloom_filter::bit_of(const digest& d, std::uint32_t probe) const noexcept {
     const std::uint64_t x = d.position + probe * d.seed;
     return scale((x ^ (x >> 32)) * 0x9e3779b97f4a7c15u, bits());
@@ -121,8 +121,8 @@ filter_stats weighted_bloom_filter::stats() const noexcept {
                        table_.allocated_bytes() + sizeof *this);
 }
 
-// Its own fields, not the common ones: what it expects is no rate in (0, 1/2]. The hash key is
-// where the others have it.
+// Its own fields, not the common ones: its expected rate need not be in (0, 1/2]. The hash key is
+// at the same place as in the others.
 result<void> weighted_bloom_filter::save(sink& out) const noexcept {
     const auto info = describe(snapshot_kind::weighted_bloom, weighted_bloom_version, hash_);
     if (!info) return info.error();

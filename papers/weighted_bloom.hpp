@@ -1,20 +1,20 @@
-// weighted_bloom_filter: the weighted Bloom filter of Bruck, Gao and Jiang, as [daisy §1.2] retells
-// it. Here to be understood, and to fail: it is the control of daisy_bloom_filter, which nobody
-// should use in its place.
+// weighted_bloom_filter: the weighted Bloom filter of Bruck, Gao and Jiang, as [daisy §1.2]
+// describes it. It shows how the idea fails: it is the control of daisy_bloom_filter, which is the
+// one to use.
 //
-//     k_x = (m/n) ln 2 + log(q_x / p_x) - D,    D = Σ p_x log(q_x / p_x),    rounded, and at least 0
+//     k_x = (m/n) ln 2 + log(q_x / p_x) - D,    D = Σ p_x log(q_x / p_x),   rounded, and at least 0
 //
 // minimises the rate averaged over inputs and queries, Σ q_x 2^-k_x = 2^(D - (m/n) ln 2), if a k_x
 // may be any real number, negative ones included, and the table is then half full: Σ p_x k_x =
-// (m/n) ln 2. But probes are not negative. A key that is hardly ever asked for has a hugely
-// negative k_x, which becomes 0, and its p_x log(q_x/p_x) remains in D: all other keys get more
-// probes than the table has room for. It fills up with ones, and every query passes. One such key
-// is enough [daisy §1.2].
+// (m/n) ln 2. But probes are not negative. A key that is hardly ever queried has a hugely negative
+// k_x, which becomes 0, and its p_x log(q_x/p_x) remains in D: all other keys get more probes than
+// the table has room for. It fills up with ones, and every query passes. One such key is enough
+// [daisy §1.2].
 //
 //   I1  no false negative: a key is found with the odds that it was inserted with.
 //   I2  no key takes more than max_probes, however rare (p_x = 0 would be infinitely many).
 //
-// Many threads may query at once; an insert excludes everything else, as with a standard container.
+// Threads may query concurrently; an insert excludes all other calls, as with a standard container.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct weighted_bloom_options {
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
 };
 
-// D of a universe. An error for odds that are none, and where it is infinite: a key that is stored
-// and never asked for.
+// D of a universe. An error for invalid odds, and if D is infinite: a key that is stored and never
+// queried.
 [[nodiscard]] result<double> mean_log_ratio_of(std::span<const odds_group> groups) noexcept;
 
 class weighted_bloom_filter {
@@ -47,7 +47,7 @@ class weighted_bloom_filter {
 
     [[nodiscard]] static result<weighted_bloom_filter> make(const weighted_bloom_options& options) noexcept;
 
-    // k_x, rounded, in 0..max_probes. Odds that are no numbers get max_probes.
+    // k_x, rounded, in 0..max_probes. Odds that are NaN get max_probes.
     [[nodiscard]] std::uint32_t probes_of(const key_odds& odds) const noexcept;
 
     insert_outcome insert(const digest& d, const key_odds& odds) noexcept;
@@ -65,7 +65,8 @@ class weighted_bloom_filter {
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<weighted_bloom_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    // The rate is what the optimisation expects, 2^(D - (m/n) ln 2); what it gets may be 1.
+    // The rate is the expectation of the optimisation, 2^(D - (m/n) ln 2); the actual rate may be
+    // 1.
     [[nodiscard]] filter_stats stats() const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] std::uint64_t bits() const noexcept { return std::uint64_t{table_.size_bytes()} * 8; }

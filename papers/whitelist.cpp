@@ -1,6 +1,6 @@
-// whitelist_filter: what there is behind its header. Two locks: `changing`, one change at a time,
-// held while R is read; `looking`, the bits themselves, shared by look-ups and alone for the local
-// part of a change.
+// whitelist_filter: the implementation behind its header. Two locks: `changing` serialises changes
+// and is held while R is read; `looking` guards the bits, shared by look-ups and exclusive for the
+// local part of a change.
 #include "papers/whitelist.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace genista {
 namespace {
 
 constexpr std::uint16_t whitelist_version = 1;
-constexpr double rate_exponent = 2;  // the text's c > 1
+constexpr double rate_exponent = 2;  // the paper's c > 1
 
 result<void> check_whitelist(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
     const filter_options common{capacity, rate, std::nullopt};
@@ -45,7 +45,7 @@ struct whitelist_filter::core {
 
     bloom_filter bloom;
     digest_list list;
-    const double rate;  // asked for
+    const double rate;  // the rate of the options
     const unsigned universe_bits;
     std::uint64_t keys = 0, adapts = 0;  // as bloom and list: under `looking`
     std::atomic<std::uint64_t> remote_reads{0};
@@ -61,9 +61,9 @@ whitelist_filter::whitelist_filter(whitelist_filter&&) noexcept = default;
 whitelist_filter& whitelist_filter::operator=(whitelist_filter&&) noexcept = default;
 whitelist_filter::~whitelist_filter() = default;
 
-// [Lemma 28]: a list of n log log u / log u entries, log u bits each, is as large as the Bloom
-// filter that makes no more of them. Where log n is O(log log u), and we take 1 for the constant, a
-// Bloom filter with no false positive to be found is the smaller way.
+// [Lemma 28]: a list of n log log u / log u entries of log u bits each is as large as the Bloom
+// filter that makes at most that many false positives. If log n is O(log log u), for which we take
+// 1 as the constant, a Bloom filter without any false positive is smaller.
 double whitelist_filter::bloom_rate(std::uint64_t capacity, double rate, unsigned universe_bits) noexcept {
     const double log_u = universe_bits;
     const double fitting =
@@ -108,7 +108,7 @@ insert_outcome whitelist_filter::insert(const digest& d) noexcept {
 }
 
 result<adapt_outcome> whitelist_filter::adapt_from(const digest& d, digest_source& source) noexcept {
-    digest_list::room there;  // an old table goes last, after the locks
+    digest_list::room there;  // destroyed last, after the locks: may hold the old table
     const std::lock_guard held{core_->changing};
     if (!core_->contains(d)) return adapt_outcome::was_negative;
     ++core_->remote_reads;
@@ -158,10 +158,10 @@ const hasher& whitelist_filter::hash() const noexcept {
     return core_->bloom.hash();
 }
 
-// The Bloom filter is written as its own snapshot, into a section of this one: docs/format.md.
+// The Bloom filter is saved as its own snapshot in a section of this one: docs/format.md.
 result<void> whitelist_filter::save(sink& out) const noexcept {
     return without_throwing(name, [&]() -> result<void> {
-        const std::lock_guard held{core_->changing};  // nobody changes anything: look-ups go on
+        const std::lock_guard held{core_->changing};  // no change happens; look-ups go on
         const auto info = describe(snapshot_kind::whitelist, whitelist_version, hash());
         if (!info) return info.error();
         vector_sink bloom;

@@ -1,46 +1,46 @@
-// whitelist_filter: a Bloom filter and a list of its mistakes, the plainest way to adapt without
-// help [broom18 §6, Lemma 28].
+// whitelist_filter: a Bloom filter and a list of its false positives, the simplest way to adapt
+// without help [broom18 §6, Lemma 28].
 //
 //     look-up    maybe  =  Bloom filter says maybe  and  the digest is not on the list
 //     list       the digests of all false positives found so far, whole: O(log u) bits each
 //                (digest_list.hpp)
 //
-// It is here for what it shows. A filter that is told no more than "that was a false positive"
-// needs about n log log u bits or n log n, whichever is less, to keep a rate against an adversary
-// [Thm 5]; this one gets by with that many for O(n) queries, because its Bloom filter is better
-// than was asked:
+// It is here to show a bound. A filter that only learns "that was a false positive" needs about n
+// log log u bits or n log n, whichever is less, to keep a rate against an adversary [Thm 5]; this
+// one needs that many for O(n) queries, because its Bloom filter is better than the wanted rate:
 //
-//     rate of the Bloom filter  =  min(ε, log log u / log u);  where n ≤ log u, so that log n is the smaller one:  min(ε, n^-2)
+//     rate of the Bloom filter  =  min(ε, log log u / log u)
+//     where n ≤ log u, so that log n is the smaller one:  min(ε, n^-2)
 //
-// so that a list of O(n log log u / log u) entries is all that O(n) queries can make. **The list
-// grows with every false positive, for ever**: with q queries of new absent keys it has about q
-// times that rate. Take broom.hpp for work: told whom an absent key collided with, it needs no
-// list.
+// so that O(n) queries add at most O(n log log u / log u) entries to the list. **The list grows
+// with every false positive, for ever**: with q queries of new absent keys it has about q times
+// that rate. Take broom.hpp for work: it learns which stored key an absent key collided with, and
+// needs no list.
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned, as long as R
 //       holds x; under threads, failing stores and failing memory.
 //   I2  A call that reports an error has changed nothing.
-//   I3  Nobody on the list was in R when it was put there, nor a key of the same digest.
+//   I3  When a key was put on the list, R held neither it nor a key with the same digest.
 //
-// **Why I1 holds.** A store commits x to R before it calls insert(x), and insert takes x off the
-// list. adapt(x) asks R and lists x under one lock, the one that insert takes. If insert(x) had the
-// lock first, R held x by then, and adapt sees it. If adapt had it first, insert takes x off
+// **Why I1 holds.** A store commits x to R before it calls insert(x), and insert removes x from the
+// list. adapt(x) reads R and lists x under one lock, the one that insert takes. If insert(x) had
+// the lock first, R held x by then, and adapt sees it. If adapt had it first, insert removes x
 // afterwards. R is asked for the digest and not for the key alone: two keys may share one
 // (`trusted` hash), and listing one of them would deny the other.
 //
 // **R is the truth.** If R denies a key that it holds (a replica that lags behind), the key is
 // listed and denied, as R denied it; a filter that learns one bit has nothing to check it against.
-// insert(x) once more takes it off. Errors, and records that do not belong where R gave them, list
-// nobody.
+// Another insert(x) removes it from the list. Errors, and records that do not belong where R
+// returned them, add nothing to the list.
 //
-// That one bit is all it uses of R, and all of it that a store's own look-up has not found out
-// already: this is a *local* filter in the sense of the text, and the read is there for the race
-// above. There is no erase, as for any Bloom filter: a key that has left R is a false positive, and
-// is listed when it is asked for.
+// That one bit is all that it learns from R, and a store's own look-up has found it out already:
+// this is a *local* filter in the sense of the paper, and the read is there for the race above.
+// There is no erase, as for any Bloom filter: a key that has left R is a false positive, and is
+// listed when it is queried.
 //
-// Any number of threads may call anything but moving, assigning and destroying. Changes wait for
-// each other, an insert for the read of an adapt as well; look-ups wait for the local part of a
-// change only.
+// Threads may call all functions concurrently, except moving, assigning and destroying. Changes
+// wait for each other, an insert for the read of an adapt as well; look-ups wait for the local part
+// of a change only.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +61,7 @@ struct whitelist_options {
     std::uint64_t capacity = 1'000'000;
     double false_positive_rate = 1.0 / 256;
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
-    unsigned universe_bits = 64;                // log u, from 2 to 65,536: of how many bits there could be keys
+    unsigned universe_bits = 64;                // log u, from 2 to 65,536: u is the number of possible keys
 };
 
 struct whitelist_details {
@@ -71,8 +71,8 @@ struct whitelist_details {
     std::uint64_t list_bytes = 0, bloom_bytes = 0;
 };
 
-// What a whitelist asks of R, without its type. What R says is checked: a record that is not where
-// its key belongs is an error.
+// What a whitelist reads of R, without the type of R. What R returns is checked: a record that is
+// not where its key belongs is an error.
 class digest_source {
   public:
     // Does R hold a key with this digest? One read of one position.
@@ -96,8 +96,8 @@ class remote_digests final : public digest_source {
         if (!done) return done.error();
         return held;
     }
-    // take(digest) for each record; false stops. Nothing thrown by R (a map of the caller's) comes
-    // through.
+    // Calls take(digest) for each record; false stops. An exception of R (a caller's map) becomes
+    // an error.
     template <class Take>
     result<void> each(position_range range, Take take) noexcept {
         bool lied = false;
@@ -130,8 +130,8 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     static constexpr unsigned min_universe_bits = 2;
     static constexpr unsigned max_universe_bits = 65'536;
 
-    // Allocates the whole Bloom filter; the list begins with nothing. Keys past the capacity are
-    // accepted: the rate then exceeds the promise, slowly, and no key is lost.
+    // Allocates the whole Bloom filter; the list begins empty. Keys past the capacity are accepted:
+    // the rate then exceeds the promise, slowly, and no key is lost.
     [[nodiscard]] static result<whitelist_filter> make(const whitelist_options& options = {}) noexcept;
     // A filter of everything R holds.
     template <remote_map R>
@@ -149,11 +149,11 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     whitelist_filter& operator=(whitelist_filter&&) noexcept;
     ~whitelist_filter();
 
-    // Local, and never `full`. R holds the key already: the store commits first.
+    // Local, and never `full`. REQUIRES: R holds the key already (the store commits first).
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
     insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
-    // The same, in the shape of filters that ask R.
+    // The same, with the signature of filters that read R.
     template <remote_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R&) noexcept {
         return insert(key);
@@ -174,7 +174,7 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         return adapt(integer_key{key}.view(), remote);
     }
 
-    // Every key of R is answered "maybe". Nobody may write meanwhile.
+    // Checks that every key of R is answered "maybe". REQUIRES: no thread writes meanwhile.
     template <remote_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         bool denied = false;
@@ -186,8 +186,8 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
         return done;
     }
 
-    // A loaded filter goes on at once. Keys that were inserted since it was saved have to be
-    // inserted again, as into any other.
+    // A loaded filter works at once. Keys that were inserted after the save have to be inserted
+    // again, as into any other filter.
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<whitelist_filter> load(std::span<const std::byte> bytes) noexcept;
 
@@ -196,9 +196,9 @@ class whitelist_filter : public plain_surface<whitelist_filter> {
     [[nodiscard]] whitelist_details details() const noexcept;
     [[nodiscard]] const hasher& hash() const noexcept;
 
-    // The rate of the Bloom filter. For options that make() takes.
+    // The rate of the Bloom filter. REQUIRES: make() accepts the options.
     [[nodiscard]] static double bloom_rate(std::uint64_t capacity, double rate, unsigned universe_bits = 64) noexcept;
-    // Bits of the Bloom filter, before anybody adapts; and of a list.
+    // Bits of the Bloom filter, before any adapt; and of a list.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate,
                                                         unsigned universe_bits = 64) noexcept;
     [[nodiscard]] static std::uint64_t list_bits_for(std::uint64_t entries) noexcept;

@@ -1,6 +1,6 @@
-// bit_planes: one small number for every string of a bit_strings, held crosswise, so that one word
-// operation works on all of them: plane b is a wide word whose bit r is bit b of the number of rank
-// r.
+// bit_planes: one small number for every string of a bit_strings, stored transposed, so that one
+// word operation works on all of them: plane b is a wide word whose bit r is bit b of the number of
+// rank r.
 //
 //     rank        0 1 2 3           numbers 5, 0, 3, 6
 //     plane 0     1 0 1 0
@@ -8,10 +8,9 @@
 //     plane 2     1 0 0 1
 //
 // Numbers are slot positions, 0 .. bits - 1, so log2(bits) planes hold them (6 to 8 for 1 to 4
-// words). Adding, comparing and scattering take O(log bits) to O(log^2 bits) wide operations
-// whatever the numbers are: this is what makes parallel inserts and parallel queries of [broom18
-// App. A, Lemma 29 (6)] possible without a loop over strings. Used by bit_strings_parallel.hpp
-// only.
+// words). Adding, comparing and scattering take O(log bits) to O(log^2 bits) wide operations,
+// whatever the numbers are. This makes the parallel inserts and queries of [broom18 App. A, Lemma
+// 29 (6)] possible without a loop over strings. Used by bit_strings_parallel.hpp only.
 #pragma once
 
 #include <array>
@@ -30,7 +29,7 @@ struct bit_planes {
 
     std::array<wide, count> planes{};
 
-    // Rank r holds r itself.
+    // Rank r holds the number r.
     [[nodiscard]] static bit_planes index() noexcept {
         constexpr std::uint64_t inside[] = {0xaaaaaaaaaaaaaaaau, 0xccccccccccccccccu, 0xf0f0f0f0f0f0f0f0u,
                                             0xff00ff00ff00ff00u, 0xffff0000ffff0000u, 0xffffffff00000000u};
@@ -57,8 +56,7 @@ struct bit_planes {
         return out;
     }
 
-    // a + b + carry (one carry bit a rank), modulo 2^count; and the carry that leaves the top
-    // plane.
+    // a + b + carry (one carry bit a rank), modulo 2^count; and the carry out of the top plane.
     struct sum;
     [[nodiscard]] static sum add(const bit_planes& a, const bit_planes& b, const wide& carry_in) noexcept {
         sum out{{}, carry_in};
@@ -69,7 +67,7 @@ struct bit_planes {
         }
         return out;
     }
-    // a - b modulo 2^count is a + ~b + 1; the carry out says a >= b.
+    // a - b modulo 2^count is a + ~b + 1; the carry out is set if a >= b.
     [[nodiscard]] static sum subtract(const bit_planes& a, const bit_planes& b) noexcept {
         return add(a, b.map([](const wide& plane) { return ~plane; }), ~wide{});
     }
@@ -98,11 +96,11 @@ struct scattered {
     Wide tagged;  // the same, only for ranks set in `tags`
 };
 
-// Moves the marks of ranks 0 .. ranks - 1 up, rank r by the number distance[r], and tells where
-// they land. The numbers must not decrease with the rank (as r + distance[r] strictly increases).
-// Highest plane first: after each round rank r stands at r + (distance[r] with the lower bits
-// cleared), which still strictly increases, so no two marks ever meet. The lower planes travel with
-// their marks: count * (count + 3) / 2 wide moves in all.
+// Moves the marks of ranks 0 .. ranks - 1 up, rank r by the number distance[r], and returns where
+// they arrive. REQUIRES: the numbers do not decrease with the rank (so r + distance[r] strictly
+// increases). Highest plane first: after each round rank r stands at r + (distance[r] with the
+// lower bits cleared), which still strictly increases, so no two marks ever meet. The lower planes
+// move with their marks: count * (count + 3) / 2 wide moves in all.
 template <std::size_t Words, class Kernel>
 [[nodiscard]] scattered<wide_word<Words, Kernel>> scatter(bit_planes<Words, Kernel> distance, std::size_t ranks,
                                                           const wide_word<Words, Kernel>& tags) noexcept {

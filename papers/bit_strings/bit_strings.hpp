@@ -1,7 +1,7 @@
 // bit_strings: many short bit strings s_0, s_1, ... of differing lengths, some of them empty,
 // packed into a constant number of machine words, with every operation in a constant number of word
-// steps: Lemma 29 of [broom18 App. A] (Lemma 12 of [broom17 §4]). The broom filter keeps its
-// remainders and adaptivity bits this way.
+// steps: Lemma 29 of [broom18 App. A] (Lemma 12 of [broom17 §4]). The paper's broom filter keeps
+// its remainders and adaptivity bits this way.
 //
 // Layout: every string takes length + 1 slots, the last of which is its terminator. Two wide words
 // share the slot numbers.
@@ -15,29 +15,29 @@
 //   I1  `ends` has one bit for each string, in order: the slot after its last bit.
 //   I2  data is zero in the terminator slots and in all slots after the last terminator.
 //
-// The fork from the paper: it offers "a bit mask that indicates the starting bit location for each
-// s_i", which cannot say that s_i is empty, since s_i and s_i+1 would start at one place. Strings
-// do become empty (a fingerprint without adaptivity bits; "indicate which strings still have
-// bits"), so each string pays one slot for its terminator. The slot also gives carries a place to
-// land, which is what makes the matching below short.
+// Fork: the paper offers "a bit mask that indicates the starting bit location for each s_i". Such a
+// mask cannot represent an empty s_i, since s_i and s_i+1 would start at one place. Strings do
+// become empty (a fingerprint without adaptivity bits; "indicate which strings still have bits"),
+// so each string pays one slot for its terminator. That slot also receives carries, which keeps the
+// matching below short.
 //
-// Prefix match. (1) Lay the query out at every start. (2) equal = slots whose bit agrees. (3) equal
-// + starts: in each string a carry climbs through the agreeing bits and stops in the first slot
-// that disagrees, or in the terminator. A carry in the terminator: s_i is a prefix of q. Its
-// stopping place: the length of the common prefix, for all strings at once. Step (1) goes by
-// offsets 0, [1,2), [2,4), [4,8), ...: only strings of 2^t bits or more have slots at the offsets
-// 2^t .. 2^(t+1) - 1, so the places start + 2^t are more than 2^t apart and one multiplication
-// stamps those bits of q at all of them without overlap.
+// Prefix match. (1) Copy the query to every start. (2) equal = slots whose bit agrees. (3) equal +
+// starts: in each string a carry climbs through the agreeing bits and stops in the first slot that
+// disagrees, or in the terminator. A carry in the terminator: s_i is a prefix of q. Its stopping
+// place: the length of the common prefix, for all strings at once. Step (1) goes by offsets 0,
+// [1,2), [2,4), [4,8), ...: only strings of 2^t bits or more have slots at the offsets 2^t ..
+// 2^(t+1) - 1, so the places start + 2^t are more than 2^t apart, and one multiplication stamps
+// those bits of q at all of them without overlap.
 //
 // The cost: at most log2(64 Words) <= 8 rounds of a constant number of wide operations. It depends
-// on Words and on the bit width of |q|, never on how many strings there are or how long they are;
-// the experiment broom-words measures it and step_bounds below bounds it. A fork here too: for
-// words of w bits this is O(log w) steps, a constant on any real machine, where the paper reaches
-// O(1) for growing w by look-up tables of n^(3/8) entries. For w = 64 that would be 2^24 entries,
-// which we believe (not measured) to lose to eight multiplications by their cache misses alone.
+// on Words and on the bit width of |q|, never on the number or the lengths of the strings; the
+// experiment broom-words measures it and step_bounds below bounds it. A fork here too: for words of
+// w bits this is O(log w) steps, a constant on any real machine, where the paper reaches O(1) for
+// growing w by look-up tables of n^(3/8) entries. For w = 64 that would be 2^24 entries, which we
+// believe (not measured) to lose to eight multiplications by their cache misses alone.
 //
-// Ranks count from 0. The dull twin is lab/scalar/plain_bit_strings.hpp; operations on many strings
-// in one call are in bit_strings_parallel.hpp.
+// Ranks count from 0. The reference model is lab/scalar/plain_bit_strings.hpp; operations on many
+// strings in one call are in bit_strings_parallel.hpp.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,7 @@
 
 namespace genista::bits {
 
-// One string by itself: bit 0 is its first, bits from `length` on are zero.
+// A single string: bit 0 is its first, bits from `length` on are zero.
 template <std::size_t Words, class Kernel = portable_words>
 struct bit_string {
     wide_word<Words, Kernel> bits;
@@ -69,8 +69,8 @@ struct bit_string {
     }
 };
 
-// Ranks first, first + 1, ..., last - 1; what lies beyond the last string is not there. The paper's
-// [j, k] is {j - 1, k}.
+// Ranks first, first + 1, ..., last - 1; ranks beyond the last string are ignored. The paper's [j,
+// k] is {j - 1, k}.
 struct rank_range {
     std::size_t first = 0;
     std::size_t last = static_cast<std::size_t>(-1);
@@ -81,8 +81,8 @@ enum class edit : unsigned char {
     full,  // the slots do not suffice; nothing was changed
 };
 
-// How many word steps an operation may take, for strings of any number and any length: tests and
-// the experiment broom-words hold counted<Kernel> against it. `rounds` is the log2 of the number of
+// The most word steps of an operation, for strings of any number and any length: tests and the
+// experiment broom-words compare counted<Kernel> with it. `rounds` is the log2 of the number of
 // slots.
 template <std::size_t Words>
 struct step_bounds {
@@ -110,8 +110,7 @@ class bit_strings {
 
     bit_strings() noexcept = default;
 
-    // Takes over words written elsewhere, which may be anything: I2 is checked, I1 holds for every
-    // mask.
+    // Takes over any words from outside: I2 is checked, I1 holds for every mask.
     [[nodiscard]] static result<bit_strings> from_words(const wide& data, const wide& ends) noexcept {
         bit_strings made;
         made.data_ = data;
@@ -133,8 +132,7 @@ class bit_strings {
         return string::of(data_ >> first, length);
     }
 
-    // ---- (1) and (2): queries
-    // --------------------------------------------------------------------------------
+    //  ---- (1) and (2): queries
 
     // Bit i: rank i is in the range and s_i is a prefix of the query.
     [[nodiscard]] wide prefix_match(const string& query, rank_range range = {}) const noexcept {
@@ -142,7 +140,7 @@ class bit_strings {
         return (landed & ends_).extract(ends_) & ranks(range);
     }
 
-    // Where each common prefix stops: `stops` has one bit for each string of the range, in order,
+    // The stops of the common prefixes: `stops` has one bit for each string of the range, in order,
     // in its slots.
     struct prefix_lengths_answer {
         wide stops;
@@ -162,10 +160,9 @@ class bit_strings {
         return {(equal + starts()).without(equal) & within, first, *this};
     }
 
-    // ---- (3) and (4): one string comes or goes
-    // ---------------------------------------------------------------
+    //  ---- (3) and (4): insert or erase one string
 
-    // s becomes the string of that rank (0 .. count()); those from there on move up by one.
+    // Inserts s at that rank (0 .. count()); the strings from there on move up by one.
     [[nodiscard]] edit insert(std::size_t rank, const string& s) noexcept {
         assert(rank <= count());
         if (s.length >= free_slots()) return edit::full;
@@ -180,12 +177,11 @@ class bit_strings {
         close(place, end(rank) + 1 - place);
     }
 
-    // ---- (5): splices
-    // ----------------------------------------------------------------------------------------
+    //  ---- (5): splices
 
     struct cut {
         std::size_t offset = 0;  // 0 .. length: where in the string
-        std::size_t remove = 0;  // up to so many bits
+        std::size_t remove = 0;  // remove at most this many bits
     };
     // Replaces bits of one string: removes up to cut.remove bits at cut.offset and puts `s` in
     // their place.
@@ -204,37 +200,36 @@ class bit_strings {
     [[nodiscard]] edit append(std::size_t rank, const string& s) noexcept {
         return splice(rank, {.offset = length(rank), .remove = 0}, s);
     }
-    // Removes up to x bits from the beginning and says how many there were.
+    // Removes up to x bits from the beginning and returns how many there were.
     std::size_t drop_front(std::size_t rank, std::size_t x) noexcept {
         const std::size_t first = begin(rank), removed = std::min(x, end(rank) - first);
         close(first, removed);
         return removed;
     }
-    // Joins s_rank and s_rank+1 into one string: the terminator between them goes.
+    // Joins s_rank and s_rank+1 into one string by removing the terminator between them.
     void concatenate(std::size_t rank) noexcept {
         assert(rank + 1 < count());
         close(end(rank), 1);
     }
 
-    // ---- building blocks, also of bit_strings_parallel.hpp
-    // ---------------------------------------------------
+    //  ---- building blocks, also of bit_strings_parallel.hpp
 
     // The first slot of string `rank`; for rank == count(), the first unused slot.
     [[nodiscard]] std::size_t begin(std::size_t rank) const noexcept {
-        const std::size_t previous_end = ends_.select(rank - (rank != 0));  // asked in any case: constant cost
+        const std::size_t previous_end = ends_.select(rank - (rank != 0));  // selected in any case: constant cost
         return rank == 0 ? 0 : previous_end + 1;
     }
-    // Its terminator.
+    // The slot of its terminator.
     [[nodiscard]] std::size_t end(std::size_t rank) const noexcept {
         assert(rank < count());
         return ends_.select(rank);
     }
-    // All first slots. That of an empty string is its terminator.
+    // All first slots. The first slot of an empty string is its terminator.
     [[nodiscard]] wide starts() const noexcept { return ((ends_ << 1) | wide::of(1)) & wide::low(used_slots()); }
     // All slots that hold a bit of a string.
     [[nodiscard]] wide payload() const noexcept { return wide::low(used_slots()).without(ends_); }
 
-    // Both words anew; the caller keeps I2.
+    // Replaces both words. REQUIRES: I2 holds.
     void replace(const wide& data, const wide& ends) noexcept {
         data_ = data;
         ends_ = ends;
@@ -262,8 +257,8 @@ class bit_strings {
     wide ends_;
 };
 
-// The slots that agree with the query laid out at every start, up to the end of the query: a slot
-// at offset |q| counts as disagreeing, so that no carry climbs past it; slots beyond it are never
+// The slots that agree with the query copied to every start, up to the end of the query. A slot at
+// offset |q| counts as disagreeing, so that no carry climbs past it; slots beyond it are never
 // reached and may hold anything.
 template <std::size_t Words, class Kernel>
 wide_word<Words, Kernel> bit_strings<Words, Kernel>::equal_slots(const string& query) const noexcept {

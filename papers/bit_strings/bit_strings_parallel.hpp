@@ -2,18 +2,18 @@
 // 29]. None of them loops over strings: sets of strings are bitmaps by rank, turned into slots with
 // deposit and moved with extract.
 //
-//     nonempty        which strings have bits
-//     drop_front_all  removes x bits from the beginning of all strings, and tells which still have
-//                     bits
-//     erase_all       deletes a set of strings
-//     concatenate_all joins every string of a set with its successor
-//     insert_all      merges the strings of another bit_strings in, each at a rank of its own
-//     prefix_match_each   asks every string its own query
+//     nonempty            which strings have bits
+//     drop_front_all      removes x bits from the beginning of all strings, and returns which still
+//                         have bits
+//     erase_all           deletes a set of strings
+//     concatenate_all     joins every string of a set with its successor
+//     insert_all          merges the strings of another bit_strings in, each at a rank of its own
+//     prefix_match_each   compares every string with a query of its own
 //
 // The recurring trick: two sets of slots, first bits A and last bits B, one pair a string and A_i
 // <= B_i < A_i+1, give the intervals between them as the one subtraction B - A (bits A_i .. B_i - 1
-// are set). What the six single operations promise is in bit_strings.hpp; the numbers held
-// crosswise, used by the last two, are in bit_planes.hpp.
+// are set). What the six single operations promise is in bit_strings.hpp; the transposed numbers
+// that the last two use are in bit_planes.hpp.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ template <std::size_t Words, class Kernel>
 
 namespace detail {
 
-// Keeps the slots of `keep`, moved together. A terminator that goes joins two strings.
+// Keeps the slots of `keep`, moved together. Removing a terminator joins two strings.
 template <std::size_t Words, class Kernel>
 void keep_slots(bit_strings<Words, Kernel>& strings, const wide_word<Words, Kernel>& keep) noexcept {
     strings.replace(strings.data().extract(keep), strings.ends().extract(keep));
@@ -51,18 +51,18 @@ template <std::size_t Words, class Kernel>
 
 }  // namespace detail
 
-// Removes up to x bits from the beginning of every string. Answers which strings still have bits.
+// Removes up to x bits from the beginning of every string. Returns which strings still have bits.
 template <std::size_t Words, class Kernel>
 wide_word<Words, Kernel> drop_front_all(bit_strings<Words, Kernel>& strings, std::size_t x) noexcept {
     using wide = wide_word<Words, Kernel>;
     x = std::min(x, wide::bits);
     if (x != 0) {
         const wide heads = strings.starts(), payload = strings.payload();
-        wide runs = payload;  // x payload slots from here, by doubling
+        wide runs = payload;  // slots from which x payload slots follow, by doubling
         std::size_t k = 1;
         for (; 2 * k <= x; k *= 2) runs = strings.longer_runs(runs, k, 2 * k);
         runs = strings.longer_runs(runs, k, x);
-        // Where the removal stops: x slots on in the long strings; in the short ones a carry finds
+        // The end of the removal: x slots on in the long strings; in the short ones a carry finds
         // the terminator.
         const wide long_heads = heads & runs;
         const wide short_stops = (payload + heads.without(long_heads)) & strings.ends();
@@ -89,11 +89,11 @@ void concatenate_all(bit_strings<Words, Kernel>& strings, const wide_word<Words,
 // Merges `others` in: string t of it gets the rank of set bit number t of `new_ranks`, which are
 // ranks after the merge (so new_ranks has others.count() bits, all below the sum of the counts).
 //
-// Let, for the merged rank r, a and b be the numbers of slots that both sides have spent up to and
-// including r: its terminator lands in slot a + b - 1. The sides' terminators, laid out over the
-// merged ranks and carried on over the other side's ranks, are a - 1 and b - 1 ("present" is 0 for
-// ranks before a side's first string, where a = 0). scatter() wants the way from r to there: a + b
-// - 1 - r = a + b + ~r.
+// For the merged rank r, let a and b be the numbers of slots that both sides have used up to and
+// including r: its terminator arrives in slot a + b - 1. The terminators of both sides, by merged
+// rank and repeated over the other side's ranks, are a - 1 and b - 1 ("present" is 0 for ranks
+// before a side's first string, where a = 0). scatter() takes the distance from r to there: a + b -
+// 1 - r = a + b + ~r.
 template <std::size_t Words, class Kernel>
 [[nodiscard]] edit insert_all(bit_strings<Words, Kernel>& strings, const wide_word<Words, Kernel>& new_ranks,
                               const bit_strings<Words, Kernel>& others) noexcept {
@@ -106,8 +106,8 @@ template <std::size_t Words, class Kernel>
 
     const wide live = wide::low(total);
     const wide old_ranks = live.without(new_ranks);
-    // Copies the bits at `own` ranks up over the ranks of the other side that follow them: a carry
-    // sent into a run of the other side's ranks clears it.
+    // Copies the bits at `own` ranks up over the other side's ranks that follow them: a carry sent
+    // into a run of the other side's ranks clears it.
     const auto carry_on = [](const wide& at_own, const wide& other_side) {
         const wide swept = other_side.without(other_side + (at_own << 1 & other_side));
         return at_own | swept;
@@ -132,8 +132,9 @@ template <std::size_t Words, class Kernel>
 
 // Bit i: s_i is a prefix of string i of `queries` (as many of them as strings).
 //
-// Both sides keep the first min(|s_i|, |q_i|) bits of each string; extracted, they lie bit against
-// bit. The differences are deposited back over s and carries climb as in bit_strings::prefix_match.
+// Both sides keep the first min(|s_i|, |q_i|) bits of each string; extracted, the bits of both
+// sides have the same places. The differences are deposited back over s, and carries climb as in
+// bit_strings::prefix_match.
 template <std::size_t Words, class Kernel>
 [[nodiscard]] wide_word<Words, Kernel> prefix_match_each(const bit_strings<Words, Kernel>& strings,
                                                          const bit_strings<Words, Kernel>& queries) noexcept {

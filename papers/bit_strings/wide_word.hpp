@@ -5,9 +5,9 @@
 //              words[0]      | words[1]       | ...
 //
 // Arithmetic is modulo 2^bits, and carries and shifts cross the words. Each operation is a loop
-// over the words and over nothing else: its cost depends on `Words` alone. Every word touched by an
-// operation calls Kernel::step(), so that counted<Kernel> (words.hpp) measures what is claimed.
-// Built on words.hpp; used by bit_planes.hpp and bit_strings.hpp.
+// over the words and over nothing else: its cost depends on `Words` alone. An operation calls
+// Kernel::step() for every word that it touches, so counted<Kernel> (words.hpp) measures the
+// claimed cost. Built on words.hpp; used by bit_planes.hpp and bit_strings.hpp.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ struct wide_word {
 
     std::array<std::uint64_t, Words> words{};
 
-    // ---- made of nothing ----
+    //  ---- constants ----
 
     [[nodiscard]] static wide_word of(std::uint64_t low) noexcept {
         wide_word made;
@@ -67,7 +67,7 @@ struct wide_word {
     [[nodiscard]] wide_word without(const wide_word& b) const noexcept {
         return each([&](std::size_t w) { return words[w] & ~b.words[w]; });
     }
-    // Shifts by 0..; from `bits` on nothing is left.
+    // Shifts by any distance; from `bits` on the result is zero.
     friend wide_word operator<<(const wide_word& a, std::size_t distance) noexcept {
         const std::size_t far = distance / word_bits, near = distance % word_bits;
         return each([&](std::size_t w) {
@@ -101,8 +101,8 @@ struct wide_word {
         });
     }
     // A copy of `pattern` (its low `width` bits, width <= 64) at every set bit, by multiplication.
-    // The set bits must be at least `width` apart: then copies do not overlap, no carry arises, and
-    // a sum of copies is their union.
+    // REQUIRES: the set bits are at least `width` apart. Then copies do not overlap, no carry
+    // arises, and a sum of copies is their union.
     [[nodiscard]] wide_word stamped(std::uint64_t pattern) const noexcept {
         __extension__ using double_word = unsigned __int128;
         std::uint64_t over = 0;
@@ -123,7 +123,7 @@ struct wide_word {
         return difference == 0;
     }
 
-    // ---- questions ----
+    //  ---- queries ----
 
     [[nodiscard]] bool test(std::size_t position) const noexcept {
         assert(position < bits);
@@ -151,7 +151,7 @@ struct wide_word {
     // The position of set bit number `k`, from 0; `bits` if there are not that many.
     [[nodiscard]] std::size_t select(std::size_t k) const noexcept {
         std::size_t home = Words, left = 0, before = 0;
-        for (std::size_t w = 0; w < Words; ++w) {  // no early way out: the step count does not depend on k
+        for (std::size_t w = 0; w < Words; ++w) {  // no early exit: the step count does not depend on k
             Kernel::step();
             const std::size_t here = Kernel::popcount(words[w]);
             if (before <= k && k < before + here) {
@@ -166,7 +166,7 @@ struct wide_word {
 
     // ---- moving bits in parallel ----
 
-    // PEXT over the whole width: the bits chosen by `mask`, together at the low end.
+    // PEXT over the whole width: the bits at the set bits of `mask`, together at the low end.
     [[nodiscard]] wide_word extract(const wide_word& mask) const noexcept {
         wide_word out;
         std::size_t filled = 0;
@@ -180,7 +180,7 @@ struct wide_word {
         }
         return out;
     }
-    // PDEP over the whole width: the low bits, in order, over the positions of `mask`.
+    // PDEP over the whole width: the low bits, in order, to the positions of `mask`.
     [[nodiscard]] wide_word deposit(const wide_word& mask) const noexcept {
         wide_word out;
         std::size_t taken = 0;
@@ -194,20 +194,20 @@ struct wide_word {
         }
         return out;
     }
-    // Makes room: what lies at `position` and above moves up by `distance`; the gap is zero.
+    // Opens a gap of zeros: the bits at `position` and above move up by `distance`.
     [[nodiscard]] wide_word with_gap(std::size_t position, std::size_t distance) const noexcept {
         const wide_word below = low(position);
         return (*this & below) | (without(below) << distance);
     }
-    // Closes it again: bits position .. position + distance - 1 go, what lies above moves down.
+    // Closes a gap: removes bits position .. position + distance - 1; the bits above move down.
     [[nodiscard]] wide_word without_gap(std::size_t position, std::size_t distance) const noexcept {
         const wide_word below = low(position);
         return (*this & below) | (*this >> distance).without(below);
     }
 
   private:
-    // word w of the answer is word_of(w), from the first word to the last: carries may travel in
-    // the closure.
+    // Word w of the result is word_of(w), from the first word to the last: the closure may carry
+    // state from word to word.
     template <class WordOf>
     static wide_word each(WordOf word_of) noexcept {
         wide_word out;

@@ -19,8 +19,9 @@ result<std::optional<core::extension>> core::extension_against(const element& e,
     return std::optional{extension{which, *at, owner->h.second, length}};
 }
 
-// Whoever matches, in either level, is extended until it no longer does. R is read before anything
-// changes. False: nobody does, but perhaps a key of the same digest.
+// Extends the matching fingerprint in either level until none matches. R is read before anything
+// changes. False: no other key's fingerprint matches, but perhaps that of a key with the same
+// digest.
 result<bool> core::extend_against(const element& e, index_source& remote) {
     auto first = extension_against(e, where::primary, remote);
     if (!first) return first.error();
@@ -36,7 +37,7 @@ result<bool> core::extend_against(const element& e, index_source& remote) {
             if (!level_of(*state_, more.which).extend(more.at, more.stream, more.length)) afresh_due_ = true;
         } catch (const std::bad_alloc&) {
             if (!any) throw;
-            break;  // half is done, and says so
+            break;  // one level is done already: report that
         }
         any = true;
     }
@@ -60,8 +61,8 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     ++frontier_due_;
     ++adapts_since_rebuild_;
     move_frontier(remote);
-    // From here on an error would say that nothing has changed. The frontier may have passed this
-    // very key, or put somebody in its way: one chance in 1/ε.
+    // From here on an error would claim that nothing has changed. The frontier may have passed this
+    // very key, or have made another fingerprint match it: one chance in 1/ε.
     try {
         for (int again = 0; again < 8 && state_->contains(e, functions_); ++again) {
             if (const auto more = extend_against(e, remote); !more || !*more) break;
@@ -75,8 +76,9 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     }
 }
 
-// Nobody else's fingerprint is left to extend: what matches has the very digest. The key itself, of
-// which R has let go, leaves; another one nobody can tell from it. Neither: R failed on the way.
+// The fingerprint that matches has the same digest. If it is that of the key itself, which has left
+// R, it is removed; if it is another key's, the two are indistinguishable. Neither: R failed on the
+// way.
 result<adapt_outcome> core::adapt_to_own_digest(const element& e, key_view key, index_source& remote) {
     const auto left = leave(e, key, remote);
     if (!left) return left.error();
@@ -132,8 +134,8 @@ result<void> core::rehash_next(index_source& remote) {
     return begin_phase();
 }
 
-// One element goes from the older hash function to the newer: its residents move, its ghosts are
-// forgotten.
+// Moves one element from the older hash function to the newer: its residents move, its ghosts are
+// removed.
 result<void> core::rehash(std::span<const order_record> of_one_element, index_source& remote) {
     state& in = *state_;
     const element e = of_one_element.front().e;
@@ -142,7 +144,7 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
     std::vector<index_change> changes;
     joining plan;
     where lies = where::primary;
-    bool leaves = true;  // nobody of the same digest stays behind the frontier, with the fingerprint
+    bool leaves = true;  // no key of the same digest stays behind the frontier, with the fingerprint
     if (moves) {
         const auto located = locate(in, e, remote);
         if (!located) return located.error();
@@ -169,8 +171,8 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
     }
     const auto written = book_.write(changes, remote, [&] {
         const std::unique_lock alone{looking_};
-        // In before out: letting in may fail for want of memory, what follows does not. Should both
-        // of its fingerprints match its hash, the old one is found first: a newcomer is the last of
+        // Insert before erase: inserting may fail for want of memory, the rest does not. If both of
+        // its fingerprints match its hash, the old one is found first: the new one is the last of
         // its run.
         if (moves && plan.says == verdict::ready) join(in, plan);
         for (const order_record& each : of_one_element) {
@@ -192,7 +194,7 @@ result<void> core::rehash(std::span<const order_record> of_one_element, index_so
 
 result<void> core::begin_phase() {
     if (state_->behind_frontier != 0) {
-        afresh_due_ = true;  // the records still know who they are
+        afresh_due_ = true;  // the records still have all keys
         return error::make(error_code::corrupt,
                            "broom_paper: the index has no more keys, %llu are still to be rehashed",
                            static_cast<unsigned long long>(state_->behind_frontier));

@@ -1,4 +1,4 @@
-// Do the invariants hold, does R agree? And figures. See core.hpp.
+// Checks the invariants, compares with R, and computes figures. See core.hpp.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -36,7 +36,7 @@ result<void> core::audit(index_source& remote) const {
     if (in.behind) {
         if (const auto checked = in.behind->table().check(); !checked) return checked;
     }
-    // Every member is let through.
+    // Every stored key is answered "maybe".
     std::uint64_t denied = 0, absent_keys = 0;
     std::set<std::string> members;
     bool starved = false;
@@ -52,13 +52,13 @@ result<void> core::audit(index_source& remote) const {
         return read;
     if (starved) throw std::bad_alloc{};
     if (absent_keys != 0) return bad("records of R stand where they do not belong", absent_keys);
-    if (denied != 0) return bad("members are denied", denied);
-    // With an index that is not its own, or not yet again, there is nothing to compare.
-    if (index_ != index_is::ours || afresh_due_ || book_.owes()) return {};
+    if (denied != 0) return bad("stored keys are denied", denied);
+    // The index is foreign, incomplete, or has pending writes: nothing to compare.
+    if (index_ != index_is::ours || afresh_due_ || book_.has_pending()) return {};
     return audit_index(members, ghosts_here, remote);
 }
 
-// The index knows exactly who is there, who was, and where.
+// The index has exactly the present keys, the ghosts and their places.
 result<void> core::audit_index(const std::set<std::string>& members, const std::multiset<ghost>& ghosts,
                                index_source& remote) const {
     const state& in = *state_;
@@ -91,7 +91,7 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
     if (starved) throw std::bad_alloc{};
     // Invariant 7: of all fingerprints of its level, only its own is a prefix of a resident's hash.
     std::uint64_t several = 0, missing = 0, placed = 0;
-    std::set<digest> in_levels, in_backyard;  // by hash: who shares a fingerprint is counted once
+    std::set<digest> in_levels, in_backyard;  // by hash: keys that share a fingerprint count once
     for (const auto& [key, e] : residents) {
         const whole_hash first = hash_in(in, where::primary, e);
         const auto [record, end] = reverse.equal_range(key);
@@ -113,10 +113,10 @@ result<void> core::audit_index(const std::set<std::string>& members, const std::
         std::ranges::count_if(members, [&](const std::string& key) { return !residents.contains(key); }));
     if (strange != 0) return bad("records of the index stand where they do not belong", strange);
     if (missing != 0) return bad("residents have no reverse record, or two", missing);
-    if (reverse.size() != placed) return bad("reverse records of nobody", reverse.size() - placed);
+    if (reverse.size() != placed) return bad("reverse records without a key", reverse.size() - placed);
     if (several != 0) return bad("fingerprints are prefixes of others", several);
-    if (unknown != 0) return bad("the index does not know members", unknown);
-    if (residents.size() != in.keys) return bad("the index knows another number of keys", residents.size());
+    if (unknown != 0) return bad("stored keys are not in the index", unknown);
+    if (residents.size() != in.keys) return bad("the index has another number of keys", residents.size());
     if (behind != in.behind_frontier) return bad("another number of keys is behind the frontier", behind);
     if (in_levels.size() != in.primary.size() + (in.second ? in.second->size() : 0) ||
         in_backyard.size() != (in.behind ? in.behind->size() : 0))

@@ -1,6 +1,6 @@
 // backyard: the large design's second part, whole hashes in a compact table [broom18 §5.4].
 //
-// Who is here has its entire hash for a fingerprint, so that nobody else is ever taken for it. The
+// The fingerprint of a key in the backyard is its entire hash, so no other key ever matches it. The
 // table is a quotient table that stays half empty: constant time, and hashes of one baseline lie in
 // one run or two.
 #pragma once
@@ -27,9 +27,9 @@ class backyard {
     void erase(const whole_hash& h) noexcept {
         if (const auto slot = slot_of(h)) table_.erase(quotient(h), *slot);
     }
-    // The adaptivity bits that a fingerprint of the primary level needs lest it be a prefix of a
-    // hash here. `baselines` is the number of the primary level's; those of one baseline are
-    // neighbours, since quotients are coarser.
+    // The adaptivity bits that a fingerprint of the primary level needs so that it is not a prefix
+    // of a hash here. `baselines` is the number of the primary level's baselines; hashes of one
+    // baseline are neighbours, since quotients are coarser.
     [[nodiscard]] unsigned shortest(const whole_hash& h, std::uint64_t baselines) const noexcept {
         unsigned length = 0;
         const std::uint64_t baseline = scale(h.first, baselines), mine = quotient(h);

@@ -1,4 +1,4 @@
-// Beginnings, insertion and deletion. See core.hpp.
+// The start of every change, insertion and deletion. See core.hpp.
 #include "papers/broom_paper/core.hpp"
 
 #include <algorithm>
@@ -38,22 +38,22 @@ bool core::contains(const element& e) const noexcept {
 }
 
 result<void> core::begin(index_source& remote) {
-    if (index_ == index_is::unknown) {  // just made: R may hold the index of a former filter
+    if (index_ == index_is::unknown) {  // new filter: R may hold the index of a former one
         if (auto cleared = book_.clear(remote); !cleared) return cleared;
         index_ = index_is::ours;
     }
     if (afresh_due_) {
-        // With an index in pieces nothing can be done. With a whole one only what was due waits on.
+        // An incomplete index allows no change. With a complete one, only the due rebuild has to
+        // wait.
         if (auto done = start_afresh(remote); !done && index_ != index_is::ours) return done;
     }
     if (index_ == index_is::foreign)
         return error::make(error_code::unsupported,
                            "broom_paper: the index in R is not this filter's yet; rebuild(R) makes it so");
-    return book_.settle(remote);
+    return book_.write_pending(remote);
 }
 
-// ---- insertion
-// --------------------------------------------------------------------------------------------------------
+//  ---- insertion
 
 result<insert_outcome> core::insert_into(state& in, const element& e, key_view key, index_source& remote) {
     auto planned = plan_to_join(in, {.e = e, .key = key}, in.of(e), remote);
@@ -85,8 +85,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     auto outcome = insert_into(*state_, e, key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys < sizes_.capacity) {
-        // With high probability never: no slot within reach, or a group full of strings. New hash
-        // functions, which find the key in R.
+        // With high probability this never happens: no slot within reach, or a group full of
+        // strings. New hash functions are drawn, and the rebuild finds the key in R.
         if (const auto done = start_afresh(remote); !done) return done.error();
         outcome = insert_into(*state_, e, key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
@@ -95,8 +95,7 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     return outcome;
 }
 
-// ---- deletion
-// ---------------------------------------------------------------------------------------------------------
+//  ---- deletion
 
 result<std::optional<core::location>> core::find_own(const state& in, const element& e, index_source& remote) {
     const whole_hash h = hash_in(in, where::primary, e);
@@ -117,14 +116,14 @@ result<std::optional<core::location>> core::find_own(const state& in, const elem
     return std::optional<location>{};
 }
 
-// The index says that the key is there. Its word is not enough to take a fingerprint away, which
-// could be another's: the reverse record has to name this hash, and nobody else's may.
+// The index says that the key is present. That is not enough to remove a fingerprint, which could
+// be another key's: the reverse record must name this hash, and no record may name another.
 result<core::location> core::locate(const state& in, const element& e, index_source& remote) {
     const auto found = find_own(in, e, remote);
     if (!found) return found.error();
     if (*found) return **found;
     afresh_due_ = true;
-    return error::make(error_code::corrupt, "broom_paper: the index knows a key that the filter does not");
+    return error::make(error_code::corrupt, "broom_paper: the index has a key that the filter does not hold");
 }
 
 void core::take_away(state& in, where from, const element& e) {
@@ -177,7 +176,7 @@ result<erase_outcome> core::leave(const element& e, key_view key, index_source& 
             try {
                 if (!of.strings().add_ghost(of.quotient(h), bits)) afresh_due_ = true;
             } catch (const std::bad_alloc&) {
-                afresh_due_ = true;  // what cannot be remembered must not be repeated
+                afresh_due_ = true;  // a hash function whose ghost cannot be kept must not stay
             }
         }
     });

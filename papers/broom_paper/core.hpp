@@ -1,16 +1,15 @@
-// core: the broom filter of the text, as a whole. One file for each thing it does:
+// core: the broom filter of the paper, as a whole. One file for each thing it does:
 //
-//     core.cpp       begin, insert, erase; where a resident lies
+//     core.cpp       begin, insert, erase; the place of a resident
 //     index.cpp      the records of the index, and REVLOOKUP
-//     join.cpp       what it takes to let a key in: EXTEND, the level, the bits [broom18 §4.1,
-//                    §4.3]
+//     join.cpp       planning an insert: EXTEND, the level, the bits [broom18 §4.1, §4.3]
 //     adapt.cpp      false positives, and the frontier [§4.2]
 //     rebuild.cpp    all keys at once
 //     audit.cpp      do the invariants hold, and does R agree?
 //     snapshot.cpp   save and load
 //
 // A change reads R first, then writes the index, then its own memory under the lock of the
-// look-ups.
+// look-ups. So a change that fails leaves the filter as it was.
 #pragma once
 
 #include <cstdint>
@@ -65,10 +64,10 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    // ---- the index: index.cpp
-    // ----------------------------------------------------------------------------------------- Two
-    // kinds of records. *Reverse*: the hash value of whoever is there. *Order*: who is there, and
-    // who left a ghost, in the order of the frontier.
+    //  ---- the index: index.cpp
+    //
+    // Two kinds of records. *Reverse*: the hash value of each resident, a key that is present.
+    // *Order*: the residents and the former keys with ghosts, in the order of the frontier.
     enum class where : unsigned char { primary, second, behind };
     struct ghost_mark {
         bool in_second = false;
@@ -78,27 +77,29 @@ class core {
     [[nodiscard]] static std::uint64_t order_position(const element& e) noexcept {
         return std::uint64_t{1} << 63 | e.rank >> 1;
     }
-    // The mark in the low byte, and bits that vouch for it: were a resident taken for a ghost, the
-    // frontier would leave it behind.
+    // The mark in the low byte, and check bits: if a resident were taken for a ghost, the frontier
+    // would leave it behind.
     [[nodiscard]] static digest order_place(const element& e, const ghost_mark& ghost) noexcept;
-    // None: the place is not one of this element's.
+    // None: the place does not belong to this element.
     [[nodiscard]] static std::optional<ghost_mark> mark_in(const digest& place, const element& e) noexcept;
 
     // Keys with one digest and one hash function share a fingerprint; those of one element move
-    // together. What R says of it counts only if there are fewer fingerprints than keys.
+    // together. The answer of R about sharing counts only if there are fewer fingerprints than
+    // keys.
     struct sharing {
         bool several_keys = false, several_elements = false;
     };
     struct resident {
         std::string key{};
         element e{};
-        whole_hash h{};  // in the level asked for
+        whole_hash h{};  // in the level of the query
         sharing with{};
     };
-    static void note(std::optional<resident>& found, key_view key, const element& e, const whole_hash& h);
-    // REVLOOKUP: whose fingerprint is it? An error unless R names one hash whose prefix it is.
+    static void add_resident(std::optional<resident>& found, key_view key, const element& e, const whole_hash& h);
+    // REVLOOKUP: the owner of a fingerprint. An error unless R names exactly one hash with this
+    // prefix.
     [[nodiscard]] result<resident> owner_of(const state& in, where which, const level::place& at, index_source& remote);
-    // Who has this hash in the backyard.
+    // The keys that have this hash in the backyard.
     [[nodiscard]] result<std::optional<sharing>> sharing_of(const state& in, const whole_hash& h, index_source& remote);
     struct order_record {
         std::string key{};
@@ -120,22 +121,21 @@ class core {
         return which == where::second ? *in.second : in.primary;
     }
 
-    // ---- letting a key in: join.cpp
-    // -----------------------------------------------------------------------------------
+    //  ---- planning an insert: join.cpp
     enum class verdict : unsigned char { ready, already_present, shares, no_room };
     struct joining {
         verdict says = verdict::no_room;
         where goes_to = where::primary;
         whole_hash h{};       // in the level it goes to
         unsigned length = 0;  // of its adaptivity bits
-        // Who has to be extended first: whoever is a prefix of `h`, to `extended_length` bits of
-        // `stream`.
+        // The fingerprint that is a prefix of `h` has to be extended first, to `extended_length`
+        // bits of `stream`.
         bool extends = false;
         std::uint64_t stream = 0;
         unsigned extended_length = 0;
     };
-    // Under the hash functions `under`. `moving`: it comes from the older ones; `leaves`: and takes
-    // its fingerprint along.
+    // A key to be inserted under the hash functions `under`. `moving`: it comes from the older
+    // functions; `leaves`: its old fingerprint is removed.
     struct newcomer {
         element e{};
         key_view key{};
@@ -146,51 +146,47 @@ class core {
     [[nodiscard]] bool strings_fit(const state& in, const joining& plan) const noexcept;
     void join(state& in, const joining& plan);
 
-    // ---- leaving, and being there: core.cpp
-    // ---------------------------------------------------------------------------
+    //  ---- presence and deletion: core.cpp
     [[nodiscard]] result<void> begin(index_source& remote);
     [[nodiscard]] result<insert_outcome> insert_into(state& in, const element& e, key_view key, index_source& remote);
     struct location {
         where lies = where::primary;
         sharing with{};
     };
-    // Where the fingerprint lies whose owner has this very hash: this key's, or one's that nobody
-    // can tell from it.
+    // The place of the fingerprint whose owner has this hash: this key, or one that is
+    // indistinguishable from it.
     [[nodiscard]] result<std::optional<location>> find_own(const state& in, const element& e, index_source& remote);
     [[nodiscard]] result<location> locate(const state& in, const element& e, index_source& remote);
     [[nodiscard]] result<erase_outcome> leave(const element& e, key_view key, index_source& remote);
     [[nodiscard]] result<erase_outcome> let_go(const element& e, key_view key, index_source& remote);
     void take_away(state& in, where from, const element& e);
 
-    // ---- adapting: adapt.cpp
-    // ------------------------------------------------------------------------------------------
+    //  ---- adapting: adapt.cpp
     struct extension {
         where which = where::primary;
         level::place at{};
         std::uint64_t stream = 0;
         unsigned length = 0;
     };
-    // None: nobody matches in this level, or a key of the same digest.
+    // None: no fingerprint of this level matches, or that of a key with the same digest.
     [[nodiscard]] result<std::optional<extension>> extension_against(const element& e, where which,
                                                                      index_source& remote);
     [[nodiscard]] result<bool> extend_against(const element& e, index_source& remote);
     [[nodiscard]] result<adapt_outcome> adapt_to_own_digest(const element& e, key_view key, index_source& remote);
-    // The calls of ADAPT that have not moved the frontier yet do so. Trouble, want of memory
-    // included, leaves them for the next call: whoever called has had its effect already.
+    // Moves the frontier for all calls of ADAPT that have not done so yet. An error, want of memory
+    // included, leaves the rest to the next call: the effect of this call has happened already.
     void move_frontier(index_source& remote) noexcept;
     void move_frontier_or_throw(index_source& remote);
     [[nodiscard]] result<void> rehash_next(index_source& remote);
     [[nodiscard]] result<void> rehash(std::span<const order_record> of_one_element, index_source& remote);
     [[nodiscard]] result<void> begin_phase();
 
-    // ---- all at once: rebuild.cpp
-    // -------------------------------------------------------------------------------------
+    //  ---- all at once: rebuild.cpp
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
     [[nodiscard]] generation fresh_generation() noexcept { return {next_salt(salts_), next_salt(salts_)}; }
 
-    // ---- audit.cpp
-    // --------------------------------------------------------------------------------------------------
+    //  ---- audit.cpp
     using ghost =
         std::tuple<bool, std::uint64_t, std::uint64_t, unsigned>;  // in the second level? quotient, bits, length
     [[nodiscard]] result<void> audit_index(const std::set<std::string>& members, const std::multiset<ghost>& ghosts,
@@ -204,16 +200,16 @@ class core {
     const ghost_rule ghosts_;
     const rehash_rule rehashing_;
 
-    mutable std::shared_mutex looking_;  // the state: shared by look-ups, alone for changes
+    mutable std::shared_mutex looking_;  // the state: shared by look-ups, exclusive for changes
     std::unique_ptr<state> state_;
 
-    mutable std::mutex changing_;  // one change at a time, and all that follows
+    mutable std::mutex changing_;  // serialises changes; guards all that follows
     index_book book_;
-    // Unknown: just made, R may hold the index of a former filter. Foreign: loaded. In pieces:
+    // Unknown: new filter, R may hold the index of a former one. Foreign: loaded. In pieces:
     // cleared, and not filled again.
     enum class index_is : unsigned char { unknown, ours, foreign, in_pieces } index_ = index_is::unknown;
-    // A group of strings was full: what it should remember is lost with the next hash functions
-    // only.
+    // A group of strings was full: what it could not remember is only safe after the next hash
+    // functions.
     bool afresh_due_ = false;
     std::uint64_t salts_;  // drawn so far, from the seed
     std::uint64_t frontier_due_ = 0, adapts_since_rebuild_ = 0;

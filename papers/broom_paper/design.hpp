@@ -1,19 +1,19 @@
-// design: how large the parts of a broom_paper filter are, from n and ε alone [broom18 §4.1, §5.3,
+// design: the sizes of the parts of a broom_paper filter, from n and ε alone [broom18 §4.1, §5.3,
 // §5.4].
 //
 //     quotients    (1 + α) n slots of the primary level, one quotient each
 //     remainder    r = ⌈log(1/ε)⌉ bits
-//     window       6 log n slots: how far a remainder may slide, O(1) words of them
-//     α            sqrt(2 ln log n / window): the form of the text's sqrt(9 r log log n / log n),
+//     window       6 log n slots: the distance that a remainder may move, O(1) words of remainders
+//     α            sqrt(2 ln log n / window): the form of the paper's sqrt(9 r log log n / log n),
 //                  whose constant would make it 4 for a million keys. With ours the share of keys
-//                  that overflow is about 1/log² n under endless replacement, which is what Lemma
-//                  17 is for (measured by the experiment broom-overflow).
+//                  that overflow is about 1/log² n under endless replacement, for which Lemma 17
+//                  is there (measured by the experiment broom-overflow).
 //     small        r ≤ 2 log log n: a second level of n/log n slots, with a hash function of its
 //                  own
 //     large        otherwise: signatures of 2 log log n bits apart from the rest, and a backyard of
 //                  whole hashes
 //
-// Logarithms are those of n, or of 16 for smaller n, where log log n says nothing.
+// Logarithms are those of n, or of 16 for smaller n, where log log n is meaningless.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ struct design {
     quotient_shape second{};    // small only
     quotient_shape backyard{};  // large only: whole hashes
 
-    // The chance that a key never asked before is let through, when the filter is full.
+    // The probability that a new absent key passes when the filter is full.
     [[nodiscard]] double rate() const noexcept {
         const double share = std::ldexp(1.0, -static_cast<int>(remainder_bits));
         const auto keys = static_cast<double>(capacity);
@@ -59,7 +59,7 @@ struct design {
     made.remainder_bits = static_cast<unsigned>(std::ceil(std::log2(1 / rate) - 1e-9));
     made.is_large = made.remainder_bits > 2 * log_log;
     made.signature_bits = made.is_large ? static_cast<unsigned>(std::ceil(2 * log_log)) : 0;
-    // A signature must leave something for the other column.
+    // A signature must leave at least a bit for the other column.
     made.signature_bits = std::min(made.signature_bits, made.remainder_bits - 1);
     made.primary = {.quotients = static_cast<std::uint64_t>(std::ceil((1 + slack) * keys)),
                     .bits = made.is_large ? made.signature_bits : made.remainder_bits,
@@ -70,7 +70,7 @@ struct design {
                    .bits = made.remainder_bits,
                    .more_bits = 0,
                    .window = static_cast<unsigned>(window)};
-    // Twice what overflows and as much again for partial collisions, which are as rare; then twice
+    // Twice the overflow and as much again for partial collisions, which are as rare; then twice
     // that, to stay half empty.
     made.backyard = {.quotients = static_cast<std::uint64_t>(std::ceil(6 * keys / (log * log))) + 16,
                      .bits = 64,

@@ -1,4 +1,4 @@
-// See groups.hpp.
+// The strings of groups of quotients, their memory and snapshots. See groups.hpp.
 #include "papers/broom_paper/groups.hpp"
 
 #include <algorithm>
@@ -10,8 +10,7 @@ namespace genista::broom_paper {
 groups::groups(std::uint64_t quotients, unsigned remainder_bits)
     : in_group_{quotients_in_group(remainder_bits)}, handles_((quotients + in_group_ - 1) / in_group_, none) {}
 
-// ---- strings
-// ----------------------------------------------------------------------------------------------------------
+//  ---- strings
 
 groups::string groups::tagged(std::uint64_t tag, const adaptivity& bits) noexcept {
     return string::of(wide::of(tag) | (wide::of(bits.bits) << tag_bits), tag_bits + bits.length);
@@ -40,8 +39,7 @@ std::size_t groups::lower_bound(const strings& all, std::uint64_t tag) noexcept 
     return first;
 }
 
-// ---- memory
-// -----------------------------------------------------------------------------------------------------------
+//  ---- memory
 
 groups::strings groups::load_group(std::uint64_t group) const noexcept {
     strings made;
@@ -70,7 +68,7 @@ void groups::store_group(std::uint64_t group, const strings& all) {
             handles_[group] = made;
         } catch (const std::bad_alloc&) {
             if (old == none || old % classes < size_class) throw;
-            size_class = old % classes;  // a smaller block would do, but this one does, too
+            size_class = old % classes;  // a smaller block would be enough, but this one works, too
         }
     }
     if (used == 0) return;
@@ -91,7 +89,7 @@ std::uint32_t groups::take_block(unsigned size_class) {
     }
     const std::size_t blocks = from.words.size() / words;
     if (blocks >= none / classes) throw std::bad_alloc{};
-    // By eighths: what the pool has and nobody uses is local memory, too.
+    // Grows by eighths: the unused part of the pool is local memory, too.
     if (from.words.capacity() < from.words.size() + words)
         from.words.reserve(from.words.size() + words * std::max<std::size_t>(16, blocks / 8));
     from.words.resize(from.words.size() + words);
@@ -116,8 +114,7 @@ bool groups::has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t
     return more_bits + more_strings * (tag_bits + 1) <= all.free_slots();
 }
 
-// ---- fingerprints
-// -----------------------------------------------------------------------------------------------------
+//  ---- fingerprints
 
 adaptivity groups::bits_of(const owner& who) const noexcept {
     if (handles_[who.quotient / in_group_] == none) return {};
@@ -153,8 +150,7 @@ void groups::forget(const owner& who) {
     store_group(group, all);
 }
 
-// ---- ghosts
-// -----------------------------------------------------------------------------------------------------------
+//  ---- ghosts
 
 bool groups::add_ghost(std::uint64_t quotient, const adaptivity& bits) {
     assert(bits.length > 0);
@@ -214,8 +210,7 @@ groups::contents groups::in_group(std::uint64_t group) const noexcept {
     return found;
 }
 
-// ---- snapshots
-// --------------------------------------------------------------------------------------------------------
+//  ---- snapshots
 
 void groups::save(std::vector<std::uint64_t>& out) const {
     for (std::uint64_t group = 0; group < handles_.size(); ++group) {
@@ -257,7 +252,7 @@ result<groups> groups::load(std::uint64_t quotients, unsigned remainder_bits, st
             if (rank > 0 && (tag < before || (tag == before && !ghost))) return bad("strings out of order", group);
             if ((ghost && (tag & 15) != 0) || tag >> 5 >= made.in_group_ ||
                 group * made.in_group_ + (tag >> 5) >= quotients)
-                return bad("a string of nobody", group);
+                return bad("a string without an owner", group);
         }
         made.store_group(group, *all);
     }

@@ -2,14 +2,14 @@
 // [broom18 §5.1]: 64, or 16 where remainders are so short that every third key collides.
 //
 // A group is a bit_strings of App. A: strings in a constant number of words, matched against a
-// query all at once. Only what has adaptivity bits has a string there, most fingerprints have none:
+// query all at once. Only fingerprints with adaptivity bits have a string there; most have none:
 //
 //     string   index in its run, 4 bits | ghost? 1 | quotient in the group, 6 | adaptivity bits
 //
 // in the order of the first eleven bits, its *tag*. Ghosts keep quotient and bits [§4.3], their
 // index is 0. All O(log n) bits of a group fit into 640 slots with high probability [Lemma 16];
-// where they do not, `full` is said, and the filter starts afresh. (With 512 that happened once in
-// two million repairs with as many replacements, at 10^5 keys: not rare enough.)
+// otherwise the call reports `full`, and the filter rebuilds. (With 512 that happened once in two
+// million repairs with as many replacements, at 10^5 keys: not rare enough.)
 //
 // Memory: a group takes 64, 128, 256, 512 or 640 slots from a pool of its size, or nothing while it
 // is empty.
@@ -37,11 +37,10 @@ class groups {
     }
     static constexpr unsigned most_run = 16;  // indices of four bits
 
-    // May throw std::bad_alloc, as everything may that adds bits.
+    // May throw std::bad_alloc, as every function that adds bits.
     groups(std::uint64_t quotients, unsigned remainder_bits);
 
-    // ---- fingerprints in the table
-    // ------------------------------------------------------------------------------------
+    //  ---- fingerprints in the table
     struct owner {
         std::uint64_t quotient = 0;
         unsigned index = 0;  // in its run
@@ -49,31 +48,29 @@ class groups {
     [[nodiscard]] adaptivity bits_of(const owner& who) const noexcept;
     // False: the group is full, and nothing has changed. Length 0 is always possible.
     [[nodiscard]] bool set_bits(const owner& who, const adaptivity& bits);
-    // The owner leaves its run: its bits go, and those behind it move up one.
+    // The owner leaves its run: its bits are removed, and the fingerprints behind it move up one.
     void forget(const owner& who);
 
-    // ---- ghosts
-    // -------------------------------------------------------------------------------------------------------
+    //  ---- ghosts
     [[nodiscard]] bool add_ghost(std::uint64_t quotient, const adaptivity& bits);
-    // False if there is none such.
+    // False if there is no such ghost.
     bool remove_ghost(std::uint64_t quotient, const adaptivity& bits);
     // The length of the longest ghost whose bits this stream begins with; 0: none [§4.3].
     [[nodiscard]] unsigned longest_ghost(std::uint64_t quotient, std::uint64_t stream) const noexcept;
-    // So many bits that none of the quotient's strings goes on agreeing: the variation in the proof
-    // of Lemma 16.
+    // The number of bits after which none of the quotient's strings agrees: the variation in the
+    // proof of Lemma 16.
     [[nodiscard]] unsigned past_all_strings(std::uint64_t quotient, std::uint64_t stream) const noexcept;
 
-    // Would this many more bits and strings fit?
+    // Would these additional bits and strings fit?
     [[nodiscard]] bool has_room(std::uint64_t quotient, std::size_t more_bits, std::size_t more_strings) const noexcept;
 
-    // ---- figures
-    // ------------------------------------------------------------------------------------------------------
+    //  ---- figures
     [[nodiscard]] std::uint64_t count() const noexcept { return handles_.size(); }
     struct contents {
         std::uint64_t fingerprints = 0, bits = 0, ghosts = 0, ghost_bits = 0;
     };
     [[nodiscard]] contents in_group(std::uint64_t group) const noexcept;
-    // visit(quotient, is_ghost, index, bits) for every string of a group.
+    // Calls visit(quotient, is_ghost, index, bits) for every string of a group.
     template <class Visit>
     void each_string(std::uint64_t group, Visit visit) const {
         const strings all = load_group(group);
@@ -85,8 +82,7 @@ class groups {
     }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
-    // ---- snapshots: for every group its slots, then data and ends
-    // -----------------------------------------------------
+    //  ---- snapshots: for every group its slots, then data and ends
     void save(std::vector<std::uint64_t>& out) const;
     [[nodiscard]] static result<groups> load(std::uint64_t quotients, unsigned remainder_bits,
                                              std::span<const std::uint64_t> words);

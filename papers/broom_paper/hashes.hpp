@@ -1,10 +1,10 @@
-// The hash functions of broom_paper, and what a fingerprint is cut from.
+// The hash functions of broom_paper, and the parts of a fingerprint.
 //
 //     whole hash   first: quotient, then remainder | second: adaptivity bits, the first one lowest
 //
-// One AES block under a key of this use alone: (digest, salt) → 128 bits, so that a new salt is a
-// new hash function h whose values have nothing to do with those of the old one. The text asks for
-// values up to n^c, c ≥ 4 [broom18 §4.1]: 128 bits are that for all n up to 2^32.
+// One AES block under a key of this use alone: (digest, salt) → 128 bits, so a new salt is a new
+// hash function h whose values are independent of those of the old one. The paper asks for values
+// up to n^c, c ≥ 4 [broom18 §4.1]: 128 bits are that for all n up to 2^32.
 #pragma once
 
 #include <bit>
@@ -26,11 +26,11 @@ struct whole_hash {
     friend bool operator==(const whole_hash&, const whole_hash&) = default;
 };
 
-// A key as the filter knows it: its digest, and its rank in the order of keys, in which the
-// frontier passes [broom18 §4.2].
+// A key inside the filter: its digest, and its rank in the order of keys in which the frontier
+// passes [broom18 §4.2].
 //
-// Eight bytes are a number, and numbers are in their own order. Other keys come in the order of
-// their digests, so that many with one beginning do not share a rank.
+// Eight bytes are a number, and numbers are in their own order. Other keys are in the order of
+// their digests, so that many keys with a common beginning do not share a rank.
 struct element {
     std::uint64_t rank = 0;
     digest d{};
@@ -57,7 +57,7 @@ struct adaptivity {
     [[nodiscard]] bool is_prefix_of(std::uint64_t stream) const noexcept {
         return (stream & bits::low_mask(length)) == bits;
     }
-    // How many bits both have in common, up to this one's length.
+    // The number of bits that both have in common, up to this one's length.
     [[nodiscard]] unsigned shared_with(std::uint64_t stream) const noexcept {
         const std::uint64_t differ = (stream ^ bits) & bits::low_mask(length);
         return differ == 0 ? length : static_cast<unsigned>(std::countr_zero(differ));
@@ -65,7 +65,7 @@ struct adaptivity {
     friend bool operator==(const adaptivity&, const adaptivity&) = default;
 };
 
-// The bits it takes to tell two streams apart; 65 if nothing does.
+// The number of bits after which two streams differ; 65 if they are equal.
 [[nodiscard]] inline unsigned bits_to_tell(std::uint64_t one, std::uint64_t other) noexcept {
     return static_cast<unsigned>(std::countr_zero(one ^ other)) + 1;
 }

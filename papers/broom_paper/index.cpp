@@ -1,8 +1,8 @@
 // The records of the index and REVLOOKUP [broom18 §4.1]. See core.hpp.
 //
-// What R says is checked against the hash of the key, computed anew. A reverse record that stands
-// at another place than its key's hash names nobody. An order record that does is an error: whoever
-// it hides would be left behind by the frontier.
+// What R returns is checked against a newly computed hash of the key. A reverse record at another
+// place than its key's hash is ignored. An order record at a wrong place is an error: the frontier
+// would leave the key that it hides behind.
 #include <algorithm>
 #include <new>
 #include <string_view>
@@ -20,9 +20,9 @@ constexpr std::uint64_t most_position = ~std::uint64_t{0};
 
 digest core::order_place(const element& e, const ghost_mark& ghost) noexcept {
     const std::uint64_t mark = ghost.length | std::uint64_t{ghost.in_second} << 7;
-    std::uint64_t vouching = e.d.seed ^ (mark + 1) * 0x9e3779b97f4a7c15u;
-    vouching = (vouching ^ vouching >> 32) * 0xd6e8feb86659fd93u;
-    return {order_position(e), mark | (vouching ^ vouching >> 32) << 8};
+    std::uint64_t check = e.d.seed ^ (mark + 1) * 0x9e3779b97f4a7c15u;
+    check = (check ^ check >> 32) * 0xd6e8feb86659fd93u;
+    return {order_position(e), mark | (check ^ check >> 32) << 8};
 }
 
 std::optional<core::ghost_mark> core::mark_in(const digest& place, const element& e) noexcept {
@@ -36,8 +36,8 @@ whole_hash core::hash_in(const state& in, where which, const element& e) const n
     return functions_(e.d, which == where::second ? mine.second_salt : mine.primary_salt);
 }
 
-// One more who has this hash.
-void core::note(std::optional<resident>& found, key_view key, const element& e, const whole_hash& h) {
+// Adds one more key with this hash to `found`.
+void core::add_resident(std::optional<resident>& found, key_view key, const element& e, const whole_hash& h) {
     if (!found) found = resident{std::string{key.text()}, e, h};
     found->with.several_keys = found->with.several_keys || key.text() != found->key;
     found->with.several_elements = found->with.several_elements || e != found->e;
@@ -56,7 +56,7 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
             const whole_hash h = hash_in(in, which, e);
             if (reverse_place(h) != place || from.baseline(h) != baseline || !at.bits.is_prefix_of(h.second))
                 return true;
-            note(found, key, e, h);
+            add_resident(found, key, e, h);
             several = several || found->h != h;
             return !several;
         }));
@@ -69,8 +69,8 @@ result<core::resident> core::owner_of(const state& in, where which, const level:
     return *std::move(found);
 }
 
-// `enough` records behind `beyond`, and whatever stands at the position of the last one; in the
-// order of digests. With `enough` 0 those of one position.
+// Reads `enough` records behind `beyond`, and all records at the position of the last one; in the
+// order of digests. With `enough` 0, the records of one position.
 result<std::vector<core::order_record>> core::order_records(std::uint64_t first_position, std::size_t enough,
                                                             const element* beyond, index_source& remote) {
     const position_range asked{first_position, enough == 0 ? first_position : most_position};
@@ -87,8 +87,8 @@ result<std::vector<core::order_record>> core::order_records(std::uint64_t first_
                         const auto mark = mark_in(place, e);
                         fits = mark && asked.contains(place.position) && place >= last;
                         if (!fits) return false;
-                        // A record that R gives twice is one: fewer than enough must mean that
-                        // there are no more.
+                        // A record that R returns twice counts once: fewer than `enough` must mean
+                        // that there are no more.
                         if (place == last && key.text() == last_key) return true;
                         last = place;
                         last_key = key.text();
@@ -128,7 +128,7 @@ result<std::optional<core::sharing>> core::sharing_of(const state& in, const who
     const auto read =
         remote.each({place.position, place.position}, guarded(starved, [&](const digest& at, key_view key) {
                         const element e = element_of(key);
-                        if (at == place && hash_in(in, where::behind, e) == h) note(found, key, e, h);
+                        if (at == place && hash_in(in, where::behind, e) == h) add_resident(found, key, e, h);
                         return true;
                     }));
     if (starved) throw std::bad_alloc{};

@@ -1,4 +1,4 @@
-// What it takes to let a key in [broom18 §4.1 Insertions, §4.3, §5.3, §5.4]. See core.hpp.
+// Planning an insert [broom18 §4.1 Insertions, §4.3, §5.3, §5.4]. See core.hpp.
 #include <algorithm>
 #include <cassert>
 
@@ -11,8 +11,8 @@ result<core::joining> core::plan_to_join(const state& in, const newcomer& who, c
     joining plan;
     const whole_hash h = functions_(who.e.d, under.primary_salt);
     const whole_hash other = functions_(who.e.d, under.second_salt);
-    // Who is in the way, in either level? A key that moves may be in its own, unless somebody stays
-    // where it was.
+    // The fingerprint that matches the new key, in either level. It may be the old one of a key
+    // that moves, unless a key of the same digest stays there.
     const auto in_the_way = [&](where which, const whole_hash& mine) -> result<std::optional<resident>> {
         const auto at = level_of(in, which).find(mine);
         if (!at) return std::optional<resident>{};
@@ -26,8 +26,8 @@ result<core::joining> core::plan_to_join(const state& in, const newcomer& who, c
     result<std::optional<resident>> second = std::optional<resident>{};
     if (in.second) second = in_the_way(where::second, other);
     if (!second) return second.error();
-    // The very same hash: this key itself, or one with its digest. Nobody can tell the two apart,
-    // they share a fingerprint.
+    // The same hash: this key itself, or one with its digest. The two are indistinguishable and
+    // share a fingerprint.
     const bool in_first = *first && (*first)->h == h, in_second = *second && (*second)->h == other;
     if (in_first || in_second || (in.behind && in.behind->contains(h))) {
         const auto names_it = [&](const std::optional<resident>& found) {
@@ -53,8 +53,7 @@ result<core::joining> core::plan_to_join(const state& in, const newcomer& who, c
     }
     plan.says = verdict::ready;
     plan.h = plan.goes_to == where::second ? other : h;
-    // Invariant 7, for each level by itself; primary level and backyard have one hash function in
-    // common.
+    // Invariant 7, for each level by itself; primary level and backyard share a hash function.
     const std::optional<resident>& blocking = plan.goes_to == where::second ? *second : *first;
     if (blocking) {
         plan.extends = true;
@@ -91,7 +90,7 @@ void core::join(state& in, const joining& plan) {
     if (plan.extends) {
         const auto at = extended.find(plan.h);
         assert(at);
-        // What is already told apart stays so.
+        // An existing extension is never shortened.
         if (at && at->bits.length < plan.extended_length) {
             const bool done = extended.extend(*at, plan.stream, plan.extended_length);
             assert(done);

@@ -1,4 +1,4 @@
-// See level.hpp.
+// Fingerprints of one level: find, insert, extend, erase and check. See level.hpp.
 #include "papers/broom_paper/level.hpp"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ result<void> level::check() const {
             if (!is_ghost && index >= table_.run_of(q).size()) ownerless = q;
         });
     }
-    if (ownerless) return bad("adaptivity bits of nobody", *ownerless);
+    if (ownerless) return bad("adaptivity bits without an owner", *ownerless);
     return {};
 }
 

@@ -4,10 +4,10 @@
 // The primary level of both designs and the second level of the small one. A fingerprint is a
 // prefix of a whole hash: quotient and remainder, which are stored, and adaptivity bits, which may
 // be none. In the large design the remainder's first bits, its signature, lie in a column of their
-// own, and no two fingerprints of a run share one.
+// own, and no two fingerprints of a run share a signature.
 //
-//   I1  No fingerprint of a level is a prefix of another [Inv. 7]: the caller extends whoever is in
-//       the way before it inserts.
+//   I1  No fingerprint of a level is a prefix of another [Inv. 7]: before an insert, the caller
+//       extends the fingerprint that would be.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class level {
     [[nodiscard]] std::uint64_t baselines() const noexcept { return table_.quotients() << remainder_bits(); }
     [[nodiscard]] std::uint64_t baseline(const whole_hash& h) const noexcept { return scale(h.first, baselines()); }
 
-    // Where a fingerprint lies, and its adaptivity bits.
+    // The place of a fingerprint, and its adaptivity bits.
     struct place {
         std::uint64_t quotient = 0, slot = 0;
         unsigned index = 0;
@@ -38,27 +38,28 @@ class level {
     // The one fingerprint that is a prefix of this hash [Inv. 7].
     [[nodiscard]] std::optional<place> find(const whole_hash& h) const noexcept;
     [[nodiscard]] std::uint64_t baseline_of(const place& at) const noexcept;
-    // How many are: for audits, 1 if the hash is that of a member.
+    // The number of fingerprints that are: for audits, 1 if the hash is that of a stored key.
     [[nodiscard]] unsigned count_prefixes(const whole_hash& h) const noexcept;
 
-    // ---- insertion
-    // ----------------------------------------------------------------------------------------------------
-    // A signature like this hash's in its run: a partial collision of the large design [§5.4].
+    //  ---- insertion
+    //
+    // Does its run have a signature equal to this hash's: a partial collision of the large design
+    // [§5.4]?
     [[nodiscard]] bool has_partial_collision(const whole_hash& h) const noexcept;
     [[nodiscard]] bool has_room(const whole_hash& h) const noexcept;
-    // The adaptivity bits that this hash needs lest its fingerprint be a prefix of another [§4.1];
-    // nobody's may be one of it.
+    // The adaptivity bits that this hash needs so that its fingerprint is not a prefix of another
+    // [§4.1]. REQUIRES: no fingerprint is a prefix of this hash.
     [[nodiscard]] unsigned shortest(const whole_hash& h) const noexcept;
-    // Only where has_room, and where the group has room for the bits.
+    // REQUIRES: has_room, and the group has room for the bits.
     void insert(const whole_hash& h, unsigned length);
 
-    // Extends the fingerprint, which is a prefix of this stream's hash, to so many bits. False: its
-    // group is full.
+    // Extends the fingerprint, which is a prefix of this stream's hash, to this many bits. False:
+    // its group is full.
     [[nodiscard]] bool extend(const place& at, std::uint64_t stream, unsigned length);
     void erase(const place& at);
 
-    // The table is one, no run is longer than indices reach or has a signature twice, and every
-    // string that is no ghost has an owner.
+    // Checks that the table is consistent, that no run is longer than indices allow or has a
+    // signature twice, and that every string that is no ghost has an owner.
     [[nodiscard]] result<void> check() const;
 
     [[nodiscard]] groups& strings() noexcept { return strings_; }
@@ -72,7 +73,7 @@ class level {
 
   private:
     [[nodiscard]] unsigned remainder_bits() const noexcept { return table_.shape().bits + table_.shape().more_bits; }
-    // Calls visit(slot, index) for every fingerprint with this baseline, until it says true.
+    // Calls visit(slot, index) for every fingerprint with this baseline, until it returns true.
     template <class Visit>
     bool any_hard_collision(std::uint64_t baseline, Visit visit) const {
         const std::uint64_t remainder = baseline & bits::low_mask(remainder_bits());

@@ -1,9 +1,9 @@
-// All keys of R at once, under new hash functions: after loading, and where the text's "with high
-// probability" runs out.
+// All keys of R at once, under new hash functions: after loading, and when an event happens that
+// the paper excludes "with high probability".
 //
-// The old state answers meanwhile. R is read twice: counted, then laid. Between the two the index
-// is cleared: if R fails from there on, the filter has no index until the next attempt, which every
-// change begins with.
+// The old state answers meanwhile. R is read twice: once to count, once to insert. Between the two
+// the index is cleared: if R fails from there on, the filter has no index until the next attempt,
+// with which every change begins.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +32,7 @@ result<void> core::start_afresh(index_source& remote) {
                            "broom_paper: the remote map holds more keys than the %llu this filter was made for",
                            static_cast<unsigned long long>(sizes_.capacity));
     };
-    // Counted before anything goes: an index that cannot be filled again is not given up.
+    // Counts before anything is cleared: an index that could not be filled again is kept.
     std::uint64_t members = 0;
     const auto few = each_member_of(remote, hash_, remote_reads_,
                                     [&](const index_member&) -> result<bool> { return ++members <= sizes_.capacity; });

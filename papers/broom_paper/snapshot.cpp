@@ -1,5 +1,5 @@
 // Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded
-// filter lays its keys anew before it changes (broom_paper.hpp).
+// filter rebuilds from R before its first change (broom_paper.hpp).
 #include <array>
 #include <cstring>
 #include <utility>
@@ -95,7 +95,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
                     .ghosts = static_cast<ghost_rule>(ghosts_by),
                     .rehashing = static_cast<rehash_rule>(rehashing)};
     const design& sizes = from.sizes;
-    // Sections before the tables they fill: hostile lengths allocate nothing.
+    // Checks sections before the tables are allocated: hostile lengths allocate nothing.
     auto first = load_level(sizes.primary, view->sections[0], view->sections[1]);
     if (!first) return first.error();
     auto loaded = std::make_unique<state>(state{.primary = *std::move(first)});

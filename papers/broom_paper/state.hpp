@@ -1,8 +1,8 @@
 // state: everything that a look-up reads: both hash functions, the frontier between them, and the
 // levels.
 //
-// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. Who has only a
-// digest does not know on which side it lies, and asks both.
+// A key up to the frontier is hashed by h_b, one behind it by h_a [broom18 §4.2]. A look-up by
+// digest alone cannot tell the side and tries both.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct state {
     std::optional<level> second{};     // small
     std::optional<backyard> behind{};  // large
     std::uint64_t keys = 0;
-    std::uint64_t behind_frontier = 0;  // of them, those that h_a still hashes
+    std::uint64_t behind_frontier = 0;  // of these, the keys that h_a still hashes
 
     [[nodiscard]] static result<std::unique_ptr<state>> make(const design& sizes);
 
@@ -48,7 +48,7 @@ struct state {
         if (behind) return behind->contains(h);
         return second->find(hash(d, mine.second_salt)).has_value();
     }
-    // Fewer than keys only where keys with one digest share theirs.
+    // Fewer than keys only if keys with one digest share a fingerprint.
     [[nodiscard]] std::uint64_t fingerprints() const noexcept {
         return primary.size() + (second ? second->size() : 0) + (behind ? behind->size() : 0);
     }

@@ -1,5 +1,5 @@
-// The public face of adaptive_bloom: parameters in, errors out. What it does is in
-// adaptive_bloom/core.hpp.
+// The public functions of adaptive_bloom: they check parameters and turn exceptions into errors.
+// adaptive_bloom/core.hpp has the filter.
 #include "genista/filters/adaptive_bloom.hpp"
 
 #include <utility>

@@ -27,13 +27,13 @@ struct layout_shape {
 constexpr std::array<layout_shape, 3> layout_shapes = {
     {{block_layout::quad, 4, 64}, {block_layout::octet, 8, 64}, {block_layout::sixteen, 16, 32}}};
 
-// The expectation of blocked_bloom.hpp's head comment. `load` is the mean number of keys in a
-// block.
+// The expected rate by the formula at the top of blocked_bloom.hpp. `load` is the mean number of
+// keys in a block.
 double block_rate_at(const layout_shape& shape, double load) noexcept {
     if (load <= 0) return 0;
     const double spread = 14 * std::sqrt(load) + 40;  // the Poisson tails beyond weigh less than 1e-30
     const double first = std::max(0.0, std::floor(load - spread));
-    const double keep = 1 - 1.0 / shape.lane_bits;  // the chance that one key leaves one bit of a lane alone
+    const double keep = 1 - 1.0 / shape.lane_bits;  // the probability that one key leaves one bit of a lane zero
     double weight = std::exp(-load + first * std::log(load) - std::lgamma(first + 1));
     double clear = std::pow(keep, first);
     double rate = 0;
@@ -50,7 +50,7 @@ double block_rate_at(const layout_shape& shape, double load) noexcept {
 // The largest mean load that keeps `rate`. block_rate_at grows with the load.
 double block_load_for(const layout_shape& shape, double rate) noexcept {
     double low = 0;
-    double high = static_cast<double>(shape.block_bits());  // a bit a key: rate above 1/2 in every layout
+    double high = static_cast<double>(shape.block_bits());  // a bit for each key: the rate is above 1/2 in every layout
     for (int step = 0; step < 60; ++step) {
         const double middle = (low + high) / 2;
         (block_rate_at(shape, middle) <= rate ? low : high) = middle;
@@ -70,7 +70,7 @@ struct blocked_plan {
     }
 };
 
-// Fewest bits a key.
+// The layout with the fewest bits for a key.
 blocked_plan blocked_plan_for(double rate) noexcept {
     blocked_plan best{};
     double best_bits = std::numeric_limits<double>::infinity();

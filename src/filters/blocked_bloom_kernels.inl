@@ -4,7 +4,7 @@
 
 namespace genista::GENISTA_ISA {
 
-// Where the block is, and the words its lanes take their bits from.
+// The key's block, and the words from which its lanes take their bits.
 struct block_target {
     std::byte* block;
     std::uint64_t seed;

@@ -15,8 +15,8 @@ namespace genista {
 namespace {
 
 // E[(share of ones)^k] to second order: the share is 1 - e^{-kn/m} on average, and its variance,
-// which only small tables feel, is that of the number of empty cells after kn balls: (e^{-c} - (1 +
-// c) e^{-2c}) / m with c = kn/m.
+// which matters only in small tables, is that of the number of empty cells after kn balls: (e^{-c}
+// - (1 + c) e^{-2c}) / m with c = kn/m.
 double bloom_rate_at(double keys, double bits, double probes) noexcept {
     if (keys <= 0) return 0;
     const double fill = probes * keys / bits;
@@ -31,7 +31,7 @@ struct bloom_plan {
     std::uint32_t probes;
 };
 
-// The fewest whole lines that keep `rate` with this many probes. Rates fall with the table's size.
+// The fewest whole lines that keep `rate` with this many probes. The rate falls as the table grows.
 std::uint64_t bits_with(std::uint64_t capacity, double rate, std::uint32_t probes) noexcept {
     const auto keys = static_cast<double>(capacity);
     const double k = probes;

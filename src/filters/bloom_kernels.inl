@@ -1,6 +1,6 @@
-// Bloom look-ups and inserts of one instruction set. Half of the bits are zero, so that three
-// probes settle seven negatives of eight; a batch therefore asks for three lines ahead of time and
-// for the others only once all three held ones.
+// Bloom look-ups and inserts of one instruction set. Half of the bits are zero, so three probes
+// reject seven absent keys of eight. A batch therefore prefetches three lines, and the others only
+// if all three probes held ones.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -20,9 +20,9 @@ struct bloom_policy {
     static unsigned bit_at(const state& s, std::uint64_t bit) noexcept {
         return std::to_integer<unsigned>(*byte_of(s, bit)) >> (bit % 8) & 1;
     }
-    // Probes in groups of three without a branch inside: one probe says no as often as a coin,
-    // three say no seven times in eight, and a mispredicted branch costs more than the two loads it
-    // might have saved.
+    // Probes in threes without a branch inside: one probe says no half of the time, three say no
+    // seven times in eight, and a mispredicted branch costs more than the two loads that it might
+    // have saved.
     static bool test_from(const state& s, const target& t, std::uint32_t first) noexcept {
         std::uint32_t probe = first;
         for (; probe + 3 <= s.probes; probe += 3) {
@@ -50,8 +50,8 @@ struct bloom_policy {
     }
 };
 
-// The batch in two stages. `pending` are keys whose first probes held ones and whose other lines
-// are on their way.
+// A batch in two stages. `pending` are the keys whose first probes held ones and whose other lines
+// are prefetched.
 struct bloom_batch {
     static constexpr std::uint32_t early = 3;
     static constexpr std::size_t pending_ring = 32;

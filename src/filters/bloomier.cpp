@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::uint16_t bloomier_version = 1;
 
-// The factor of h, from the hash key: one block that is no key's, as keys have at most 15 bytes
-// where their block says how many.
+// The factor of h, derived from the hash key: an encrypted block that is no key's block, since its
+// last byte, where the size of a key stands, is more than 15.
 two_universal_hash_64 draw_check(const hasher& hash, unsigned bits) noexcept {
     const std::uint64_t factor = hash.encrypt(0x7265696d6f6f6c62u, ~std::uint64_t{0}).position | 1;  // "bloomier"
     return *two_universal_hash_64::make(bits, factor);
@@ -36,7 +36,7 @@ unsigned bloomier_filter::check_bits_for(double rate) noexcept {
 }
 
 result<void> bloomier_filter::check(std::uint64_t keys, double rate, std::uint64_t value_bits) noexcept {
-    // No keys are allowed here, unlike in filters that have to make room.
+    // No keys is a valid number here, unlike in filters that reserve room.
     const filter_options common{std::max<std::uint64_t>(keys, 1), rate, std::nullopt};
     if (const auto checked = check_options(name, common, min_false_positive_rate); !checked) return checked;
     if (value_bits > max_value_bits)

@@ -1,9 +1,9 @@
 // Building bloomier_filter: sort the digests and drop repetitions, find a perfect hash function,
-// then go through the keys once more and write every one's entry.
+// then go through the keys once more and write the entry of each.
 //
 // Entries are or-ed into words that are zero, so that threads may share a word, and a key that
-// comes twice with one value may be written twice. If a key came twice with *different* values, the
-// or of them differs from one of them at least: where there are repetitions, a last pass over the
+// comes twice with one value may be written twice. If a key comes twice with *different* values,
+// the or of them differs from one of them at least: if there are repetitions, a last pass over the
 // keys compares, and finds it.
 #include <algorithm>
 #include <atomic>
@@ -19,7 +19,7 @@
 namespace genista {
 namespace {
 
-constexpr std::uint64_t keys_per_thread = 4096;  // at least: a thread costs more than so many keys
+constexpr std::uint64_t keys_per_thread = 4096;  // the fewest; a thread costs more than this many keys
 
 void or_bits(std::span<std::uint64_t> words, std::uint64_t bit, unsigned width, std::uint64_t value) noexcept {
     if (value == 0) return;
@@ -82,7 +82,7 @@ class bloomier_builder {
         return minimal_perfect::build(sorted, team);
     }
 
-    // visit(thread, number of the key, digest)
+    // Calls visit(thread, number of the key, digest).
     template <class Key, class Visit>
     static void for_each_key(const hasher& hash, std::span<const Key> keys, unsigned team, const Visit& visit) {
         in_team(team, [&](unsigned t) noexcept {
@@ -104,7 +104,7 @@ class bloomier_builder {
         });
     }
 
-    // The first key whose value is not what was written, and its twin.
+    // The first key whose value is not what was written, and the key with the same digest.
     template <class Key>
     static result<void> compare(const bloomier_filter& made, std::span<const Key> keys,
                                 std::span<const std::uint64_t> values, unsigned team) {
@@ -116,16 +116,16 @@ class bloomier_builder {
         if (wrong == keys.size()) return {};
         digest its;
         hash_all(made.hash_, keys.subspan(wrong, 1), std::span{&its, 1});
-        std::size_t twin = keys.size();
+        std::size_t other = keys.size();
         for_each_key(made.hash_, keys, 1, [&](unsigned, std::size_t i, const digest& d) {
-            if (twin == keys.size() && d == its && values[i] != values[wrong]) twin = i;
+            if (other == keys.size() && d == its && values[i] != values[wrong]) other = i;
         });
         return error::make(
             error_code::invalid_argument,
             "bloomier: keys number %zu and %zu are the same and have values %llu and %llu, allowed is one value a key",
-            std::min(wrong, twin), std::max(wrong, twin),
-            static_cast<unsigned long long>(values[std::min(wrong, twin)]),
-            static_cast<unsigned long long>(values[std::max(wrong, twin)]));
+            std::min(wrong, other), std::max(wrong, other),
+            static_cast<unsigned long long>(values[std::min(wrong, other)]),
+            static_cast<unsigned long long>(values[std::max(wrong, other)]));
     }
 };
 

@@ -1,6 +1,5 @@
-// Look-ups of bloomier_filter for one instruction set. Two places of memory, the second known only
-// when the first is read: a batch therefore asks for records far ahead, for entries half as far,
-// and only then looks.
+// Look-ups of bloomier_filter for one instruction set. A look-up reads two places, the second known
+// only after the first: a batch therefore prefetches records far ahead and entries half as far.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -13,7 +12,7 @@ struct bloomier_policy {
         std::uint64_t bit;  // where the entry begins, once located
     };
 
-    // Of no keys there is no record to aim at.
+    // A filter without keys has no record to aim at.
     static target aim(const state& s, const digest& d) noexcept {
         if (s.keys == 0) [[unlikely]]
             return {};
@@ -29,7 +28,7 @@ struct bloomier_policy {
         t.bit = minimal_perfect_view::number(t.place) * s.entry_bits;
         __builtin_prefetch(s.entries + t.bit / 64);
     }
-    // The word after the last entry may be read, and is not used.
+    // May read the word after the last entry, and does not use it.
     static std::uint64_t read(const state& s, std::uint64_t bit, std::uint32_t width) noexcept {
         const std::uint64_t* const at = s.entries + bit / 64;
         const std::uint64_t both = at[0] >> bit % 64 | at[1] << 1 << (63 - bit % 64);
@@ -48,7 +47,7 @@ struct bloomier_policy {
     }
 };
 
-// What becomes of the answers of a batch.
+// How a batch stores its answers.
 struct bloomier_bits {
     std::uint64_t* bits;
     void take(std::size_t i, const bloomier_found& found) const noexcept {

@@ -115,7 +115,7 @@ result<void> broom_filter::rebuild_from(broom::range_source& source, unsigned th
     return core_->rebuild(source, threads);
 }
 result<void> broom_filter::lay_from(position_range range, broom::range_source& source) noexcept {
-    return core_->lay(range, source);
+    return core_->rebuild_range(range, source);
 }
 
 template <class Key>

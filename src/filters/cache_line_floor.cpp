@@ -1,4 +1,4 @@
-// The cold half of cache_line_floor, and its kernels for every instruction set.
+// Making cache_line_floor, and its kernels for every instruction set.
 #include "filters/cache_line_floor.hpp"
 
 #include <algorithm>

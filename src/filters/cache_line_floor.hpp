@@ -1,6 +1,5 @@
-// cache_line_floor: the cheapest look-up there can be, one random cache line of an array, hash
-// included. Not a filter: the yardstick that `genista bench` holds filters against
-// (docs/benchmarks.md).
+// cache_line_floor: the cheapest possible look-up, one random cache line of an array, hash
+// included. Not a filter: `genista bench` compares filters with it (docs/benchmarks.md).
 #pragma once
 
 #include <cstdint>
@@ -18,8 +17,8 @@ struct cache_line_state {
 
 class cache_line_floor : public filter_surface<cache_line_floor> {
   public:
-    // An array of at least one line, every page written, so that reads go to memory and not to one
-    // shared zero page.
+    // An array of at least one line. Every page is written, so that reads go to memory and not to
+    // one shared zero page.
     [[nodiscard]] static result<cache_line_floor> make(std::uint64_t size_bytes, const hasher& hash) noexcept;
 
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }

@@ -1,4 +1,4 @@
-// One word of one random line.
+// The look-up of cache_line_floor: one word of one random line.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {

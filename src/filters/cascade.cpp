@@ -1,4 +1,5 @@
-// The public face of cascade: parameters in, errors out. What it does is in cascade/core.hpp.
+// The public functions of cascade: they check parameters and turn exceptions into errors.
+// cascade/core.hpp has the filter.
 #include "genista/filters/cascade.hpp"
 
 #include <utility>

@@ -1,10 +1,10 @@
-// Look-ups of a filter of classes, from a Policy that knows how to aim and how to test;
-// filter_kernels.inl with a class beside each key, and included after it:
+// Look-ups of a filter of classes, built from a Policy that aims and tests: filter_kernels.inl with
+// a class beside each key. Include it after that file:
 //
 //     using state;                                                 the table
 //     struct target;                                               what a digest and a class become
 //     static target aim(const state&, const digest&, unsigned)     no memory access
-//     static void prefetch(const state&, const target&)            asks for the line(s)
+//     static void prefetch(const state&, const target&)            prefetches the line(s)
 //     static bool test(const state&, const target&)                reads them
 
 namespace genista::GENISTA_ISA {

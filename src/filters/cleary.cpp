@@ -45,7 +45,7 @@ cleary_filter::cleary_filter(const cleary_options& options, const hasher& hash, 
       capacity_{options.capacity},
       rate_{options.false_positive_rate},
       load_{options.load} {
-    cleary::lay_into(state_, table_.data());
+    cleary::place_into(state_, table_.data());
 }
 
 result<cleary_filter> cleary_filter::make(const cleary_options& options) noexcept {

@@ -1,5 +1,5 @@
-// See cleary_check.hpp. One round over all cells, home by home, that believes nothing but where it
-// began.
+// Checks a table of cleary_filter from untrusted bytes (cleary_check.hpp): one round over all
+// cells, home by home, that trusts nothing but its starting point.
 #include "filters/cleary_check.hpp"
 
 #include "filters/cleary_table.hpp"
@@ -11,7 +11,7 @@ class walk {
   public:
     explicit walk(const cleary_state& s) noexcept : s_{s} {}
 
-    // Where the round begins: a block whose offset is exact. None: false.
+    // Chooses the start of the round: a block whose offset is exact. False: there is none.
     [[nodiscard]] bool begin() noexcept {
         for (first_ = 0; first_ < s_.block_count; ++first_) {
             offset_ = offset_of(s_.blocks[first_]);
@@ -35,9 +35,9 @@ class walk {
         return true;
     }
 
-    // The runs end where the round began. And somewhere a run lies at its home: a table without a
-    // free cell could be turned by a few cells and still tell one story, but nobody would have slid
-    // so far.
+    // The runs must end where the round began. And some run must lie at its home: in a table
+    // without a free cell all runs could be shifted by a few cells and still be consistent, but
+    // inserts would never have moved an entry so far.
     [[nodiscard]] bool close() noexcept {
         return free_until(end_ - offset_) && next_ == end_ && used_ == s_.used && (rests_ || used_ == 0);
     }
@@ -49,14 +49,14 @@ class walk {
     [[nodiscard]] bool is_end(std::uint64_t number) const noexcept {
         return (block_at(s_, number / block_cells).ends >> number % block_cells & 1) != 0;
     }
-    // Cells before `number` that are not taken have to be zero.
+    // The cells before `number` that are not taken have to be zero.
     [[nodiscard]] bool free_until(std::uint64_t number) noexcept {
         for (; next_ < number; ++next_) {
             if (is_end(next_) || remainder_at(s_, wrapped(s_, next_)) != 0) return false;
         }
         return true;
     }
-    // Rising remainders up to an end, within the round.
+    // Reads a run: rising remainders up to an end, within the round.
     [[nodiscard]] bool run() noexcept {
         for (std::uint64_t last = 0, length = 0; next_ < end_; ++length) {
             const std::uint64_t here = remainder_at(s_, wrapped(s_, next_));
@@ -70,7 +70,7 @@ class walk {
 
     const cleary_state& s_;
     std::uint64_t first_ = 0, offset_ = 0;
-    std::uint64_t next_ = 0, end_ = 0;  // unwrapped cells: the next one, and where the round is over
+    std::uint64_t next_ = 0, end_ = 0;  // unwrapped cells: the next one, and the end of the round
     std::uint64_t used_ = 0;
     bool rests_ = false;
 };
@@ -87,7 +87,7 @@ bool tail_is_zero(const cleary_state& s) noexcept {
 result<void> check(const cleary_state& s) noexcept {
     walk round{s};
     if (!round.begin())
-        return error::make(error_code::corrupt, "cleary snapshot: no block tells how far the runs before it reach");
+        return error::make(error_code::corrupt, "cleary snapshot: no block says how far the runs before it reach");
     for (std::uint64_t block = round.first(); block < round.first() + s.block_count; ++block) {
         if (round.block(block)) continue;
         return error::make(error_code::corrupt, "cleary snapshot: block %llu of %llu contradicts the ones before it",

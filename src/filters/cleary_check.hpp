@@ -1,4 +1,4 @@
-// Are these bytes a table of cleary_filter? They may be anything.
+// Are these bytes, which may be anything, a table of cleary_filter?
 #pragma once
 
 #include "genista/base/result.hpp"
@@ -6,7 +6,7 @@
 
 namespace genista::cleary {
 
-// The error names the place where the table stops telling one story: I1 to I3 of
+// The error names the place where the table contradicts itself: I1 to I3 of
 // genista/filters/cleary.hpp, and `used`.
 [[nodiscard]] result<void> check(const cleary_state& s) noexcept;
 

@@ -1,5 +1,5 @@
-// The table of cleary_filter, written: a value finds its place in the order, and all from there to
-// the next free cell move up by one.
+// The writing half of cleary_filter's table: a value is inserted at its place in the order, and all
+// cells from there to the next free one move up by one.
 #pragma once
 
 #include <limits>
@@ -25,8 +25,8 @@ inline void set_remainder(const cleary_state& s, std::uint64_t number, std::uint
     std::memcpy(s.remainders + bit / 8, &word, sizeof word);
 }
 
-// The remainders of [first, last) move up by one cell, and the one that lay at `last` is gone; no
-// round the end.
+// Moves the remainders of [first, last) up by one cell, and overwrites the one at `last`. REQUIRES:
+// the range does not go round the end.
 inline void move_up(const cleary_state& s, std::uint64_t first, std::uint64_t last) noexcept {
     if (first == last) return;
     if (s.bits % 8 == 0) {
@@ -34,7 +34,7 @@ inline void move_up(const cleary_state& s, std::uint64_t first, std::uint64_t la
         std::memmove(s.remainders + (first + 1) * bytes, s.remainders + first * bytes, (last - first) * bytes);
         return;
     }
-    // A word at a time, from the last to the first; only bits [from, to) of the outcome change.
+    // A word at a time, from the last to the first; only bits [from, to) of the result change.
     const std::uint64_t from = (first + 1) * s.bits, to = (last + 1) * s.bits;
     for (std::uint64_t w = (to - 1) / bits::word_bits + 1; w-- > from / bits::word_bits;) {
         const std::uint64_t old = load_word(s, w);
@@ -46,7 +46,7 @@ inline void move_up(const cleary_state& s, std::uint64_t first, std::uint64_t la
     }
 }
 
-// The same round the end: `length` cells, less than a round.
+// The same round the end: `length` cells, fewer than all.
 inline void move_up_round(const cleary_state& s, std::uint64_t first, std::uint64_t length) noexcept {
     const std::uint64_t cells = cell_count(s);
     if (first + length < cells) return move_up(s, first, first + length);
@@ -55,7 +55,7 @@ inline void move_up_round(const cleary_state& s, std::uint64_t first, std::uint6
     move_up(s, first, cells - 1);
 }
 
-// The ends of [first, last) move up by one cell; that of `first` stays to be set.
+// Moves the ends of [first, last) up by one cell; the end of `first` is left to the caller.
 inline void move_ends_up(const cleary_state& s, cell first, cell last) noexcept {
     for (std::uint64_t block = last.block;; --block) {
         cleary_block& here = block_at(s, block);
@@ -78,8 +78,8 @@ inline void set_end(const cleary_state& s, cell at, bool value) noexcept {
     ends = value ? ends | mask : ends & ~mask;
 }
 
-// One value more that lies before home's block ended and reaches up to `last`: all blocks that
-// begin in between see one cell more.
+// One more value lies before the end of home's block and reaches up to `last`: every block that
+// begins in between counts one cell more.
 inline void raise_offsets(const cleary_state& s, cell home, cell last) noexcept {
     for (std::uint64_t block = home.block + 1; block <= last.block; ++block) {
         cleary_block& here = block_at(s, block);

@@ -1,5 +1,6 @@
-// Look-ups and inserts of cleary_filter for one instruction set. Where there is PDEP, select is one
+// Look-ups and inserts of cleary_filter for one instruction set. With PDEP, select is one
 // instruction.
+
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -10,8 +11,8 @@ using cleary_words = bits::portable_words;
 using cleary_words = bits::bmi2_words;
 #endif
 
-// Is the remainder among those from a cell on, up to and with the first that `ends` has a bit for?
-// There is one within `cells`.
+// Is the remainder in the run from a cell on, up to and including the first cell whose bit in
+// `ends` is set? REQUIRES: that cell is one of `cells`.
 template <unsigned Bits>
 struct cleary_compare {
     static std::uint64_t cells(const cleary_state& s) noexcept { return cleary::lanes_in<Bits>(s).count; }
@@ -27,7 +28,7 @@ struct cleary_compare {
 };
 
 #if GENISTA_ISA_LEVEL > 0
-// Remainders that are whole bytes: sixteen bytes at once, and a bit for each.
+// Remainders that are whole bytes: compares sixteen bytes at once, a bit for each.
 template <>
 struct cleary_compare<8> {
     static constexpr std::uint64_t cells(const cleary_state&) noexcept { return 16; }
@@ -55,14 +56,14 @@ struct cleary_policy {
     using target = cleary::target;
 
     static target aim(const state& s, const digest& d) noexcept { return cleary::aim<Bits>(s, d); }
-    // The block, and where the remainder lies if nobody before it has slid far.
+    // Prefetches the block, and the remainder's place if no earlier run has moved it far.
     static void prefetch(const state& s, const target& t) noexcept {
         __builtin_prefetch(s.blocks + t.block);
         const std::uint64_t number = t.block * cleary::block_cells + t.index;
         __builtin_prefetch(s.remainders + number * (Bits != 0 ? Bits : s.bits) / 8);
     }
 
-    // Set bit number k, or 63 if there is none.
+    // The position of set bit number k, or 63 if there is none.
     static std::uint64_t select(std::uint64_t word, std::uint64_t k) noexcept {
 #if GENISTA_ISA_LEVEL == 0
         return k < bits::portable_words::popcount(word) ? bits::portable_words::select(word, k) : 63;
@@ -73,15 +74,15 @@ struct cleary_policy {
 #endif
     }
 
-    // Nearly all runs lie within 63 cells from where the runs of earlier blocks are over, and can
-    // be compared at once: `ends` are those cells' ends, of this block and the next one (none
-    // behind the table's last). Behind end number k - 1 begins the run that has k others before it,
-    // or at its home. No branch on chance: whether a home is occupied is a coin, and a branch that
-    // was mispredicted costs the next look-ups their head start, which is more than a second line
-    // read for nothing.
+    // Nearly all runs lie within 63 cells behind the runs of earlier blocks, and can be compared at
+    // once: `ends` are the ends of those cells, of this block and the next one (none behind the
+    // table's last). The run with k runs before it begins behind end number k - 1, or at its home.
+    // No branch depends on random data: whether a home is occupied is a coin toss, and a
+    // mispredicted branch delays the next look-ups, which costs more than a second line read for
+    // nothing.
     [[gnu::always_inline]] static bool test(const state& s, const target& t) noexcept {
         constexpr std::uint64_t width = 63,
-                                most_skipped = width - 6;  // beyond, the next block's offset would show in the window
+                                most_skipped = width - 6;  // beyond, the next block's offset would be inside the window
         const cleary_block here = s.blocks[t.block];
         const std::uint64_t after = s.blocks[t.block + 1].ends;
         const std::uint64_t occupied = here.occupied >> t.index & 1;
@@ -100,7 +101,8 @@ struct cleary_policy {
         const bool found = cleary_compare<Bits>::found(s, cell, ends_from_start, t.remainder);
         return (occupied & std::uint64_t{found}) != 0;
     }
-    // Apart, and by value: the others keep everything in registers.
+    // A separate function, with arguments by value, so that the common path keeps everything in
+    // registers.
     [[gnu::noinline]] static bool test_far(const state& s, std::uint64_t block, std::uint64_t index,
                                            std::uint64_t remainder) noexcept {
         return cleary::in_run<cleary_words, Bits>(s, {block, index, remainder});

@@ -1,6 +1,6 @@
-// How large a table of cleary_filter is: cells, bits of a remainder, bytes. Shared with those that
-// keep several such tables in one buffer (daisy_fingerprint.hpp). The picture is in
-// genista/filters/cleary.hpp.
+// The size of a table of cleary_filter: cells, bits of a remainder, bytes. Shared with structures
+// that keep several such tables in one buffer (daisy_fingerprint.hpp). genista/filters/cleary.hpp
+// has the picture.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace genista::cleary {
 
-// Exact: halving loses nothing.
+// Exact: halving a rate loses no bits.
 [[nodiscard]] inline unsigned remainder_bits_for(double rate, double load) noexcept {
     unsigned bits = 1;
     for (double reached = load / 2; reached > rate; reached /= 2) ++bits;
@@ -23,13 +23,13 @@ namespace genista::cleary {
     return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(blocks));
 }
 
-// Whole words.
+// Rounded up to whole words.
 [[nodiscard]] constexpr std::uint64_t remainder_bytes(std::uint64_t blocks, unsigned bits) noexcept {
     return 8 * bits::words_for(blocks * block_cells * bits);
 }
-// What a look-up may read and not mean: an empty block behind the last, and remainders from where
-// the window of the last block ends (src/filters/cleary_kernels.inl: at most 63 cells behind an
-// offset of at most 63), sixteen bytes at once.
+// What a look-up may read beyond the table without using it: an empty block behind the last, and
+// remainders from the end of the last block's window on (src/filters/cleary_kernels.inl: at most 63
+// cells behind an offset of at most 63), sixteen bytes at once.
 inline constexpr std::uint64_t cells_read_too_far = 63 + 63 - block_cells;
 [[nodiscard]] constexpr std::uint64_t spare_bytes(unsigned bits) noexcept {
     return 8 * bits::words_for(cells_read_too_far * bits) + 16;
@@ -38,7 +38,7 @@ inline constexpr std::uint64_t cells_read_too_far = 63 + 63 - block_cells;
     return (blocks + 1) * sizeof(cleary_block) + remainder_bytes(blocks, bits) + spare_bytes(bits);
 }
 
-// A table without memory yet.
+// A table that has no memory yet.
 [[nodiscard]] inline cleary_state shape_of(std::uint64_t blocks, unsigned bits) noexcept {
     const auto lanes = lanes::of(bits);
     cleary_state shape;
@@ -49,8 +49,8 @@ inline constexpr std::uint64_t cells_read_too_far = 63 + 63 - block_cells;
     return shape;
 }
 
-// `zeros` are table_bytes() of them, which now are this table's.
-inline void lay_into(cleary_state& shape, std::byte* zeros) noexcept {
+// Gives the table its memory. REQUIRES: `zeros` points to table_bytes() zero bytes.
+inline void place_into(cleary_state& shape, std::byte* zeros) noexcept {
     shape.blocks = reinterpret_cast<cleary_block*>(zeros);
     shape.remainders = zeros + (shape.block_count + 1) * sizeof(cleary_block);
 }

@@ -1,9 +1,9 @@
-// The table of cleary_filter, read: blocks, runs and remainders. The picture and the invariants are
-// in genista/filters/cleary.hpp.
+// The reading half of cleary_filter's table: blocks, runs and remainders.
+// genista/filters/cleary.hpp has the picture and the invariants.
 //
-// Everything takes a kernel of bits/words.hpp, so that select is one instruction where there is
-// one. Cells are counted on past the last one (*unwrapped*): a walk that goes round the end keeps
-// comparing plain numbers. No walk goes round twice.
+// Every function takes a kernel of bits/words.hpp, so that select is one instruction where the
+// processor has one. Cell numbers go on past the last cell (*unwrapped*): a walk round the end
+// compares plain numbers. No walk goes round twice.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace genista::cleary {
 
 inline constexpr std::uint64_t block_cells = 60;
 inline constexpr std::uint64_t all_cells = (std::uint64_t{1} << block_cells) - 1;
-inline constexpr std::uint64_t most_offset = 255;  // it stands for all that are larger, too
+inline constexpr std::uint64_t most_offset = 255;  // this value and all larger ones
 
 // A value: home cell and remainder.
 struct target {
@@ -30,9 +30,9 @@ struct target {
     std::uint64_t remainder;
 };
 
-// The home is scale(position, cells), monotone in the position for any number of blocks: the
-// product's high word is the block, its low word, scaled again, the cell in it. Bits: of a
-// remainder, known when compiled, or 0.
+// The home is scale(position, cells), monotone in the position for any number of blocks: the high
+// word of the product is the block; the low word, scaled again, is the cell in it. Bits: those of a
+// remainder if known at compile time, else 0.
 template <unsigned Bits = 0>
 target aim(const cleary_state& s, const digest& d) noexcept {
     const uint128 product = static_cast<uint128>(d.position) * s.block_count;
@@ -74,9 +74,8 @@ inline std::uint64_t offset_of(const cleary_block& b) noexcept {
 }
 
 // ---- remainders
-// ----------------------------------------------------------------------------------------------------------------
 
-// Several remainders in a word, compared at once. A load begins with a whole byte, so up to 8 -
+// Several remainders in a word, compared at once. A load begins at a whole byte, so up to 8 -
 // gcd(8, bits) bits are lost.
 struct lanes {
     unsigned bits;
@@ -92,7 +91,7 @@ struct lanes {
     }
 };
 
-// Bits: known when compiled, or 0.
+// Bits: known at compile time, or 0.
 template <unsigned Bits>
 lanes lanes_in(const cleary_state& s) noexcept {
     if constexpr (Bits != 0) {
@@ -111,7 +110,7 @@ inline std::uint64_t remainder_at(const cleary_state& s, std::uint64_t number) n
     return load_bits(s, number * s.bits) & bits::low_mask(s.bits);
 }
 
-// The top bits of those lanes from a cell on that hold the remainder, among other bits.
+// The top bits of those lanes from a cell on that hold the remainder; other bits may also be set.
 template <unsigned Bits>
 std::uint64_t equal_lanes(const cleary_state& s, std::uint64_t number, std::uint64_t remainder) noexcept {
     const lanes l = lanes_in<Bits>(s);
@@ -129,7 +128,7 @@ bool equal_in_word(const cleary_state& s, std::uint64_t number, std::uint64_t le
     return (equal_lanes<Bits>(s, number, remainder) & l.tops() & asked) != 0;
 }
 
-// The same for any length from 1 on. The cells do not go round the table's end.
+// The same for any length from 1 on. REQUIRES: the cells do not go round the table's end.
 template <unsigned Bits>
 bool any_equal(const cleary_state& s, std::uint64_t number, std::uint64_t length, std::uint64_t remainder) noexcept {
     const std::uint64_t count = lanes_in<Bits>(s).count;
@@ -139,7 +138,7 @@ bool any_equal(const cleary_state& s, std::uint64_t number, std::uint64_t length
     return equal_in_word<Bits>(s, number, length, remainder);
 }
 
-// How many of `length` remainders from a cell on, which rise, are smaller?
+// Of `length` rising remainders from a cell on, how many are smaller?
 inline std::uint64_t count_smaller(const cleary_state& s, std::uint64_t number, std::uint64_t length,
                                    std::uint64_t remainder) noexcept {
     const lanes l = lanes_in<0>(s);
@@ -148,7 +147,7 @@ inline std::uint64_t count_smaller(const cleary_state& s, std::uint64_t number, 
     for (std::uint64_t bit = number * l.bits; smaller < length; bit += l.count * l.bits) {
         const std::uint64_t x = load_bits(s, bit);
         const std::uint64_t here = std::min(length - smaller, l.count);
-        // Without its top bit, is x at least y? The tops stand in for a borrow.
+        // Top bits aside, is x at least y? The top bits of x absorb the borrow.
         const std::uint64_t rest_reaches = ((x & (tops - l.ones)) | tops) - (y & (tops - l.ones));
         const std::uint64_t less = tops & ((~x & y) | (~(x ^ y) & ~rest_reaches));
         const auto found =
@@ -160,7 +159,6 @@ inline std::uint64_t count_smaller(const cleary_state& s, std::uint64_t number, 
 }
 
 // ---- runs
-// ----------------------------------------------------------------------------------------------------------------------
 
 template <class Words>
 struct runs {
@@ -174,7 +172,7 @@ struct runs {
         }
     }
 
-    // Occupied homes behind `after`, up to and with `last`.
+    // The number of occupied homes behind `after`, up to and including `last`.
     static std::uint64_t occupied_between(const cleary_state& s, cell after, cell last) noexcept {
         std::uint64_t count = 0;
         for (std::uint64_t block = after.block; block <= last.block; ++block) {
@@ -186,10 +184,10 @@ struct runs {
         return count;
     }
 
-    // Where the run of a home begins, or would.
+    // Where the run of a home begins, or would begin.
     struct place {
-        cell home;    // unwrapped: the search may have begun before the table's first cell
-        cell before;  // behind all runs of earlier homes
+        cell home;    // unwrapped: the search may begin before the table's first cell
+        cell before;  // the first cell behind all runs of earlier homes
         [[nodiscard]] cell start() const noexcept { return std::max(home, before); }
     };
     static place find(const cleary_state& s, std::uint64_t block, std::uint64_t index) noexcept {
@@ -206,9 +204,9 @@ struct runs {
         return {{begin <= block ? block : block + s.block_count, index}, before};
     }
 
-    // All cells from x to behind the runs of homes up to x are taken: hop from there to there.
-    // Counting goes on where it was, so the way costs a few steps for each block of it. Beyond
-    // `most` cells any cell is the answer.
+    // All cells from x to the end of the runs of homes up to x are taken: skip to that end, and
+    // repeat. Counting continues where it stopped, so the walk takes a few steps for each block.
+    // Beyond `most` cells the answer may be any cell.
     static cell first_free(const cleary_state& s, cell x, cell behind,
                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) noexcept {
         const std::uint64_t home = x.number();
@@ -226,7 +224,7 @@ inline bool is_occupied(const cleary_state& s, const target& t) noexcept {
     return (s.blocks[t.block].occupied >> t.index & 1) != 0;
 }
 
-// A look-up in an occupied home's run, wherever it lies.
+// The look-up in the run of an occupied home, wherever the run lies.
 template <class Words, unsigned Bits>
 bool in_run(const cleary_state& s, const target& t) noexcept {
     const cell start = runs<Words>::find(s, t.block, t.index).start();

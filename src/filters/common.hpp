@@ -1,4 +1,4 @@
-// Small cold pieces that several filters share.
+// Small functions outside the hot paths that several filters share.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace genista {
 
-// A cache line. Tables of single bits come in whole ones.
+// A cache line. Tables of single bits are whole lines.
 inline constexpr std::uint64_t bloom_line_bits = 512;
 
-// The caller's hash, or a keyed one with a random key.
+// The caller's hash, or else a keyed hash with a random key.
 [[nodiscard]] inline result<hasher> hasher_from(const filter_options& options) noexcept {
     if (options.hash) return *options.hash;
     const auto key = hash_key::random();

@@ -1,4 +1,4 @@
-// counting_filter: what there is behind its header, for the optimal and the spectral filter.
+// counting_filter: the implementation behind the header, for the optimal and the spectral filter.
 #include "genista/detail/filters/counting_filter.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// A bucket of four tags as one word: compare, find, replace without loops. Plain C++; the
-// instruction set does not matter.
+// A bucket of four tags as one word: compare, find and replace without loops. Plain C++, the same
+// code for every instruction set.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ struct cuckoo_bucket {
     static constexpr std::uint64_t tops = ones << (TagBits - 1);
     static constexpr std::size_t slots = 4;
 
-    // May carry bits of the next bucket above its own 4·TagBits; everything below ignores them.
+    // May carry bits of the next bucket above its own 4·TagBits; every function below ignores them.
     static std::uint64_t load(const std::byte* table, std::uint64_t bucket) noexcept {
         std::uint64_t word;
         std::memcpy(&word, table + size_bytes * bucket, sizeof word);
@@ -33,8 +33,8 @@ struct cuckoo_bucket {
         std::memcpy(table + size_bytes * bucket, &word, sizeof word);
     }
 
-    // Top bit of lanes that are zero. The lowest one marked is exact; lanes above it may be marked
-    // by its borrow.
+    // The top bits of lanes that are zero. The lowest marked lane is exact; lanes above it may be
+    // marked by its borrow.
     static std::uint64_t zero_lanes(std::uint64_t word) noexcept { return (word - ones) & ~word & tops; }
     static std::uint64_t matches(std::uint64_t word, std::uint64_t tag) noexcept {
         return zero_lanes(word ^ (tag * ones));
@@ -53,7 +53,7 @@ struct cuckoo_bucket {
         store(table, bucket, with_tag(load(table, bucket), slot, tag));
     }
 
-    // 1..tag_mask, each alike up to 2^-32.
+    // A tag in 1..tag_mask, each equally likely up to 2^-32.
     static std::uint64_t tag_of(const digest& d) noexcept { return 1 + ((d.seed >> 32) * tag_mask >> 32); }
 
     // other(other(b)) = b for every table size.

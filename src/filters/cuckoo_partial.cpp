@@ -26,9 +26,9 @@ constexpr unsigned tag_bits_for(double rate) noexcept {
     return rate >= rate_with(12) ? 12 : 16;
 }
 
-// 95 % of the slots; in small tables the chains of moves run out of places to end earlier. Measured
-// over up to 20,000 hash keys a size, the first refusal left at most 25 slots + 1.5 sqrt(n) free
-// below n = 2000, and at most 3 % above 10^4 keys.
+// 95 % of the slots; in small tables the chains of moves end earlier for want of new buckets.
+// Measured over up to 20,000 hash keys for each size, the first refusal left at most 25 slots + 1.5
+// sqrt(n) free below n = 2000, and at most 3 % above 10^4 keys.
 std::uint64_t buckets_for(std::uint64_t capacity) noexcept {
     const auto keys = static_cast<double>(capacity);
     const double slots = std::max(keys / 0.95, keys + 32 + 1.5 * std::sqrt(keys));
@@ -39,12 +39,12 @@ constexpr std::uint64_t bucket_bytes(unsigned tag_bits) noexcept {
     return slots_per_bucket * tag_bits / 8;
 }
 
-// The table and the bytes that a word load at the last bucket reaches beyond it.
+// The table, and the bytes behind it that a word load at the last bucket reads.
 constexpr std::uint64_t table_bytes(unsigned tag_bits, std::uint64_t buckets) noexcept {
     return (buckets * bucket_bytes(tag_bits) + (sizeof(std::uint64_t) - bucket_bytes(tag_bits)) + 7) / 8 * 8;
 }
 
-// Buckets that fit into `bytes`, the tail included.
+// The number of buckets that fit into `bytes`, the bytes behind the last one included.
 constexpr std::uint64_t buckets_in(unsigned tag_bits, std::uint64_t bytes) noexcept {
     const std::uint64_t tail = sizeof(std::uint64_t) - bucket_bytes(tag_bits);
     return bytes / 8 * 8 < tail ? 0 : (bytes / 8 * 8 - tail) / bucket_bytes(tag_bits);

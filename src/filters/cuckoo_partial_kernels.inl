@@ -1,5 +1,5 @@
-// Cuckoo look-ups, inserts and erases of one instruction set (it matters for the hash; buckets are
-// plain words).
+// Cuckoo look-ups, inserts and erases of one instruction set. Only the hash depends on it; buckets
+// are plain words.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -23,7 +23,7 @@ struct cuckoo_policy {
         __builtin_prefetch(s.bytes + bucket_of::size_bytes * t.first);
         __builtin_prefetch(s.bytes + bucket_of::size_bytes * t.second);
     }
-    // Both buckets, without a branch between them: the two misses overlap.
+    // Reads both buckets without a branch between them, so that the two cache misses overlap.
     static bool test(const state& s, const target& t) noexcept {
         const std::uint64_t first = bucket_of::matches(bucket_of::load(s.bytes, t.first), t.tag);
         const std::uint64_t second = bucket_of::matches(bucket_of::load(s.bytes, t.second), t.tag);

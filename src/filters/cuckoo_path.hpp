@@ -1,11 +1,11 @@
-// Making room in a cuckoo table: the shortest chain of moves to a free slot, found before anything
-// moves (I2 of cuckoo_partial.hpp).
+// Making room in a cuckoo table: finds the shortest chain of moves to a free slot before anything
+// moves, so that a failed insert has changed nothing (I2 of cuckoo_partial.hpp).
 //
 // Breadth-first from the key's two buckets; the children of a full bucket are the other buckets of
 // its four tags. Only the last bucket of a chain has a free slot, all before it are full, and a
-// slot stands in a chain at most once (it determines the next bucket), so moving from the end
-// backwards always moves what was seen. We believe that a few dozen buckets are enough on average
-// at 95 % load; `most_nodes` is what an adversary can make one insert cost.
+// slot is in a chain at most once (it determines the next bucket). So the moves, from the end
+// backwards, move exactly the tags that the search saw. We believe that a few dozen buckets are
+// enough on average at 95 % load; `most_nodes` bounds the cost of one insert under an adversary.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class cuckoo_path {
   public:
     static constexpr std::size_t most_nodes = 2048;
 
-    // Puts `tag` into one of its full buckets b and c. False: no chain found, nothing changed.
+    // Inserts `tag` into one of the full buckets b and c. False: no chain found, nothing changed.
     static bool insert(const cuckoo_partial_state& s, std::uint64_t b, std::uint64_t c, std::uint64_t tag) noexcept {
         std::array<node, most_nodes> nodes;
         nodes[0] = {b, none, 0};
@@ -54,7 +54,7 @@ class cuckoo_path {
     struct node {
         std::uint64_t bucket;
         std::uint32_t parent;
-        std::uint32_t slot;  // of the parent: whose tag would move here
+        std::uint32_t slot;  // of the parent: its tag would move here
     };
 
     static void move_back(const cuckoo_partial_state& s, const std::array<node, most_nodes>& nodes, std::uint32_t at,

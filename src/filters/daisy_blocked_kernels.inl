@@ -1,11 +1,11 @@
 // Blocked daisy Bloom look-ups and inserts of one instruction set: the lanes of
-// blocked_bloom_filter, of which a key uses as many as its class says, beginning at one of its own.
+// blocked_bloom_filter, of which a key uses as many as its class, from a first lane of its own.
 //
-//     present   bit i: lane i holds the key's bit there           (the vector part; knows nothing of classes)
-//     lanes     bit i: lane i is one of the key's                 (a rotated run of ones)
+//     present   bit i: lane i holds the key's bit there      (the vector part, for all classes)
+//     lanes     bit i: lane i is one of the key's            (a rotated run of ones)
 //
-// and the key may be there if no bit of `lanes` is missing in `present`. Class 0 has no lanes, and
-// passes.
+// The answer is "maybe" if every bit of `lanes` is set in `present`. Class 0 has no lanes, and
+// always passes.
 #include "filters/blocked_bloom_kernels.inl"
 #include "filters/class_kernels.inl"
 
@@ -26,7 +26,7 @@ inline std::uint32_t lanes_from(std::uint32_t first, std::uint32_t length) noexc
 struct daisy_octet_shape {
     static constexpr unsigned lanes = 8;
     using lane = std::uint64_t;
-    // Lanes take 48 bits of the seed; these are three others.
+    // The lanes take 48 bits of the seed; these are three others.
     static std::uint32_t first_lane(const block_target& t) noexcept { return static_cast<std::uint32_t>(t.seed >> 61); }
     static lane bit(const block_target& t, unsigned i) noexcept { return std::uint64_t{1} << (t.seed >> (6 * i) & 63); }
 
@@ -101,9 +101,9 @@ struct daisy_block {
     }
 #endif
 
-    // The same code in every instruction set. All lanes, whose bit is none where the key has no
-    // business: a loop over its own lanes alone would be as long as its class and begin anywhere,
-    // and mispredict more than it saves.
+    // The same code for every instruction set. It goes through all lanes, with an empty mask in
+    // those that are not the key's: a loop over the key's own lanes would have a random start and
+    // length, and mispredict more than it saves.
     static unsigned insert(state& s, const digest& d, unsigned its_class) noexcept {
         const target t = aim(s, d, its_class);
         unsigned fresh = 0;

@@ -1,5 +1,5 @@
-// The cold half of daisy_bloom_filter: making, merging, drift, saving and loading. Sizes are in
-// daisy_bloom_sizing.cpp.
+// The cold half of daisy_bloom_filter: making, merging, drift, saving and loading.
+// daisy_bloom_sizing.cpp computes the sizes.
 #include "genista/filters/daisy_bloom.hpp"
 
 #include <algorithm>
@@ -123,7 +123,8 @@ result<void> daisy_bloom_filter::merge(const daisy_bloom_filter& other) noexcept
 
 filter_stats daisy_bloom_filter::stats() const noexcept {
     double rate = plan_.expected_rate();
-    // A table that was made shorter for a wanted rate; the others are never above the plan's.
+    // A scattered table may have been made shorter for a wanted rate; the other layouts never
+    // exceed the plan's rate.
     if (layout_ == daisy_layout::scattered) rate = std::max(rate, *expected_rate());
     return plain_stats(keys_, capacity_of(plan_), std::min(1.0, rate), table_.allocated_bytes() + sizeof *this);
 }
@@ -135,8 +136,8 @@ result<double> daisy_bloom_filter::expected_rate() const noexcept {
 daisy_bloom_drift daisy_bloom_filter::drift() const noexcept {
     const auto all_bits = static_cast<double>(bits());
     const double tau = slack(plan_);
-    // Probes, all different, set a bit each with the chance that it is still zero; a line of a
-    // blocked filter does so by itself.
+    // Different probes set a bit each with the probability that it is still zero; in a blocked
+    // filter the same holds within each line.
     const auto ones_after = [&](double probes) { return all_bits * -std::expm1(-probes / all_bits); };
 
     daisy_bloom_drift now;
@@ -154,8 +155,8 @@ daisy_bloom_drift daisy_bloom_filter::drift() const noexcept {
         }
         constexpr double false_alarm = 1e-6;
         now.class_distance = distance;
-        // A draw moves the distance by 1/draws at most: above its mean by s with probability at
-        // most exp(-2 s² draws).
+        // A draw moves the distance by 1/draws at most: it exceeds its mean by s with probability
+        // at most exp(-2 s² draws).
         now.allowed_distance = tau + chance + std::sqrt(-std::log(false_alarm) / (2 * draws));
     }
     if (static_cast<double>(bits_set_) > now.most_bits_set)

@@ -1,5 +1,5 @@
-// The kernels of daisy_bloom_filter for the active instruction set: scattered probes, and those in
-// one line.
+// The kernels of daisy_bloom_filter for the active instruction set, for scattered probes and for
+// blocked layouts.
 #pragma once
 
 #include "genista/filters/daisy_bloom.hpp"

@@ -1,6 +1,6 @@
-// Scattered daisy Bloom look-ups and inserts of one instruction set: those of bloom_filter, with as
-// many probes as the key's class. Most negatives are settled by three probes there; here too, where
-// the class has as many, so the batch has the same two stages.
+// Scattered daisy Bloom look-ups and inserts of one instruction set: those of bloom_filter with as
+// many probes as the key's class. Three probes reject most absent keys there, and here if the class
+// has as many, so the batch has the same two stages.
 #include "filters/bloom_kernels.inl"
 #include "filters/class_kernels.inl"
 
@@ -16,7 +16,7 @@ struct daisy_scattered {
     static target aim(const state& s, const digest& d, unsigned its_class) noexcept {
         return {d, its_class < s.largest ? its_class : s.largest};
     }
-    // What bloom_filter would keep if all keys were of this class.
+    // A bloom_filter in which all keys are of this class.
     static bloom_state as_bloom(const state& s, std::uint32_t probes) noexcept { return {s.bytes, s.places, probes}; }
 
     static bool test(const state& s, const target& t) noexcept {
@@ -35,8 +35,8 @@ struct daisy_scattered {
     }
 };
 
-// As bloom_batch: `pending` are keys whose first probes held ones and whose other lines are on
-// their way.
+// As bloom_batch: `pending` are the keys whose first probes held ones and whose other lines are
+// prefetched.
 struct daisy_scattered_batch {
     using state = daisy_bloom_state;
     using target = daisy_scattered::target;

@@ -13,9 +13,9 @@
 namespace genista {
 namespace {
 
-using class_rates = std::array<double, max_daisy_class + 1>;  // that an absent key of class j passes
+using class_rates = std::array<double, max_daisy_class + 1>;  // the probability that an absent key of class j passes
 
-// Of the plan's queries, those that pass.
+// The share of the plan's queries that pass.
 double weigh(const daisy_plan& plan, const class_rates& of_class) noexcept {
     double sum = 0;
     for (std::size_t j = 0; j < of_class.size(); ++j) sum += plan.asked_share[j] * of_class[j];
@@ -38,7 +38,7 @@ class_rates scattered_rates(const daisy_plan& plan, double lines) noexcept {
     passes[0] = 1;
     for (std::size_t i = 1; i < passes.size(); ++i) {
         const double j = std::min(static_cast<double>(i), static_cast<double>(plan.largest_class()));
-        // Nothing is divided by the ones: there may be 10^-200 of them.
+        // No division by `ones`: it may be 10^-200.
         const double by_luck = j < 2 ? 0 : j * (j - 1) / 2 * std::pow(ones, j - 2) * (by_draws + by_places);
         passes[i] = std::min(1.0, std::pow(ones, j) + by_luck);
     }
@@ -68,8 +68,8 @@ std::vector<double> avoidances(const daisy_plan& plan, daisy_layout layout, unsi
     return avoid;
 }
 
-// A set's number is below 2^j if and only if it lies within the first j lanes: one pass gives all
-// classes.
+// A set's number is below 2^j if and only if the set lies within the first j lanes: one pass
+// computes all classes.
 class_rates blocked_rates(const std::vector<double>& avoid, double load) noexcept {
     class_rates passes{};
     passes.fill(1);
@@ -80,18 +80,18 @@ class_rates blocked_rates(const std::vector<double>& avoid, double load) noexcep
         sum += std::popcount(set) % 2 == 0 ? zero : -zero;
         if (set + 1 == std::size_t{1} << j) passes[j++] = std::clamp(sum, 0.0, 1.0);
     }
-    for (; j < passes.size(); ++j) passes[j] = passes[j - 1];  // taken for the largest class
+    for (; j < passes.size(); ++j) passes[j] = passes[j - 1];  // larger classes count as the largest one
     return passes;
 }
 
-// The mean draws in a line. Rates grow with it. No queries to go by: half of the bits, as if
-// scattered.
+// The mean number of draws in a line. Rates grow with it. Without queries in the plan: half of the
+// bits, as in the scattered layout.
 double line_load_for(const daisy_plan& plan, const std::vector<double>& avoid) noexcept {
     const double half = plan.terms.draws * daisy_line_bits * std::numbers::ln2 / std::max(plan.whole_bits(), 1e-9);
     const double wanted = plan.expected_rate();
     if (plan.whole_bits() <= 0 || wanted - plan.asked_share[0] <= 0) return half;
     double low = 0, high = 2 * half;
-    constexpr int steps = 36;  // to 2^-35 of it
+    constexpr int steps = 36;  // precise to 2^-35 of the range
     for (int step = 0; step < steps; ++step) {
         const double middle = (low + high) / 2;
         (weigh(plan, blocked_rates(avoid, middle)) <= wanted ? low : high) = middle;
@@ -119,10 +119,10 @@ daisy_bloom_size scattered_size(const daisy_plan& plan, double wanted) noexcept 
     if (is_enough(lines)) {
         if (!is_shorter) return {daisy_layout::scattered, static_cast<std::uint64_t>(lines)};
     } else {
-        // What the luck of tables asks for beyond that: the fewest lines that are enough, between
-        // too few and twice as many.
+        // More lines make up for the variance of tables: the fewest that are enough, between too
+        // few and twice as many.
         too_few = lines;
-        constexpr double most_lines = 0x1p54;  // as many bits as a size can say
+        constexpr double most_lines = 0x1p54;  // a size can express no more bits
         for (lines *= 2; !is_enough(lines) && lines < most_lines; lines *= 2) too_few = lines;
     }
     while (lines - too_few > 1) {

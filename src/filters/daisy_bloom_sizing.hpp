@@ -1,31 +1,30 @@
-// How many lines a daisy Bloom filter needs for a plan, and the rate to expect of them.
+// How many lines a daisy Bloom filter needs for a plan, and its expected rate.
 //
 // Scattered: the length of [daisy §5], m = n Σ p_x ⌈k_x⌉ / ln 2, which leaves half of the bits
 // zero. With s probes a share f ≈ 1 - e^(-s/m) of the bits are ones, and an absent key of class j
-// passes with probability f^j. How many draws come of which class is chance, and so is f: on
-// average an absent key passes with probability E[f^j], to the second order
+// passes with probability f^j. The number of draws in each class is random, and so is f: on average
+// an absent key passes with probability E[f^j], to the second order
 //
-//     f^j (1 + j (j - 1)/2 · Var f / f²),    Var f = e^(-2 s/m) Σ_c n P_c c² / m² + e^(-s/m) (1 -
-//                                            (1 + s/m) e^(-s/m)) / m
+//     f^j (1 + j (j - 1)/2 · Var f / f²),
+//     Var f = e^(-2 s/m) Σ_c n P_c c² / m² + e^(-s/m) (1 - (1 + s/m) e^(-s/m)) / m
 //
-// (who came; where the probes fell). It matters to small tables: 2.5 % at class 8 and 500 draws.
-// They get lines until E is what the plan expects.
+// (the first term: which keys are drawn; the second: where the probes fall). It matters in small
+// tables: 2.5 % at class 8 and 500 draws. They get lines until E is what the plan expects.
 //
 // Blocked: draws of class c whose first lane is f come to a line as a Poisson variable of mean load
 // · P_c / lanes, independent of all others. A set T of an absent key's bits, one in each of its
 // lanes, stays zero under all of them with probability
 //
-//     e^(-load · avoid(T)),    avoid(T) = Σ_c P_c / lanes Σ_f (1 - (1 - 1/lane_bits)^|T ∩ lanes of
-//                              (c, f)|)
+//     e^(-load · avoid(T)),
+//     avoid(T) = Σ_c P_c / lanes Σ_f (1 - (1 - 1/lane_bits)^|T ∩ lanes of (c, f)|)
 //
-// each bit being chosen by itself; so by inclusion and exclusion an absent key of class j passes
-// with probability
+// because each bit is chosen independently. By inclusion and exclusion an absent key of class j
+// passes with probability
 //
 //     Σ over T ⊆ {its j lanes} of (-1)^|T| e^(-load · avoid(T)),
 //
-// exactly, and the same for every first lane: they are turned into each other. The load is the
-// largest at which the plan's queries meet the rate that they would meet in a table half full, Σ
-// A_j 2^-j.
+// exactly, and with the same probability for every first lane, by symmetry. The load is the largest
+// at which the plan's queries pass at the rate of a half-full table, Σ A_j 2^-j.
 #pragma once
 
 #include <cstdint>
@@ -46,11 +45,12 @@ inline constexpr std::uint64_t daisy_line_bits = 512;
     return layout == daisy_layout::octet ? 8 : layout == daisy_layout::sixteen ? 16 : 0;
 }
 
-// `wanted` above the plan's expected rate: the fewest lines of which no more is to be expected.
+// REQUIRES: `wanted`, if given, is above the plan's expected rate. The fewest lines whose expected
+// rate is at most `wanted`.
 [[nodiscard]] daisy_bloom_size scattered_size(const daisy_plan& plan, double wanted = 0) noexcept;
 
-// The layout with the fewest lines of those whose lanes suffice. The plan's largest class is at
-// most 16.
+// The layout with the fewest lines among those with enough lanes. REQUIRES: the plan's largest
+// class is at most 16.
 [[nodiscard]] result<daisy_bloom_size> blocked_size(const daisy_plan& plan) noexcept;
 
 [[nodiscard]] result<double> expected_rate_of(const daisy_plan& plan, const daisy_bloom_size& size) noexcept;

@@ -1,6 +1,5 @@
-// daisy_fingerprint_filter: tables by plan and by need, inserts, batches, and what it tells of
-// itself. Saving and loading are in daisy_fingerprint_snapshot.cpp, the sizes in
-// daisy_fingerprint_layout.hpp.
+// daisy_fingerprint_filter: planned and growing tables, inserts, batches and figures.
+// daisy_fingerprint_snapshot.cpp saves and loads, daisy_fingerprint_layout.hpp computes the sizes.
 #include "genista/filters/daisy_fingerprint.hpp"
 
 #include <algorithm>
@@ -45,7 +44,7 @@ result<void> check_all(const daisy_plan& plan) noexcept {
                        daisy_fingerprint_filter::min_rate, max_daisy_rate);
 }
 
-// Whoever knows no sizes may know no shares either: then every key may be asked for in full.
+// A plan without sizes may have no shares either: then every key may be queried in full.
 daisy_plan with_shares(daisy_plan plan) noexcept {
     const bool has_none = std::ranges::all_of(plan.stored_share, [](double share) { return share == 0; });
     if (!has_none || !check_terms(plan.terms)) return plan;
@@ -64,13 +63,13 @@ result<daisy_fingerprint_filter> daisy_fingerprint_filter::make(const daisy_fing
     if (!hash) return hash.error();
     const auto layout = fingerprint_layout::of(full.plan, full.unknown_size);
     daisy_fingerprint_filter made{full, *hash, layout};
-    if (const auto laid = made.lay_planned(full.plan, layout); !laid) return laid.error();
+    if (const auto placed = made.lay_planned(full.plan, layout); !placed) return placed.error();
     return made;
 }
 
-// All in one buffer: a page's rounding is paid once, and so is what a look-up may read behind its
-// table. It may as well read the next one; an insert writes up to seven bytes of that back as they
-// were, and excludes everything else meanwhile.
+// One buffer for all tables: page rounding is paid once, and so are the bytes that a look-up may
+// read behind its table. It may as well read the next table; an insert writes up to seven bytes of
+// the next table back unchanged, and excludes every other call meanwhile.
 result<void> daisy_fingerprint_filter::lay_planned(const daisy_plan& plan, const fingerprint_layout& layout) noexcept {
     return without_throwing(name, [&]() -> result<void> {
         classes_ = std::make_unique<class_record[]>(largest_ + 1u);
@@ -88,7 +87,7 @@ result<void> daisy_fingerprint_filter::lay_planned(const daisy_plan& plan, const
             const auto shape = layout.shape(chain);
             table made;
             made.state = cleary::shape_of(shape.blocks, shape.bits);
-            cleary::lay_into(made.state, next);
+            cleary::place_into(made.state, next);
             made.kernels = cleary_kernels_for(shape.bits);
             made.chain = static_cast<std::uint8_t>(chain);
             set_places(chain, {static_cast<std::uint8_t>(tables_.size()), none});
@@ -103,7 +102,7 @@ fingerprint_layout_table daisy_fingerprint_filter::shape_of(std::size_t at) cons
     return {tables_[at].state.block_count, tables_[at].state.bits};
 }
 
-// For all classes of a chain.
+// Stores the place for all classes of a chain.
 void daisy_fingerprint_filter::set_places(unsigned chain, place where) noexcept {
     for (unsigned j = 1; j < places_.size(); ++j) {
         if (chain_of(std::min<unsigned>(j, largest_)) == chain) places_[j] = where;
@@ -145,7 +144,7 @@ insert_outcome daisy_fingerprint_filter::insert(const digest& d, unsigned its_cl
     if (its_class == 0) return counted(insert_outcome::already_present);
     const place at = places_[its_class];
     if (at.planned == none) return counted(insert_growing(d, chain_of(its_class)));
-    // What the growing table has needs no place in the planned one.
+    // A key that the growing table answers needs no place in the planned one.
     if (at.growing != none && is_in_growing(at.growing, d)) return counted(insert_outcome::already_present);
     table& planned = tables_[at.planned];
     if (planned.state.used < shape_of(at.planned).room()) {
@@ -222,8 +221,8 @@ daisy_fingerprint_drift daisy_fingerprint_filter::drift() const noexcept {
     seen.extra_tables = growing_.size();
     if (unknown_size_) return seen;
     const double log_draws = std::max(1.0, std::log2(terms_.draws));
-    // More than `share` of so many: 1/log n of it is the margin of the plan, and what a small
-    // sample was wrong by shows nowhere else.
+    // More than expected, beyond the margin of the plan (1/log n of the expectation) and chance.
+    // The error of a small sample shows only here.
     const auto is_more = [&](double came, double expected) {
         return came > expected + expected / log_draws + much * std::sqrt(expected) + much;
     };
@@ -244,15 +243,14 @@ result<std::uint64_t> daisy_fingerprint_filter::bits_for(const daisy_plan& plan)
 }
 
 // ---- batches
-// -------------------------------------------------------------------------------------------------------------------
 
 namespace {
 
-constexpr std::size_t chunk = 1024;  // so many keys are sorted at a time: 16 KiB of digests
+constexpr std::size_t chunk = 1024;  // keys sorted at a time: 16 KiB of digests
 
 }  // namespace
 
-// Sorted by class, each group asked of its chain at once, the answers put back where they belong.
+// Sorts the keys by class, asks the chain of each class once, and puts the answers back in order.
 void daisy_fingerprint_filter::answer_chunk(std::span<const digest> digests, std::span<const std::uint8_t> classes,
                                             std::span<std::uint64_t> out_bits) const noexcept {
     std::array<std::uint16_t, most_class + 2> begin{};

@@ -1,11 +1,11 @@
-// Which tables a daisy_fingerprint_filter has: which classes share one, and how large it is by the
-// plan. Nothing here depends on keys or memory (I3 of genista/filters/daisy_fingerprint.hpp), so
-// that a snapshot needs not say it.
+// The tables of a daisy_fingerprint_filter: which classes share a table, and its planned size.
+// Nothing here depends on keys or memory (I3 of genista/filters/daisy_fingerprint.hpp), so a
+// snapshot need not store it.
 //
-// A table of its own costs a class a record, an end and three deviations of its size; a longer
-// class's table costs it the bits that it does not need. So the classes are cut into stretches,
-// each kept with as many bits as its last class, and of all ways to cut them the one of the fewest
-// bytes is taken: 48 classes at most, so all of them can be compared, the shorter ones first.
+// A table of its own costs a class a record, an end and three deviations of its size; in the table
+// of a longer class it pays for bits that it does not need. So the classes are cut into stretches,
+// each kept with as many bits as its last class, and of all cuts the one with the fewest bytes is
+// taken: with at most 48 classes all of them can be compared, the shorter ones first.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,20 @@
 
 namespace genista {
 
-// One of them.
+// One table.
 struct fingerprint_layout_table {
     std::uint64_t blocks = 0;
     unsigned bits = 0;
 
     [[nodiscard]] std::uint64_t cells() const noexcept { return blocks * cleary::block_cells; }
-    // How many cells it lets be taken, in whole numbers: 99 %, which bad luck alone brings about.
+    // The number of cells that may be taken, in integers: 99 %. Only chance fills a planned table
+    // so far.
     [[nodiscard]] std::uint64_t room() const noexcept {
         constexpr std::uint64_t percent = 99;
         return cells() / 100 * percent + cells() % 100 * percent / 100;
     }
-    // Whole blocks, so that tables can lie one behind the other. What a look-up may read behind
-    // them is not among them.
+    // Whole blocks, so that tables can lie one behind the other. The bytes that a look-up may read
+    // behind them are not included.
     [[nodiscard]] std::uint64_t bytes() const noexcept {
         const std::uint64_t used = (blocks + 1) * sizeof(cleary_block) + cleary::remainder_bytes(blocks, bits);
         return (used + sizeof(cleary_block) - 1) / sizeof(cleary_block) * sizeof(cleary_block);
@@ -45,19 +46,19 @@ struct fingerprint_layout {
     using table = fingerprint_layout_table;
     static constexpr unsigned most_class = daisy_fingerprint_filter::most_class;
     static constexpr double planned_load = 0.99;
-    // An insert moves no more cells than these; a key that would have to goes to the growing table
-    // behind it.
+    // An insert moves at most this many cells; a key that would need more goes to the growing table
+    // of the chain.
     static constexpr std::uint64_t most_cells_moved = 2048;
     static constexpr double deviations = 3;
-    static constexpr std::uint64_t record_bytes = 64;  // what the filter keeps of a table beside its bytes
+    static constexpr std::uint64_t record_bytes = 64;  // the filter's record of a table, beside its bytes
 
-    unsigned largest = 0;  // class
+    unsigned largest = 0;  // the largest class
     bool unknown_size = false;
     std::uint64_t tops = 0;                               // a bit for each class that is the last of its stretch
-    std::array<std::uint64_t, most_class + 1> planned{};  // N by chain, which is that last class; 0: no table
+    std::array<std::uint64_t, most_class + 1> planned{};  // N by chain, named by its last class; 0: no table
 
-    // What so many expected keys need at most, but for bad luck. Chance is Poisson's at the most,
-    // whose deviation is the root.
+    // The most keys to plan for, given the expected number, except with small probability. The
+    // variance is at most that of a Poisson variable, whose deviation is the root of its mean.
     [[nodiscard]] static std::uint64_t keys_for(double expected, double log_draws) noexcept {
         if (expected <= 0) return 0;
         const double most = std::ceil(expected + std::max(expected / log_draws, deviations * std::sqrt(expected)));
@@ -88,14 +89,14 @@ struct fingerprint_layout {
     [[nodiscard]] table shape(unsigned chain) const noexcept {
         return {cleary::blocks_for(planned[chain], planned_load), chain};
     }
-    // What does not find its place there is kept at a quarter of its rate; without a plan, at the
-    // rate itself.
+    // A key that finds no place there is kept at a quarter of the chain's rate; without a plan, at
+    // the rate itself.
     [[nodiscard]] unsigned growing_bits(unsigned chain) const noexcept {
         return planned[chain] != 0 ? chain + 2 : chain;
     }
 
-    // All planned tables one behind the other, and what a look-up in any of them may read behind
-    // the last.
+    // All planned tables one behind the other, and the bytes that a look-up may read behind the
+    // last.
     [[nodiscard]] std::uint64_t planned_bytes() const noexcept {
         std::uint64_t bytes = 0, spare = 0;
         for (unsigned chain = 1; chain <= largest; ++chain) {
@@ -107,8 +108,8 @@ struct fingerprint_layout {
     }
 
   private:
-    // Of ways that cost the same, that with the longest stretches; classes without keys go with the
-    // next that has some.
+    // Of cuts with equal cost, the one with the longest stretches; classes without keys join the
+    // next class that has some.
     void cut(const daisy_plan& plan) noexcept {
         const double draws = plan.terms.draws, log_draws = std::max(1.0, std::log2(draws));
         struct stretch {

@@ -1,7 +1,7 @@
 // Snapshots of daisy_fingerprint_filter. Shapes of planned tables are not written: they follow from
-// the plan (daisy_fingerprint_layout.hpp), so that a loader allocates nothing that it has not
-// computed and compared; growing tables are read page by page, each no larger than what is left of
-// the file. docs/format.md draws it.
+// the plan (daisy_fingerprint_layout.hpp), so a loader allocates only what it has computed and
+// compared. Growing tables are read page by page, each no larger than the rest of the file.
+// docs/format.md draws it.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -29,9 +29,9 @@ struct saved_parameters {
     std::array<std::uint8_t, max_daisy_class + 1> has_growing{};  // by chain: 0 or 1
 };
 
-constexpr std::uint64_t most_inserts = std::uint64_t{1} << 56;  // of a class; all classes together can be added up
+constexpr std::uint64_t most_inserts = std::uint64_t{1} << 56;  // of a class; the sum over all classes cannot overflow
 
-// Everything that the parameter block says, and whether it says it of a filter that could be.
+// Reads the parameter block, and checks that such a filter can exist.
 result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     field_reader fields{view.parameters};
     const auto common =
@@ -42,7 +42,7 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     read.options.hash = common->options.hash;
     read.options.plan = read_plan(fields, common->options.false_positive_rate);
     const std::uint32_t unknown_size = fields.u32();
-    bool countable = true;  // else a count that goes on from there would begin again at zero
+    bool countable = true;  // otherwise a later increment would wrap to zero
     for (std::uint64_t& each : read.inserts) {
         each = fields.u64();
         countable = countable && each <= most_inserts;
@@ -56,8 +56,8 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     const daisy_plan& plan = read.options.plan;
     const auto fine = check_plan(daisy_fingerprint_filter::name, plan);
     if (!fine) return error::make(error_code::corrupt, "snapshot: %s", fine.error().message().data());
-    // Nothing is kept of classes that there are not: what such fields say would be lost, be it a
-    // zero's sign.
+    // Classes that do not exist must have zero fields: anything else, even a negative zero, would
+    // be lost at the next save.
     for (unsigned j = plan.largest_class() + 1; j <= max_daisy_class; ++j) {
         if ((std::bit_cast<std::uint64_t>(plan.stored_share[j]) | std::bit_cast<std::uint64_t>(plan.asked_share[j]) |
              read.inserts[j]) != 0)
@@ -68,7 +68,7 @@ result<saved_parameters> read_parameters(const snapshot_view& view) noexcept {
     return read;
 }
 
-// Bytes of the section `used`, if the growing tables are where such can be.
+// The size of the section `used`, if growing tables exist only where they can.
 result<std::uint64_t> used_bytes_for(const fingerprint_layout& layout, const saved_parameters& read) noexcept {
     std::uint64_t bytes = 0;
     for (unsigned chain = 0; chain < read.has_growing.size(); ++chain) {
@@ -82,7 +82,7 @@ result<std::uint64_t> used_bytes_for(const fingerprint_layout& layout, const sav
     return bytes;
 }
 
-// The values of a chain came by inserts of its classes.
+// The number of inserts of the chain's classes: a bound for its values.
 std::uint64_t inserts_into(const fingerprint_layout& layout, const saved_parameters& read, unsigned chain) noexcept {
     std::uint64_t sum = 0;
     for (unsigned j = chain; j > 0 && (j == chain || !layout.is_chain(j)); --j) sum += read.inserts[j];
@@ -126,7 +126,7 @@ result<void> daisy_fingerprint_filter::save(sink& out) const noexcept {
     });
 }
 
-// The bytes of a planned table are there, and may be anything.
+// REQUIRES: the bytes of the planned table are read; they may be anything.
 result<void> daisy_fingerprint_filter::take_planned(std::size_t at, std::uint64_t used) noexcept {
     cleary_state& state = tables_[at].state;
     const auto shape = shape_of(at);
@@ -146,7 +146,8 @@ result<void> daisy_fingerprint_filter::take_planned(std::size_t at, std::uint64_
     return {};
 }
 
-// The planned tables are there, empty and of the right shape. Chain by chain: as they were written.
+// REQUIRES: the planned tables exist, empty and of the right shape. Reads them chain by chain, as
+// they were written.
 result<void> daisy_fingerprint_filter::take_over(std::span<const std::uint8_t> has_growing,
                                                  std::span<const std::byte> used, std::span<const std::byte> planned,
                                                  std::span<const std::byte> growing) noexcept {

@@ -1,10 +1,10 @@
 // A daisy_plan in the parameter block of a snapshot, and the check that every filter makes of a
-// plan it is given or finds there:
+// plan from its caller or from a snapshot:
 //
 //     draws f64 | mean bits f64 | overlap f64 | stored share 65 x f64 | asked share 65 x f64
 //
 // The rate is the false-positive rate of the common fields (snapshot_fields.hpp), and the capacity
-// there the draws as a whole number.
+// there is the draws as a whole number.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@
 
 namespace genista {
 
-// The sums of probabilities that are accepted: check_odds allows as much.
+// The accepted error of sums of probabilities: the same as in check_odds.
 inline constexpr double plan_sum_slack = 0.011;
 
 [[nodiscard]] inline result<void> check_plan(std::string_view filter, const daisy_plan& plan) noexcept {
@@ -64,7 +64,7 @@ inline void write_plan(field_writer& fields, const daisy_plan& plan) noexcept {
     for (const double share : plan.asked_share) fields.f64(share);
 }
 
-// Whatever the bytes say: check_plan() comes next.
+// Reads any bytes: check_plan() comes next.
 [[nodiscard]] inline daisy_plan read_plan(field_reader& fields, double rate) noexcept {
     daisy_plan plan;
     plan.terms.rate = rate;

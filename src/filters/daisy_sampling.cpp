@@ -14,7 +14,8 @@ namespace {
 constexpr std::string_view own_name = "sampling";
 constexpr std::uint64_t most_samples = std::uint64_t{1} << 24;
 constexpr std::size_t least_index = 64;
-constexpr std::size_t most_draws = ~std::uint32_t{0};  // far beyond any sample: only if no filter could ever be made
+constexpr std::size_t most_draws =
+    ~std::uint32_t{0};  // far beyond any sample: reached only if no filter could ever be made
 
 }  // namespace
 
@@ -48,8 +49,8 @@ result<std::unique_ptr<daisy_sampler>> daisy_sampler::make(std::uint64_t samples
     });
 }
 
-// Where a member with this digest, of which is() holds, is in the index, or would be. Digests are
-// as good as random: no mixing.
+// The place in the index of a stored key with this digest for which is() holds, or the place where
+// it would be. Digests are pseudo-random and need no mixing.
 template <class Is>
 std::size_t daisy_sampler::place_of(const digest& d, Is is) const noexcept {
     const std::size_t mask = index_.size() - 1;
@@ -61,7 +62,7 @@ std::size_t daisy_sampler::place_of(const digest& d, Is is) const noexcept {
     return at;
 }
 
-// By the bits of the odds: what is no number equals itself, too.
+// Compares the bits of the odds: a NaN equals itself, too.
 std::size_t daisy_sampler::place_of(const digest& d, const key_odds& odds) const noexcept {
     const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
     return place_of(d, [&](const member& there) {
@@ -81,11 +82,11 @@ void daisy_sampler::grow_index() {
         index_[place_of(members_[i].where, draws_[members_[i].draw])] = static_cast<std::uint32_t>(i + 1);
 }
 
-// All memory first, then the changes.
+// Allocates all memory first, then changes.
 result<bool> daisy_sampler::add(const digest& d, const key_odds& odds) noexcept {
     return without_throwing(own_name, [&]() -> result<bool> {
         if (draws_.size() >= most_draws) return error::make(error_code::out_of_memory, "sampling: too many draws");
-        // Twice as much each time; reserve() alone would be exact.
+        // Doubles the capacity each time; reserve() alone would be exact.
         if (draws_.size() == draws_.capacity()) draws_.reserve(std::max<std::size_t>(32, 2 * draws_.size()));
         if (index_[place_of(d, odds)] != 0) {
             draws_.push_back(odds);
@@ -102,7 +103,7 @@ result<bool> daisy_sampler::add(const digest& d, const key_odds& odds) noexcept 
 }
 
 void daisy_sampler::ask(const key_odds& odds) const noexcept {
-    // Looked at first, so that the number cannot come round.
+    // Checked first, so that the counter cannot wrap.
     if (asks_.load(std::memory_order_relaxed) >= most_asked_) return;
     const std::uint64_t mine = asks_.fetch_add(1, std::memory_order_relaxed);
     if (mine < most_asked_) asked_[mine] = odds;
@@ -122,7 +123,7 @@ result<daisy_plan> daisy_sampler::plan(const daisy_terms& terms, bool tuned) con
     const std::span<const key_odds> queries = asked().empty() ? std::span{&in_full, 1} : asked();
     const auto plan_for = [&](const daisy_terms& at) { return plan_from_samples(at, draws_, queries); };
     if (!tuned) return plan_for(terms);
-    // Where the rate is not to be had, the proved one is.
+    // If the wanted rate cannot be reached, the proved one is used.
     auto fitted = plan_tuned(terms, plan_for);
     return fitted ? fitted : plan_for(terms);
 }

@@ -1,4 +1,4 @@
-// See digest_list.hpp.
+// The table of digest_list: find, grow, insert, erase and load. See digest_list.hpp.
 #include "filters/digest_list.hpp"
 
 #include <algorithm>
@@ -11,11 +11,12 @@ namespace genista {
 namespace {
 
 constexpr std::uint64_t first_quotients = 64;
-// Entries slide further than this once in 10^7 tables at full load, by the tail of linear probing,
-// (7/8) e^(1/8) to the power of the window; a table that refuses one grows a little earlier.
+// Once in 10^7 tables at full load an entry would move further than this, by the tail of linear
+// probing, (7/8) e^(1/8) to the power of the window; a table that refuses an entry grows a little
+// earlier.
 constexpr unsigned window = 2048;
-// A table that is this empty and has no place for an entry will have none if it grows: the
-// positions are not those of a hash.
+// If a table this empty has no place for an entry, growing will not help: the positions do not come
+// from a hash function.
 constexpr std::uint64_t sparse = 16;
 
 std::uint64_t next_larger(std::uint64_t quotients) noexcept {
@@ -71,7 +72,7 @@ result<digest_list::room> digest_list::room_for(const digest& d) const noexcept 
     const std::uint64_t entries = size() + 1;
     if (table_ && !is_crowded(entries, quotients()) && table_->has_room(place_in(quotients(), d).quotient))
         return room{.found = true};
-    // Crowded: an eighth more. No place though there are free slots: twice as many, which is soon
+    // Crowded: grow by an eighth. No place despite free slots: double, which soon makes the table
     // sparse.
     const std::uint64_t most = std::max(first_quotients, sparse * entries);
     for (std::uint64_t wanted = next_larger(quotients()); wanted <= most; wanted *= 2) {
@@ -109,14 +110,15 @@ std::uint64_t digest_list::bytes_for(std::uint64_t entries) noexcept {
 result<digest_list> digest_list::from_bytes(std::uint64_t quotients, std::span<const std::byte> bytes) noexcept {
     digest_list made;
     if (quotients == 0 && bytes.empty()) return made;
-    // Each quotient takes more than 8 bytes: a number that is no size ends here.
+    // Each quotient takes more than 8 bytes: an impossible size is refused here.
     if (quotients < first_quotients || quotients > bytes.size() / 8)
         return error::make(error_code::corrupt, "list of digests: %zu bytes for %llu quotients", bytes.size(),
                            static_cast<unsigned long long>(quotients));
     auto table = quotient_table::from_bytes(shape_for(quotients), bytes);
     if (!table) return table.error();
     made.table_.emplace(*std::move(table));
-    // Each entry a digest of its quotient, and none twice: else an erase would leave one behind.
+    // Each entry must be a digest of its quotient, and no digest may be there twice, or an erase
+    // would leave one behind.
     for (std::uint64_t q = made.table_->next_occupied(0); q < quotients; q = made.table_->next_occupied(q + 1)) {
         const quotient_table::run run = made.table_->run_of(q);
         const position_range range = range_of_bin(q, quotients);

@@ -1,11 +1,11 @@
-// digest_list: a set of digests that grows, close to the bits that they have.
+// digest_list: a growing set of whole digests, in little more than the bits that it needs.
 //
 // A digest has 128 bits. The list lies in a quotient_table: the leading bits of the position are
-// where an entry lies, the rest of the position and the seed are what it says, so that e entries
-// take 128 - log e bits each and two or three more, in slots of which 78 to 87 % are taken. Nothing
-// is left out of a digest: an entry names one digest and no other.
+// the place of an entry, the rest of the position and the seed are its content. So e entries take
+// 128 - log e bits each and two or three more, in slots of which 78 to 87 % are taken. No bit of a
+// digest is lost: an entry stands for exactly one digest.
 //
-//     position  [ quotient = scale(position, quotients) | first column ]     seed  [ second column ]
+//     position  [ quotient = scale(position, quotients) | first column ]    seed  [ second column ]
 //
 // It grows by an eighth at a time, into a new table, so that its owner can go on answering from the
 // old one meanwhile.
@@ -25,25 +25,25 @@ namespace genista {
 class digest_list {
   public:
     digest_list() noexcept = default;  // empty, and no memory taken
-    // Takes over the table of another list. The bytes may be anything: an error unless they are
-    // such a table.
+    // Takes over the bytes of another list, which may be anything: an error unless they are such a
+    // table.
     [[nodiscard]] static result<digest_list> from_bytes(std::uint64_t quotients,
                                                         std::span<const std::byte> bytes) noexcept;
 
     [[nodiscard]] bool contains(const digest& d) const noexcept { return table_ && find(d).has_value(); }
 
-    // Is there a place for d, which is not in it? Perhaps in a larger table that holds the same:
-    // the caller puts it in the place of this one. An error for lack of memory. Only positions that
-    // no honest hash gives find no place at all.
+    // Finds room for d. REQUIRES: d is not in the list. The room may be in a larger table with the
+    // same entries, which insert() puts in place of this one. An error if memory is missing.
+    // `found` is false only for positions that no honest hash function gives.
     struct room {
         bool found = false;
         std::optional<quotient_table> larger{};
     };
     [[nodiscard]] result<room> room_for(const digest& d) const noexcept;
-    // `found` is true. What is left in `there` is the old table, to be given back where nobody
-    // waits.
+    // REQUIRES: there.found. Afterwards `there` holds the old table, to be destroyed where no lock
+    // is held.
     void insert(const digest& d, room& there) noexcept;
-    // True if it was there. The table does not shrink.
+    // True if d was there. The table does not shrink.
     bool erase(const digest& d) noexcept;
 
     [[nodiscard]] std::uint64_t size() const noexcept { return table_ ? table_->size() : 0; }
@@ -52,7 +52,7 @@ class digest_list {
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
         return table_ ? table_->bytes() : std::span<const std::byte>{};
     }
-    // What a list of so many entries takes at the most, by the sizes it grows through.
+    // The most bytes of a list with this many entries, by the sizes through which it grows.
     [[nodiscard]] static std::uint64_t bytes_for(std::uint64_t entries) noexcept;
 
   private:

@@ -1,4 +1,4 @@
-// Checks that every filter makes of its options.
+// The checks of options that all filters share.
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -11,7 +11,7 @@ result<void> check_options(std::string_view filter, const filter_options& option
                            static_cast<unsigned long long>(max_capacity));
     }
     const double rate = options.false_positive_rate;
-    // Written so that a NaN fails as well.
+    // In this form a NaN fails as well.
     if (!(rate > 0 && rate <= max_false_positive_rate)) {
         return error::make(error_code::invalid_argument, "%.*s: false-positive rate %g is not in (0, %g]", length,
                            filter.data(), rate, max_false_positive_rate);

@@ -1,20 +1,20 @@
-// Look-ups of any structure, from a Policy that knows how to aim and how to test:
+// Look-ups of any structure, built from a Policy that aims and tests:
 //
 //     using state;                                        the table
 //     struct target;                                      what a digest becomes: an address and
 //                                                         what to look for there
 //     static target aim(const state&, const digest&)      no memory access
-//     static void prefetch(const state&, const target&)   asks for the line(s)
+//     static void prefetch(const state&, const target&)   prefetches the line(s)
 //     static bool test(const state&, const target&)       reads them
 //
-// One line a look-up is the floor (docs/benchmarks.md); what a batch adds is that the lines of
-// later keys are on their way while earlier keys are tested.
+// One line for each look-up is the floor (docs/benchmarks.md); a batch prefetches the lines of
+// later keys while earlier keys are tested.
 #include "hash/digest_kernels.inl"
 
 namespace genista::GENISTA_ISA {
 
-// How many keys the prefetches run ahead. Believed, not swept: twice what a core keeps outstanding
-// (12-16 lines).
+// How many keys the prefetches run ahead. Believed, not measured: twice the misses that a core
+// keeps in flight (12-16 lines).
 inline constexpr std::size_t prefetch_ahead = 32;
 inline constexpr std::size_t prefetch_ring = 64;
 static_assert(prefetch_ahead + hash_width <= prefetch_ring);
@@ -29,7 +29,8 @@ struct lookups {
             return contains_unkeyed(s, h, key);
         return Policy::test(s, Policy::aim(s, encrypt(h, block_of(key))));
     }
-    // Apart, so that the keyed look-up keeps nothing across a call and needs no stack.
+    // A separate function, so that the keyed look-up saves no registers across a call and needs no
+    // stack.
     [[gnu::noinline]] static bool contains_unkeyed(const state& s, const hash_state& h, std::uint64_t key) noexcept {
         return Policy::test(s, Policy::aim(s, digest_of(h, key)));
     }
@@ -38,7 +39,7 @@ struct lookups {
     }
     static bool contains_digest(const state& s, const digest& d) noexcept { return Policy::test(s, Policy::aim(s, d)); }
 
-    // Aims at keys [from, from + hash_width) and asks for their lines; a short tail goes one by
+    // Aims at keys [from, from + hash_width) and prefetches their lines; a short tail goes one by
     // one.
     template <class Key>
     static void aim_chunk(const state& s, const hash_state& h, const Key* keys, std::size_t from, std::size_t count,

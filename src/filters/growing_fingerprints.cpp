@@ -1,5 +1,5 @@
-// Pages of growing_fingerprints: found, written, split, saved and loaded. The picture is in
-// growing_fingerprints.hpp.
+// The pages of growing_fingerprints: finding, writing, splitting, saving and loading.
+// growing_fingerprints.hpp has the picture.
 #include "filters/growing_fingerprints.hpp"
 
 #include <algorithm>
@@ -23,7 +23,6 @@ using grown_page = std::uint64_t*;
 using grown = growing_fingerprints;
 
 // ---- a page
-// ----------------------------------------------------------------------------------------------------
 
 std::uint64_t count_of(const std::uint64_t* p) noexcept {
     return p[0] & low_mask(32);
@@ -44,7 +43,7 @@ constexpr std::uint64_t end_words(std::uint64_t count) noexcept {
 constexpr std::uint64_t needed_words(std::uint64_t count, unsigned width) noexcept {
     return 1 + slot_words(count, width) + end_words(count);
 }
-// What is allocated, and nothing has to remember it: with the allocator's own word a multiple of 64
+// The allocated size; it is computed and not stored. With the allocator's own word a multiple of 64
 // bytes. (Smaller steps count less, and leave more holes between the pages: 29 % of what is counted
 // at 10^6 values, where these leave 20 %.)
 constexpr std::uint64_t capacity_of(std::uint64_t count, unsigned width) noexcept {
@@ -72,7 +71,7 @@ std::uint64_t slot_at(const std::uint64_t* p, unsigned width, std::uint64_t numb
     if (within + width > word_bits) slot |= from[1] << (word_bits - within);
     return slot & low_mask(width);
 }
-// Into zeros.
+// REQUIRES: the target bits are zero.
 void write_slot(grown_page p, unsigned width, std::uint64_t number, std::uint64_t slot) noexcept {
     const std::uint64_t bit = number * width, within = bit % word_bits;
     grown_page const to = p + 1 + bit / word_bits;
@@ -80,7 +79,7 @@ void write_slot(grown_page p, unsigned width, std::uint64_t number, std::uint64_
     if (within + width > word_bits) to[1] |= slot >> (word_bits - within);
 }
 
-// Its bits, without the mark above them.
+// The bits of the slot, without the mark above them.
 unsigned length_of_slot(std::uint64_t slot) noexcept {
     return static_cast<unsigned>(std::bit_width(slot)) - 1;
 }
@@ -94,7 +93,7 @@ grown_run run_of(const std::uint64_t* p, std::uint64_t home) noexcept {
     using words = bits::portable_words;
     const std::uint64_t capacity = capacity_of(p);
     std::uint64_t first = 0, k = 0, word = ends_word(p, capacity, 0), ends = home;
-    if (home != 0) {  // behind end number home - 1
+    if (home != 0) {  // the home begins behind end number home - 1
         for (std::uint64_t here; (here = words::popcount(word)) < ends; word = ends_word(p, capacity, ++k))
             ends -= here;
         const std::uint64_t at = words::select(word, ends - 1);
@@ -105,14 +104,14 @@ grown_run run_of(const std::uint64_t* p, std::uint64_t home) noexcept {
     return {first, k * word_bits + static_cast<std::uint64_t>(std::countr_zero(word)) - home};
 }
 
-// Bits [from, to) of an array move up by 1 to 63, and zeros come in. `word(k)` is its word number
+// Moves bits [from, to) of an array up by 1 to 63, and fills with zeros. `word(k)` is word number
 // k.
 template <class Words>
 void open_gap(std::uint64_t from, std::uint64_t to, unsigned by, Words&& word) noexcept {
     const std::uint64_t first = from / word_bits, last = (to + by - 1) / word_bits;
     for (std::uint64_t k = last; k > first; --k) word(k) = word(k) << by | word(k - 1) >> (word_bits - by);
     const std::uint64_t below = low_mask(from % word_bits);
-    // What moved from below `from` into the second word is not part of it.
+    // Clears what moved from below `from` into the second word.
     if (const std::uint64_t end = from % word_bits + by; last > first && end > word_bits)
         word(first + 1) &= ~low_mask(end - word_bits);
     word(first) = (word(first) & below) | (from % word_bits + by < word_bits ? (word(first) & ~below) << by : 0);
@@ -134,8 +133,7 @@ void for_each_slot(const std::uint64_t* p, Visit&& visit) noexcept {
 
 }  // namespace
 
-// ---- where a digest goes
-// ------------------------------------------------------------------------------------------
+// ---- the place of a digest
 
 unsigned growing_fingerprints::length_of(unsigned rate_bits, std::uint64_t value) noexcept {
     // Generation g is number i = g + 2 of those whose rates 1/(i (i + 1)) add up to 1.
@@ -187,7 +185,6 @@ void growing_fingerprints::prefetch(const digest& d) const noexcept {
 }
 
 // ---- memory
-// -----------------------------------------------------------------------------------------------------------
 
 growing_fingerprints::page growing_fingerprints::new_page(std::uint64_t count, unsigned width) noexcept {
     const std::uint64_t capacity = capacity_of(count, width);
@@ -205,7 +202,7 @@ void growing_fingerprints::free_page(page p) noexcept {
     ::operator delete(p, std::nothrow);
 }
 
-// A place in the directory for the next page.
+// Makes a place in the directory for the next page.
 bool growing_fingerprints::make_place(std::uint64_t index) noexcept {
     const auto piece = static_cast<std::size_t>(std::bit_width(index));
     if (piece >= pieces_.size()) return false;
@@ -249,7 +246,6 @@ growing_fingerprints::~growing_fingerprints() {
 }
 
 // ---- inserts
-// -------------------------------------------------------------------------------------------------------------
 
 insert_outcome growing_fingerprints::insert(const digest& d) noexcept {
     if (may_contain(d)) return insert_outcome::already_present;
@@ -262,7 +258,7 @@ insert_outcome growing_fingerprints::insert(const digest& d) noexcept {
     return insert_outcome::inserted;
 }
 
-// One remainder more, at the end of its home's run.
+// Adds one remainder at the end of its home's run.
 bool growing_fingerprints::put(page& p, std::uint64_t home, std::uint64_t slot) noexcept {
     const std::uint64_t count = count_of(p);
     const unsigned old_width = width_of(p), width = std::max(old_width, length_of_slot(slot) + 1);
@@ -292,14 +288,14 @@ bool growing_fingerprints::put(page& p, std::uint64_t home, std::uint64_t slot) 
     return true;
 }
 
-// The next page in turn becomes two. A remainder's first bit is the last of its new home, the
-// home's first the page's.
+// Splits the next page in turn in two. The first bit of a remainder becomes the last bit of its
+// home, and the first bit of the home becomes the last bit of the page number.
 bool growing_fingerprints::split() noexcept {
     const std::uint64_t high = pages_, low = high - (std::uint64_t{1} << (std::bit_width(high) - 1));
     if (!make_place(high)) return false;
     const page old = page_at(low);
     const auto half = [](std::uint64_t home, std::uint64_t bit) { return home >> 1 | bit << (home_bits - 1); };
-    // By child and home: how many remainders, then where the next one goes.
+    // By child and home: first the number of remainders, then the place of the next one.
     std::array<std::array<std::uint32_t, homes>, 2> next{};
     std::array<std::array<bool, homes>, 2> is_whole{};
     for_each_slot(old, [&](std::uint64_t home, std::uint64_t, std::uint64_t slot) {
@@ -343,8 +339,7 @@ bool growing_fingerprints::split() noexcept {
     return true;
 }
 
-// ---- what it tells
-// -----------------------------------------------------------------------------------------------------------
+//  ---- figures
 
 double growing_fingerprints::let_through() const noexcept {
     double sum = 0;
@@ -363,7 +358,6 @@ unsigned growing_fingerprints::remainder_bits() const noexcept {
 }
 
 // ---- snapshots
-// -----------------------------------------------------------------------------------------------------------------
 
 std::uint64_t growing_fingerprints::saved_bytes() const noexcept {
     std::uint64_t words = 0;
@@ -404,8 +398,8 @@ result<void> growing_fingerprints::load_page(std::uint64_t index, std::span<cons
     for (std::uint64_t k = 0; k < end_words(count); ++k)
         std::memcpy(&ends_word(p, capacity, k), bytes.data() + 8 * (1 + slots + k), 8);
     bytes = bytes.subspan(8 * words);
-    // The homes end 256 times, the last time behind the last remainder, and everything behind that
-    // is zero.
+    // There must be 256 ends of homes, the last behind the last remainder, and only zeros behind
+    // that.
     std::uint64_t ends = 0;
     for (std::uint64_t k = 0; k < end_words(count); ++k)
         ends += static_cast<std::uint64_t>(std::popcount(ends_word(p, capacity, k)));
@@ -425,7 +419,7 @@ result<void> growing_fingerprints::load_page(std::uint64_t index, std::span<cons
 
 result<growing_fingerprints> growing_fingerprints::load(unsigned rate_bits, std::uint64_t values, std::uint64_t pages,
                                                         std::span<const std::byte>& bytes) noexcept {
-    // A page more where an insert split one and then found no memory.
+    // One page more if an insert split a page and then found no memory.
     if (values > most_values || (pages != pages_for(values) && pages != pages_for(values + 1)) ||
         pages > (std::uint64_t{1} << most_page_bits) || pages > bytes.size() / 8)
         return error::make(error_code::corrupt, "growing_fingerprints: %llu values in %llu pages of %zu bytes",

@@ -1,46 +1,46 @@
-// growing_fingerprints: an approximate set of any number of keys that lets absent keys through with
-// a probability of at most 2^-j at every moment, in about j + 2 log log n + 4 bits a value at every
-// moment, with one page read or written by an operation [daisy §4.3, first remark; Pagh, Segev,
-// Wieder 2013].
+// growing_fingerprints: an approximate set that grows without bound. At every moment an absent key
+// passes with probability at most 2^-j, and a value takes about j + 2 log log n + 4 bits; an
+// operation reads or writes one page [daisy §4.3, first remark; Pagh, Segev, Wieder 2013].
 //
 // **What is kept.** The digest is a string of 128 bits, the position's lowest bit first. Of value
-// number v (from 0) the first L(v) bits are kept, and an absent key is let through where one of the
-// kept strings is a prefix of its own: with probability Σ 2^-L(v) at most.
+// number v (from 0) the first L(v) bits are kept. An absent key passes if one of the kept strings
+// is a prefix of its own: with probability Σ 2^-L(v) at most.
 //
 //     generation g = -1, 0, 1 …     values [0, 256), [256, 512), [512, 1024) …: 256 · 2^g of them
 //     L                             j + 8 + max(g, 0) + ⌈log2((g + 2)(g + 3))⌉ bits
 //     rate                          256 · 2^g · 2^-L ≤ 2^-j / ((g + 2)(g + 3)): in all 2^-j
 //
-// A key whose string extends a kept one is "already present". So the kept strings are prefix-free.
+// A key whose string extends a kept one is "already present", so no kept string is a prefix of
+// another.
 //
 // **Where it is kept.** P pages, one for 256 values. With 2^q ≤ P < 2^(q+1), page i is that of the
-// keys whose first q bits say i, or q + 1 bits if that number is below P: linear hashing. The next
-// 8 bits are the *home* in the page, and what is left of the L bits is the remainder. Every 256
-// values one page is split in two, in the order of their numbers: a remainder gives its first bit
-// to the home, the home one to the page.
+// keys whose first q bits are the number i, or q + 1 bits if that number is below P: linear
+// hashing. The next 8 bits are the *home* in the page, and the rest of the L bits is the remainder.
+// Every 256 values one page is split in two, in the order of their numbers: a remainder gives its
+// first bit to the home, the home one to the page.
 //
 //     page    | count, width | remainders of home 0, of home 1, … →        ← 1 001 01 1 … |
 //                              `width` bits each, a 1 above its last bit     256 homes: 0 is a
 //                                                                            remainder, 1 its end
 //
-// Remainders of one page differ in length: those that came early have fewer bits left. The highest
-// set bit of a slot says where a remainder ends, so `width` is one more than the longest. One
-// without bits lets its whole home through, and is copied to both homes when the home is split.
-// There are few of these: as many homes as the rate allows, so they cost no more than the values
-// that would be in these homes.
+// Remainders of one page differ in length: earlier ones have fewer bits left. The highest set bit
+// of a slot marks the end of a remainder, so `width` is one more than the longest. A remainder
+// without bits lets its whole home pass, and is copied to both homes when the home is split. There
+// are few of these: the rate allows no more such homes, and they cost no more than the values that
+// would be in them.
 //
-// **Cost.** A page is allocated as large as it has to be, in steps of 64 bytes, and nothing else is
-// free. Just behind a power of two a value takes j + ⌈log2((g + 2)(g + 3))⌉ + 3 bits, and about a
-// tenth of that for pages (header, rounding, allocator, directory). A look-up reads one page. An
-// insert writes one page, and every 256th splits one as well: bounded by the size of a page,
-// whatever the number of values. Nothing is ever moved as a whole, the directory included: its
-// pieces double and stay.
+// **Cost.** A page is allocated as large as needed, in steps of 64 bytes, and there is no other
+// free space. Just after a power of two a value takes j + ⌈log2((g + 2)(g + 3))⌉ + 3 bits, and
+// about a tenth of that for pages (header, rounding, allocator, directory). A look-up reads one
+// page. An insert writes one page, and every 256th also splits one: bounded by the size of a page,
+// whatever the number of values. No structure is ever moved as a whole, not even the directory,
+// whose pieces double in size and stay.
 //
 //   I1  No false negative.
-//   I2  `full` means that memory has ended; all answers are what they were.
+//   I2  `full` means that memory is exhausted; all answers are unchanged.
 //   I3  Σ 2^-length over the kept strings is at most 2^-j.
 //
-// Many threads may query at once; an insert excludes everything else.
+// Threads may query concurrently; an insert excludes all other calls.
 #pragma once
 
 #include <array>
@@ -68,7 +68,7 @@ class growing_fingerprints {
         return values <= page_values ? 1 : (values - 1) / page_values + 1;
     }
 
-    // Empty, with its first page. `rate_bits` is j.
+    // An empty set with its first page. `rate_bits` is j.
     [[nodiscard]] static result<growing_fingerprints> make(unsigned rate_bits) noexcept;
     growing_fingerprints(growing_fingerprints&& other) noexcept;
     growing_fingerprints& operator=(growing_fingerprints&& other) noexcept;
@@ -81,19 +81,19 @@ class growing_fingerprints {
     [[nodiscard]] unsigned rate_bits() const noexcept { return rate_bits_; }
     [[nodiscard]] std::uint64_t values() const noexcept { return values_; }  // inserted ones
     [[nodiscard]] std::uint64_t pages() const noexcept { return pages_; }
-    // All that it allocates, the allocator's 8 bytes a page included; not the object.
+    // All memory that it allocates, with the allocator's 8 bytes a page; not the object.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return bytes_; }
     // Σ 2^-length, by a walk over all pages.
     [[nodiscard]] double let_through() const noexcept;
-    // Of the longest remainder that an insert writes now.
+    // The length of the longest remainder that an insert writes now.
     [[nodiscard]] unsigned remainder_bits() const noexcept;
 
-    // Page by page: its words as in the picture, without free space; those of the homes in their
+    // Page by page: its words as in the picture without free space, then those of the homes, in
     // order.
     [[nodiscard]] std::uint64_t saved_bytes() const noexcept;
     [[nodiscard]] result<void> save(sink& out) const noexcept;
-    // Takes what it reads off the front of `bytes`, which may be anything. Refuses pages that
-    // contradict themselves, and strings that let more than 2^-j through.
+    // Reads off the front of `bytes`, which may be anything. Refuses pages that contradict
+    // themselves, and strings that let more than 2^-j pass.
     [[nodiscard]] static result<growing_fingerprints> load(unsigned rate_bits, std::uint64_t values,
                                                            std::uint64_t pages,
                                                            std::span<const std::byte>& bytes) noexcept;

@@ -1,4 +1,4 @@
-// See index_book.hpp.
+// Writes to the index that survive a failing R. See index_book.hpp.
 #include "filters/index_book.hpp"
 
 #include <new>
@@ -12,18 +12,19 @@ result<void> index_book::apply(const index_change& change, index_source& remote)
     return change.what == index_change::kind::put ? remote.put(change.place, key) : remote.erase(change.place, key);
 }
 
-result<void> index_book::settle(index_source& remote) {
-    while (!owed_.empty()) {
-        if (auto paid = apply(owed_.back(), remote); !paid) return paid;
-        owed_.pop_back();
+result<void> index_book::write_pending(index_source& remote) {
+    while (!pending_.empty()) {
+        if (auto done = apply(pending_.back(), remote); !done) return done;
+        pending_.pop_back();
     }
     return {};
 }
 
 result<void> index_book::write(std::span<const index_change> changes, index_source& remote,
                                const std::function<void()>& apply_locally) {
-    if (auto settled = settle(remote); !settled) return settled;
-    // The opposites are ready before the first write: memory may fail, but not between two writes.
+    if (auto written = write_pending(remote); !written) return written;
+    // The opposite changes are ready before the first write: an allocation may fail, but not
+    // between two writes.
     std::vector<index_change> opposite;
     opposite.reserve(changes.size());
     for (const index_change& each : changes) {
@@ -34,24 +35,24 @@ result<void> index_book::write(std::span<const index_change> changes, index_sour
     for (std::size_t done = 0; done < changes.size(); ++done) {
         if (auto written = apply(changes[done], remote); !written) {
             opposite.resize(done + 1);
-            owed_ = std::move(opposite);
+            pending_ = std::move(opposite);
             return written;
         }
     }
     try {
         if (apply_locally) apply_locally();
     } catch (...) {
-        owed_ = std::move(opposite);
+        pending_ = std::move(opposite);
         throw;
     }
     return {};
 }
 
 result<bool> index_book::put_again(const index_change& record, index_source& remote) {
-    if (auto settled = settle(remote); !settled) return settled.error();
+    if (auto written = write_pending(remote); !written) return written.error();
     std::vector<index_change> forward{record};
     const auto is_new = remote.add(record.place, key_view{record.key});
-    if (!is_new) owed_ = std::move(forward);
+    if (!is_new) pending_ = std::move(forward);
     return is_new;
 }
 
@@ -60,8 +61,8 @@ result<void> index_book::clear(index_source& remote) {
     constexpr int most_vain = 16;
     std::vector<index_change> found;
     found.reserve(at_once);
-    // Until a read finds nothing: a record that R gave in another's place is still there after the
-    // first round.
+    // Repeats until a read finds nothing: a record that R returned at another record's place is
+    // still there after the first round.
     std::optional<digest> first;
     int vain = 0;
     do {
@@ -86,13 +87,13 @@ result<void> index_book::clear(index_source& remote) {
             if (auto gone = apply(each, remote); !gone) return gone;
         }
     } while (!found.empty());
-    owed_.clear();
+    pending_.clear();
     return {};
 }
 
 std::uint64_t index_book::local_bytes() const noexcept {
-    std::uint64_t bytes = owed_.capacity() * sizeof(index_change);
-    for (const index_change& each : owed_) bytes += each.key.capacity();
+    std::uint64_t bytes = pending_.capacity() * sizeof(index_change);
+    for (const index_change& each : pending_) bytes += each.key.capacity();
     return bytes;
 }
 

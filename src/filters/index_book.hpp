@@ -1,9 +1,10 @@
-// index_book: how a filter writes to its index (remote/indexed.hpp) so that a failing R cannot
-// mislead it.
+// index_book: how a filter writes to its index (remote/indexed.hpp) so that a failing R cannot make
+// the two disagree.
 //
-// A change of the filter writes to the index first, then to its own memory. A write that fails may
-// have happened: the change is given up, what was written so far is owed back, and nothing else is
-// written before the debt is paid. So the index and the filter agree, but for what is owed.
+// A change of the filter writes to the index first, then to its own memory. A failed write may have
+// happened: the change is abandoned, the opposites of its writes become *pending*, and no other
+// write happens before the pending ones have succeeded. So the index and the filter agree, except
+// for pending writes.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +25,29 @@ struct index_change {
 
 class index_book {
   public:
-    // Pays what is owed: opens every change. May throw std::bad_alloc, as all of these may.
-    [[nodiscard]] result<void> settle(index_source& remote);
+    // Retries the pending writes: begins every change. May throw std::bad_alloc, as every function
+    // here may.
+    [[nodiscard]] result<void> write_pending(index_source& remote);
 
-    // All of them, in order, and then `apply_locally`, the filter's own part, which may throw; or
-    // an error, and the index is (or will be) as it was before.
+    // Writes all changes, in order, and then calls `apply_locally`, the filter's own part, which
+    // may throw. On an error the index is, or will be after the pending writes, as it was before.
     [[nodiscard]] result<void> write(std::span<const index_change> changes, index_source& remote,
                                      const std::function<void()>& apply_locally = {});
 
-    // A record that may be there already; true if it was not. What fails is owed forward, for to
-    // take it back might take what was there before.
+    // Writes a record that may be there already; true if it was not. A failed write becomes pending
+    // itself, not its opposite, which might remove a record that was there before.
     [[nodiscard]] result<bool> put_again(const index_change& record, index_source& remote);
 
-    // Everything in the index goes, debts included: the filter is made anew.
+    // Removes everything from the index, pending writes included: the filter is rebuilt.
     [[nodiscard]] result<void> clear(index_source& remote);
 
-    [[nodiscard]] bool owes() const noexcept { return !owed_.empty(); }
+    [[nodiscard]] bool has_pending() const noexcept { return !pending_.empty(); }
     [[nodiscard]] std::uint64_t local_bytes() const noexcept;
 
   private:
     [[nodiscard]] static result<void> apply(const index_change& change, index_source& remote);
 
-    std::vector<index_change> owed_;  // the last one is paid first
+    std::vector<index_change> pending_;  // the last one is written first
 };
 
 }  // namespace genista

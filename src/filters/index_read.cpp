@@ -1,4 +1,4 @@
-// See index_read.hpp.
+// Reads of R for the filters with an index. See index_read.hpp.
 #include "filters/index_read.hpp"
 
 namespace genista {

@@ -1,5 +1,5 @@
-// Reading R for the filters with an index (index_source.hpp): visitors that may run out of memory,
-// and all members piece by piece.
+// Reads of R for the filters with an index (index_source.hpp): visitors that may run out of memory,
+// and all stored keys piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@
 
 namespace genista {
 
-// Makes a visitor that may throw std::bad_alloc into one that may not. The caller looks at
-// `starved` when the read is over.
+// Turns a visitor that may throw std::bad_alloc into one that may not. The caller checks `starved`
+// after the read.
 template <class Take>
 [[nodiscard]] index_source::take_record guarded(bool& starved, Take take) {
     return [&starved, take = std::move(take)](const digest& place, key_view key) mutable {
@@ -34,14 +34,14 @@ struct index_member {
 };
 inline constexpr std::size_t members_at_once = 4096;
 
-// About so many members from a position on, and all of the last position; fewer than
-// members_at_once are the last ones. What does not belong where R gave it is an error, not a key.
-// May throw std::bad_alloc.
+// Reads about members_at_once keys from a position on, and all of the last position; fewer means
+// that they are the last ones. A record that does not belong where R returned it is an error. May
+// throw std::bad_alloc.
 [[nodiscard]] result<std::vector<index_member>> members_from(std::uint64_t position, const hasher& hash,
                                                              index_source& remote);
 
-// visit(const index_member&) -> result<bool> for all members; false ends it, and is what comes out.
-// `reads` counts range reads.
+// Calls visit(const index_member&) -> result<bool> for all keys of R; stops at false and returns
+// it. `reads` counts range reads.
 template <class Visit>
 [[nodiscard]] result<bool> each_member_of(index_source& remote, const hasher& hash, std::uint64_t& reads, Visit visit) {
     for (std::uint64_t position = 0;;) {

@@ -1,4 +1,4 @@
-// lossy_filter: what there is behind its header.
+// lossy_filter: the implementation behind its header.
 #include "genista/filters/lossy.hpp"
 
 #include <algorithm>
@@ -28,10 +28,10 @@ result<void> check_lossy(const filter_options& common, double share) noexcept {
     return {};
 }
 
-// The most keys that are stored. Of `capacity` keys a share 1 - γ is, on average; more than six
-// standard deviations above that come once in 10^9 filters. The rate holds for this many: without a
-// bound, whoever inserts, erases those that were omitted and inserts again would fill the filter
-// with stored keys alone.
+// The most keys that are stored. Of `capacity` keys a share 1 - γ is stored on average; more than
+// six standard deviations above that happens once in 10^9 filters. The rate holds for this many.
+// Without a bound, a caller that inserts, erases the omitted keys and inserts again would fill the
+// filter with stored keys only.
 std::uint64_t most_stored(const filter_options& common, double share) noexcept {
     const auto all = static_cast<double>(common.capacity);
     return static_cast<std::uint64_t>(
@@ -64,9 +64,9 @@ struct lossy_filter::core {
     succinct::hashed all;
     std::uint64_t capacity;
     double rate, share;
-    std::uint64_t most;  // keys that are stored
+    std::uint64_t most;  // limit for the keys that are stored
     pairwise_hash_64 rho;
-    std::uint64_t below;        // ρ(x) below it: omitted
+    std::uint64_t below;        // keys with ρ(x) below it are omitted
     std::uint64_t omitted = 0;  // inserted and not erased since
 };
 
@@ -164,7 +164,7 @@ result<lossy_filter> lossy_filter::load(std::span<const std::byte> bytes) noexce
         const auto universe = universe_for(common->options, share);
         if (!universe) return universe.error();
         if (!fields.finished() || values->size() != common->keys || values->universe() != *universe ||
-            values->size() > most_stored(common->options, share) ||  // the rate holds for so many
+            values->size() > most_stored(common->options, share) ||  // the rate holds for this many
             omitted > common->options.capacity - common->keys)
             return error::make(error_code::corrupt, "lossy snapshot: %llu values below %llu for %llu keys",
                                static_cast<unsigned long long>(values->size()),

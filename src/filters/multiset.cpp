@@ -1,4 +1,4 @@
-// succinct_multiset: what there is behind its header.
+// succinct_multiset: the implementation behind its header.
 #include "genista/filters/multiset.hpp"
 
 #include <utility>

@@ -1,6 +1,6 @@
-// Chooses among tables of the same structure by active_isa(). Tables of a level that this
-// architecture lacks do not exist, hence a macro: GENISTA_PICK(octet_kernels) is the address of
-// portable::, avx2:: or avx512::octet_kernels.
+// Chooses among kernels of one structure by active_isa(). Kernels that this architecture lacks do
+// not exist, hence a macro: GENISTA_PICK(octet_kernels) is the address of portable::, avx2:: or
+// avx512::octet_kernels.
 #pragma once
 
 #include "base/cpu.hpp"

@@ -1,4 +1,4 @@
-// See quotient_table.hpp.
+// Runs, offsets and shifts of quotient_table. See quotient_table.hpp.
 #include "filters/quotient_table.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ std::uint64_t whole_words(std::uint64_t bits) noexcept {
     return (bits + bits::word_bits - 1) / bits::word_bits * bits::word_bits;
 }
 
-// Slots behind the last quotient, for what slides out there: more where chance has had more to do.
+// Slots behind the last quotient, for runs that extend there: more in larger tables, whose
+// fluctuations are larger.
 std::uint64_t spill(const quotient_shape& shape) noexcept {
     constexpr std::uint64_t quotients_for_a_step = 1u << 14, step = 64, most = 1024;
     return std::min<std::uint64_t>({shape.window, step * (2 + shape.quotients / quotients_for_a_step), most});
@@ -106,8 +107,8 @@ std::uint64_t quotient_table::next_occupied(std::uint64_t quotient) const noexce
     return shape_.quotients;
 }
 
-// All slots between a taken slot and the end of the runs up to its own number are taken: hop from
-// end to end. Beyond the window nobody asks where the cluster ends.
+// All slots between a taken slot and the end of the runs up to its own number are taken: skip from
+// end to end. Beyond the window the end of the run of taken slots does not matter.
 std::uint64_t quotient_table::first_gap(std::uint64_t quotient) const noexcept {
     std::uint64_t slot = quotient;
     for (std::uint64_t end; slot < layout_.slots && slot - quotient <= shape_.window && (end = free_from(slot)) > slot;)
@@ -136,7 +137,7 @@ void quotient_table::shift_down(std::uint64_t first, std::uint64_t last) noexcep
                              shape_.more_bits);
 }
 
-// Blocks that begin behind `after`, up to and with one that begins at `last`.
+// Blocks that begin behind `after`, up to and including one that begins at `last`.
 void quotient_table::add_to_offsets(std::uint64_t after, std::uint64_t last, int by) noexcept {
     for (std::uint64_t block = after / bits::word_bits + 1; block * bits::word_bits <= last; ++block) {
         const std::uint64_t place = layout_.offsets + block * offset_bits;
@@ -166,7 +167,8 @@ std::optional<std::uint64_t> quotient_table::insert(std::uint64_t quotient, std:
 void quotient_table::erase(std::uint64_t quotient, std::uint64_t slot) noexcept {
     const run mine = run_of(quotient);
     assert(slot >= mine.first && slot < mine.last);
-    // Everything that slid follows, up to a gap or a run that lies where it belongs.
+    // All entries behind it that had moved follow, up to a gap or a run that begins at its own
+    // slot.
     std::uint64_t end = mine.last;
     for (std::uint64_t next; end < layout_.slots && (next = free_from(end - 1)) > end;) end = next;
     if (mine.size() == 1) {
@@ -188,7 +190,7 @@ result<void> quotient_table::check() const noexcept {
         return error::make(error_code::corrupt, "quotient table: %s at %llu", what,
                            static_cast<unsigned long long>(where));
     };
-    // Told once more from the two bits alone: the offsets must agree, and what no run covers must
+    // Recomputed from the two bits alone: the offsets must agree, and slots outside all runs must
     // be zero.
     std::uint64_t free = 0, covered = 0;
     for (std::uint64_t quotient = 0; quotient < layout_.slots; ++quotient) {

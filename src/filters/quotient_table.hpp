@@ -1,10 +1,10 @@
-// quotient_table: a multiset of (quotient, entry), where the quotient costs no bits: it is where
-// the entry lies.
+// quotient_table: a multiset of (quotient, entry) in which the quotient costs no bits: the place of
+// an entry implies it.
 //
 // Quotienting as in quotient filters [broom18 §5.2]: an array of slots, as many as quotients and a
 // few more at the end. The entries of one quotient, its *run*, lie side by side; runs lie in the
-// order of their quotients, none before its own slot; an entry that finds its slot taken slides on.
-// Two bits a slot and two bytes for 64 of them tell who belongs to whom:
+// order of their quotients, none before its own slot; an entry whose slot is taken moves on to a
+// later one. Two bits a slot and two bytes for 64 slots say which run belongs to which quotient:
 //
 //     quotient       0 1 2 3 4 5 6 7            runs: 1 → a b c, 2 → d, 5 → e
 //     occupied       0 1 1 0 0 1 0 0            the quotient has a run
@@ -13,8 +13,8 @@
 //     offset[b]      slots from 64 b on that belong to quotients before 64 b
 //
 // From an offset on, the i-th run end belongs to the i-th occupied quotient: so a run is found by
-// counting in two words and selecting in the next few, wherever clusters begin [the text's "between
-// 2 and 3 metadata bits per slot", after the rank and select variant of quotient filters].
+// counting in two words and selecting in the next few, wherever the runs begin [the paper's
+// "between 2 and 3 metadata bits per slot", after the rank and select variant of quotient filters].
 //
 //   I1  No entry lies more than `window` slots behind its quotient: an insertion that would need
 //       more is refused, and nothing moves. So a look-up reads O(window) bits at most: the bounded
@@ -22,9 +22,9 @@
 //   I2  Empty slots are zero.
 //
 // An entry has one or two columns: the large-remainder design keeps signatures apart from the rest
-// [broom18 §5.4]. Insertions and erasures shift entries up to the next gap; that is O(window) for
-// an insertion, and as far as the cluster goes for an erasure: constant with high probability while
-// slots stay free.
+// [broom18 §5.4]. Insertions and erasures shift entries up to the next gap. That takes O(window)
+// for an insertion, and for an erasure the length of the stretch of taken slots: constant with high
+// probability while slots stay free.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct quotient_shape {
 class quotient_table {
   public:
     [[nodiscard]] static result<quotient_table> make(const quotient_shape& shape) noexcept;
-    // Takes over the bytes of another table of this shape. They may be anything: an error unless
+    // Takes over the bytes of another table of this shape, which may be anything: an error unless
     // they are such a table.
     [[nodiscard]] static result<quotient_table> from_bytes(const quotient_shape& shape,
                                                            std::span<const std::byte> bytes) noexcept;
@@ -72,15 +72,16 @@ class quotient_table {
         bits::write_bits(words(), layout_.entries + slot * shape_.bits, shape_.bits, entry);
     }
 
-    // Becomes the last of its run. The slot where it lies; none: no gap within the window, and
-    // nothing has changed.
+    // Inserts the entry at the end of its run and returns its slot; none: no gap within the window,
+    // and nothing has changed.
     [[nodiscard]] std::optional<std::uint64_t> insert(std::uint64_t quotient, std::uint64_t entry,
                                                       std::uint64_t more = 0) noexcept;
     [[nodiscard]] bool has_room(std::uint64_t quotient) const noexcept;
-    // The slot is one of the quotient's run; those behind it in the run keep their order.
+    // REQUIRES: the slot is one of the quotient's run. The entries behind it in the run keep their
+    // order.
     void erase(std::uint64_t quotient, std::uint64_t slot) noexcept;
 
-    // The next quotient from this one on that has a run; quotients() if there is none.
+    // The first quotient from this one on that has a run; quotients() if there is none.
     [[nodiscard]] std::uint64_t next_occupied(std::uint64_t quotient) const noexcept;
 
     [[nodiscard]] const quotient_shape& shape() const noexcept { return shape_; }
@@ -91,11 +92,11 @@ class quotient_table {
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return memory_.allocated_bytes(); }
     [[nodiscard]] static std::uint64_t bytes_for(const quotient_shape& shape) noexcept;
 
-    // Do the metadata tell one story? An error says where they do not.
+    // Are the metadata consistent? An error says where they are not.
     [[nodiscard]] result<void> check() const noexcept;
 
   private:
-    // All in bits of one array of words.
+    // The places of all parts, in bits of one array of words.
     struct layout {
         std::uint64_t slots = 0;
         std::uint64_t occupied = 0, ends = 0, offsets = 0, entries = 0, more = 0, all = 0;
@@ -128,11 +129,10 @@ class quotient_table {
     }
     void add_to_offsets(std::uint64_t after, std::uint64_t last, int by) noexcept;
 
-    // The first slot behind all runs of quotients up to this one, and not before the block of 64 it
-    // lies in.
+    // The first slot behind all runs of quotients up to this one, and not before its block of 64.
     [[nodiscard]] std::uint64_t free_from(std::uint64_t quotient) const noexcept;
     [[nodiscard]] std::uint64_t first_gap(std::uint64_t quotient) const noexcept;
-    // The slots [first, last) move up (down) by one; what lay behind them is overwritten.
+    // Move the slots [first, last) up (down) by one; the slot that they move onto is overwritten.
     void shift_up(std::uint64_t first, std::uint64_t last) noexcept;
     void shift_down(std::uint64_t first, std::uint64_t last) noexcept;
 

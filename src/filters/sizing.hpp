@@ -1,4 +1,4 @@
-// capacity_for from bits_for: the one inverse that every structure shares.
+// capacity_for as the inverse of bits_for, shared by all structures.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace genista {
 
-// The largest capacity whose table fits into `bits`. bits_of(capacity) grows with capacity.
+// The largest capacity whose table fits into `bits`. REQUIRES: bits_of(capacity) grows with
+// capacity.
 template <class BitsOf>
 result<std::uint64_t> largest_capacity(std::uint64_t bits, BitsOf bits_of) noexcept {
     if (bits_of(1) > bits) {

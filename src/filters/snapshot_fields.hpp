@@ -1,4 +1,5 @@
-// The fields that open the parameter block of every filter, so that docs/format.md draws them once:
+// The fields that begin the parameter block of every filter, so that docs/format.md draws them
+// once:
 //
 //     capacity u64 | false-positive rate f64 | keys u64 | hash key 32 bytes
 #pragma once
@@ -21,7 +22,7 @@ inline void write_common(field_writer& fields, const filter_stats& stats, const 
     write_hash(fields, hash);
 }
 
-// Checks what can be checked without knowing the structure: the hash, its key, the ranges.
+// The checks that do not depend on the structure: the hash, its key, the ranges.
 [[nodiscard]] inline result<common_fields> read_common(field_reader& fields, const snapshot_info& info,
                                                        std::string_view filter, double min_rate) noexcept {
     common_fields read;

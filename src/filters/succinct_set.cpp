@@ -1,4 +1,4 @@
-// succinct_set: what there is behind its header.
+// succinct_set: the implementation behind its header.
 #include "genista/filters/succinct_set.hpp"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// What stands between a filter's inside, which may throw for want of memory, and its callers, who
-// are never thrown at.
+// Helpers at the boundary of a filter: inside, functions may throw std::bad_alloc; callers only
+// ever get errors.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace genista {
 
-// Where a filter's own chance begins: the caller's seed, or a random one.
+// The seed of a filter's random numbers: the caller's, or a random one.
 [[nodiscard]] inline result<std::uint64_t> seed_of_chance(const std::optional<std::uint64_t>& repeatable) noexcept {
     if (repeatable) return *repeatable;
     const auto random = hash_key::random();
@@ -22,7 +22,8 @@ namespace genista {
     return seed;
 }
 
-// The next salt of a filter's hash functions: a bijection of a counter, so that none comes twice.
+// The next salt of a filter's hash functions: a bijection of a counter, so that no salt comes
+// twice.
 [[nodiscard]] inline std::uint64_t next_salt(std::uint64_t& counter) noexcept {
     std::uint64_t word = counter += 0x9e3779b97f4a7c15u;
     word = (word ^ word >> 31) * 0xbf58476d1ce4e5b9u;

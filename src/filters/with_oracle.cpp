@@ -1,4 +1,4 @@
-// The envelope that ties a saved filter of classes to its oracle. See with_oracle.hpp;
+// The envelope that binds a saved filter of classes to its oracle. See with_oracle.hpp;
 // docs/format.md draws it.
 #include "genista/filters/with_oracle.hpp"
 
@@ -22,7 +22,7 @@ result<void> write_marked(sink& out, const hasher& hash, const oracle_marks& ora
     return write_snapshot(out, *info, fields.view(), sections);
 }
 
-// Whatever is inside has a loader of its own, which trusts nothing either.
+// The filter inside has a loader of its own, which trusts the bytes as little.
 result<marked_snapshot> read_marked(std::span<const std::byte> bytes) noexcept {
     const auto view = open_snapshot_as(snapshot_kind::with_oracle, with_oracle_version, 1, bytes);
     if (!view) return view.error();

@@ -16,7 +16,7 @@ using broom::side_memory;
 
 side_memory::handle take(side_memory& memory, std::uint64_t granules) {
     bool refused = false;
-    return memory.take(granules, broom::budget_class::notes, refused);
+    return memory.take(granules, broom::budget_class::extensions, refused);
 }
 
 // Every other block of three granules is free, and one of four is wanted. Instructions, without

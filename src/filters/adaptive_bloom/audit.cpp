@@ -1,4 +1,4 @@
-// Do the invariants hold, does R agree? And figures. See core.hpp.
+// Checks the invariants, compares with R, and computes figures. See core.hpp.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -19,7 +19,7 @@ result<void> core::audit(index_source& remote) const {
         if (const auto checked = each.check(); !checked) return checked;
     }
     if (const auto checked = in.last().check(); !checked) return checked;
-    // The records of this half. The other one may hold what an unlucky rebuild has left there.
+    // The records of this half. The other half may hold what a failed rebuild left there.
     std::set<std::pair<digest, std::string>> records;
     std::uint64_t strange = 0;
     bool starved = false;
@@ -53,10 +53,10 @@ result<void> core::audit(index_source& remote) const {
     const auto asked = remote.each_member({}, guarded(starved, look));
     if (starved) throw std::bad_alloc{};
     if (!asked) return asked;
-    if (denied != 0) return bad("members are denied", denied);
-    if (index_ == index_is::ours && unknown != 0) return bad("cells of members are not in the index", unknown);
+    if (denied != 0) return bad("stored keys are denied", denied);
+    if (index_ == index_is::ours && unknown != 0) return bad("cells of stored keys are not in the index", unknown);
     for (unsigned level = 0; level <= in.d(); ++level) {
-        if (in.keys[level] < members[level]) return bad("a level holds more members than it counted", members[level]);
+        if (in.keys[level] < members[level]) return bad("a level holds more keys than it counted", members[level]);
         if (in.keys[level] > in.most(level)) return bad("a level has taken more keys than it may", in.keys[level]);
     }
     return {};

@@ -1,4 +1,4 @@
-// Beginnings and insertion. See core.hpp.
+// The start of every change, and insertion. See core.hpp.
 #include "filters/adaptive_bloom/core.hpp"
 
 #include <algorithm>
@@ -30,17 +30,17 @@ result<void> core::begin(index_source& remote) {
     if (index_ == index_is::foreign)
         return error::make(error_code::unsupported,
                            "adaptive_bloom: the index in R is not this filter's yet; rebuild(R) makes it so");
-    if (index_ == index_is::unknown) {  // just made: R may hold the index of a former filter
+    if (index_ == index_is::unknown) {  // new filter: R may hold the index of a former one
         if (auto cleared = book_.clear(remote); !cleared) return cleared;
         index_ = index_is::ours;
     }
-    if (auto settled = book_.settle(remote); !settled) return settled;
-    // "Up to n queries" are over [broom17 Thm 19].
+    if (auto written = book_.write_pending(remote); !written) return written;
+    // The bound "up to n queries" is reached [broom17 Thm 19].
     if (queries_.load(std::memory_order_relaxed) < sizes_.capacity) return {};
     auto done = start_afresh(remote);
     if (!done && done.error().code() == error_code::mismatch) {
-        // R holds more than this filter was made for: what it has goes on as it is, and asks again
-        // after as many queries.
+        // R holds more keys than this filter was made for: its contents stay as they are, and it
+        // tries again after as many queries.
         queries_.store(0, std::memory_order_relaxed);
         return {};
     }
@@ -105,8 +105,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     state& in = *state_;
     const digest d = hash_(key);
     if (in.keys[0] >= sizes_.capacity) {
-        // Keys that came twice, or have left R, count. A rebuild finds out: not for every key that
-        // R has no room for.
+        // Keys inserted twice, and keys that have left R, count too. Only a rebuild corrects the
+        // count, but not for every key that finds no room.
         constexpr std::uint64_t share = 16;
         if (++inserts_since_afresh_ < sizes_.capacity / share) return insert_outcome::full;
         inserts_since_afresh_ = 0;

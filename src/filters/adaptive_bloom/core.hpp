@@ -9,7 +9,7 @@
 //     snapshot.cpp   save and load
 //
 // A change reads R first, then writes the index, then its own memory under the lock of the
-// look-ups.
+// look-ups. So a change that fails leaves the filter as it was.
 #pragma once
 
 #include <array>
@@ -36,7 +36,7 @@ class core {
     struct beginnings {
         design sizes{};
         hasher hash;
-        std::uint64_t seed = 0;  // of salts, and of the cells that die
+        std::uint64_t seed = 0;  // of salts and of the random choice of dead cells
     };
     [[nodiscard]] static result<std::unique_ptr<core>> make(const beginnings& from);
     [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes);
@@ -59,14 +59,14 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    // ---- the index: index.cpp
-    // ----------------------------------------------------------------------------------------- A
-    // record for each cell that a key uses in each level it is in, whichever function sends it
+    //  ---- the index: index.cpp
+    //
+    // One record for each cell that a key uses in each level it is in, whichever function sends it
     // there; in the last level one for its quotient.
     //
     //     position   half, 1 bit | level, 5 | cell, 58        seed   that of the key's digest
     //
-    // The halves take turns: a rebuild writes to the one that is not in use, so that the filter
+    // The halves take turns: a rebuild writes to the half that is not in use, so that the filter
     // still has its index if R fails.
     static constexpr unsigned cell_bits = 58;
     [[nodiscard]] static std::uint64_t position_of(unsigned half, unsigned level, std::uint64_t cell) noexcept {
@@ -75,7 +75,7 @@ class core {
     [[nodiscard]] static digest place_of(unsigned half, unsigned level, std::uint64_t cell, const digest& d) noexcept {
         return {position_of(half, level, cell), d.seed};
     }
-    // Calls visit(place) for each record of the key in this level, every cell once.
+    // Calls visit(place) for each record of the key in this level; each cell once.
     template <class Visit>
     void each_place(const state& in, unsigned level, const digest& d, Visit visit) const {
         if (level == in.d()) {
@@ -87,50 +87,48 @@ class core {
             if (std::find(cells.begin(), cell, *cell) == cell) visit(place_of(in.half, level, *cell, d));
         }
     }
-    // Does the key belong where the record stands?
+    // Does the key belong in the place of the record?
     [[nodiscard]] bool uses(const state& in, unsigned level, std::uint64_t cell, const digest& d) const noexcept;
-    // Who uses a cell, in one range read: an error if a record does not belong there, for it may
-    // stand for one that does.
+    // The keys that use a cell, in one range read. An error if a record does not belong there: it
+    // may stand in the place of one that does.
     [[nodiscard]] result<std::vector<index_member>> users_of(const state& in, unsigned level, std::uint64_t cell,
                                                              index_source& remote);
-    // Takes all records of a key that has left R out of the levels up to this one; then the
-    // filter's own part.
+    // Removes all records of a key that has left R from the levels up to this one; then makes the
+    // filter's own part of the change.
     [[nodiscard]] result<void> forget_records(const state& in, unsigned last, std::span<const index_member> keys,
                                               index_source& remote, const std::function<void()>& apply_locally);
     [[nodiscard]] static result<void> clear_half(unsigned half, index_source& remote);
 
-    // ---- going in: core.cpp
-    // -------------------------------------------------------------------------------------------
+    //  ---- insertion: core.cpp
     [[nodiscard]] result<void> begin(index_source& remote);
-    // A key goes into the levels first, …, last: on as long as it meets a dead cell.
+    // A key is inserted into the levels first, …, last: into the next level as long as it meets a
+    // dead cell.
     struct way_up {
         digest d{};
         unsigned first = 0, last = 0;
     };
     [[nodiscard]] way_up plan(const state& in, const digest& d, unsigned first) const noexcept;
-    // Its records in those levels. A record that stands for nobody misleads nobody: users_of asks
-    // who is in the level, and a key too many in the next one is no harm. So what is put stays,
-    // whatever fails behind it; to take it back would be wrong if the key was there before, which
-    // nobody knows.
+    // Writes the key's records in those levels. A record without a key does no harm: users_of
+    // checks that the key is in the level, and one key too many in the next level costs only space.
+    // So written records stay, whatever fails afterwards. Removing them would be wrong if the key
+    // was there before, which the filter cannot know.
     [[nodiscard]] result<void> put_records(const state& in, const way_up& way, key_view key,
                                            index_source& remote) const;
     [[nodiscard]] bool has_room(const state& in, std::span<const way_up> ways) const noexcept;
-    // False: the last level is full, and the key is in it no more than before.
+    // False: the last level is full, and the key was not inserted into it.
     [[nodiscard]] bool go(state& in, const way_up& way) const noexcept;
-    // Behind a rebuild on the key's behalf: has it found it in R?
+    // After a rebuild on the key's behalf: did the rebuild find the key in R?
     [[nodiscard]] result<insert_outcome> insert_afresh(const digest& d, key_view key, index_source& remote);
 
     // ---- adapting: fix.cpp
-    // --------------------------------------------------------------------------------------------
-    enum class repair : unsigned char { done, twin, no_room };
+    enum class repair : unsigned char { done, same_digest, no_room };
     [[nodiscard]] result<repair> fix(unsigned level, const digest& d, key_view key, index_source& remote);
     [[nodiscard]] result<repair> fix_last(const digest& d, key_view key, index_source& remote);
-    // Is one of those with this digest, other than the key itself, in R?
-    [[nodiscard]] result<bool> has_twin(std::span<const index_member> users, const digest& d, key_view key,
-                                        index_source& remote);
+    // Does R hold another key with this digest?
+    [[nodiscard]] result<bool> has_key_of_digest(std::span<const index_member> users, const digest& d, key_view key,
+                                                 index_source& remote);
 
     // ---- all at once: rebuild.cpp
-    // -------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<void> fill(state& fresh, index_source& remote);
 
@@ -138,14 +136,14 @@ class core {
     const hasher hash_;
     const hash_functions functions_;
 
-    mutable std::shared_mutex looking_;  // the state: shared by look-ups, alone for changes
+    mutable std::shared_mutex looking_;  // the state: shared by look-ups, exclusive for changes
     std::unique_ptr<state> state_;
-    mutable std::atomic<std::uint64_t> queries_{0};  // since the hash functions are new
+    mutable std::atomic<std::uint64_t> queries_{0};  // since the last new hash functions
 
-    mutable std::mutex changing_;  // one change at a time, and all that follows
+    mutable std::mutex changing_;  // serialises changes; guards all that follows
     index_book book_;
     enum class index_is : unsigned char { unknown, ours, foreign } index_ = index_is::unknown;
-    std::uint64_t chance_;                    // salts and choices drawn so far, from the seed
+    std::uint64_t chance_;                    // the state of the random numbers (salts and choices), from the seed
     std::uint64_t inserts_since_afresh_ = 0;  // or since the last attempt
     std::uint64_t adapts_ = 0, rebuilds_ = 0, remote_reads_ = 0;
 };

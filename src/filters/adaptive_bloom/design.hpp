@@ -1,25 +1,26 @@
-// design: how large the levels of an adaptive Bloom filter are, from n and ε alone [broom17 §5].
+// design: the sizes of the levels of an adaptive Bloom filter, from n and ε alone [broom17 §5].
 //
 //     ε_0 = ε, ε_i = ε_{i-1}²       k_i = ⌈log(1/ε_i)⌉ functions
-//     q_i = n ε_0 ⋯ ε_{i-1}         queries, of n, that ever pass all levels below i (asked twice
-//                                   they count once)
+//     q_i = n ε_0 ⋯ ε_{i-1}         queries, of n, that ever pass all levels below i (a repeated
+//                                   query counts once)
 //     dead cells of level i         at most q_i ε_i: each is one false positive there
 //     E[n_{i+1}]                    at most λ/(1 - e^-λ) q_i ε_i, where λ = k n_i/m_i is the number
-//                                   of members that use a cell
+//                                   of stored keys that use a cell
 //     most n_i                      E[n_i] (1 + 1/log n) + 4 sqrt(E[n_i]) + 8
 //     m_i                           k_i n_i/λ cells, where λ makes the rate ε_i: (1 - e^-λ)^k =
 //                                   ε_i; ln 2 for powers of two
 //     d                             the first with E[n_d] (1 + 1/log n) ≤ n/(3 log n): whole hashes
 //                                   from there on
 //
-// Fork: the text has E[n_{i+1}] = ε_i n_i, one member for each dead cell. All who use the cell
-// move, 1.386 of them on average given that there is one; so 1.386 q_i ε_i, which agrees with the
-// text from level 2 on (there q_i is n_i/1.386) and is more by that factor in level 1. The square
-// root is the Chernoff bound's: for small levels 1/log n alone is one standard deviation.
+// Fork: the paper has E[n_{i+1}] = ε_i n_i, one stored key for each dead cell. All keys that use
+// the cell move, 1.386 of them on average given that there is one; so we use 1.386 q_i ε_i, which
+// agrees with the paper from level 2 on (there q_i is n_i/1.386) and is more by that factor in
+// level 1. The square root is the Chernoff bound's: for small levels 1/log n alone is one standard
+// deviation.
 //
 // Dead cells are kept in a list [Thm 19, proof]: ranges of (1/ε_i) log(1/ε_i) cells, and the dead
 // ones within each, in a quotient table whose quotient is the range and whose entry is the offset.
-// All levels do it: plain bits would double level 1 as well, which at ε = 1/4 is as large as level
+// All levels use it: plain bits would double level 1 as well, which at ε = 1/4 is as large as level
 // 0.
 //
 // Logarithms are those of n, or of 16 for smaller n.
@@ -50,7 +51,7 @@ struct level_design {
     std::uint64_t first_cell = 0;
     double expected = 0;
     std::uint64_t most = 0;
-    std::uint64_t range = 1;  // cells whose dead ones lie in one run
+    std::uint64_t range = 1;  // the number of cells whose dead ones lie in one run
     quotient_shape dead{};
 
     friend bool operator==(const level_design&, const level_design&) = default;
@@ -59,10 +60,10 @@ struct level_design {
 struct design {
     std::uint64_t capacity = 0;
     double rate = 0;
-    unsigned count = 0;  // of levels with cells: the text's d
+    unsigned count = 0;  // levels with cells: the paper's d
     std::array<level_design, most_levels> with_cells{};
-    // Level d: the quotient is cut from one word of the hash, the entry from another, 64 bits of
-    // them at least.
+    // Level d: the quotient comes from one word of the hash, the entry from another, at least 64
+    // bits in all.
     quotient_shape last{};
     double last_expected = 0;
     std::uint64_t last_most = 0;

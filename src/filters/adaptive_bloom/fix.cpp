@@ -1,10 +1,10 @@
 // adapt: FIX-FALSE-POSITIVE [broom17 Fig. 1]. See core.hpp.
 //
-// Fork: the text looks for y with h_{i,j}(y) = h_{i,j}(x), through the very function j that sent x
-// to the cell. All functions of a level share one array, so that y may use the cell through another
-// function, would not be found, and would be denied from then on. The index knows cells, not
-// functions: all who use the cell move up. (A segment for each function would do as well; one array
-// is the Bloom filter as everybody knows it.)
+// Fork: the paper looks for y with h_{i,j}(y) = h_{i,j}(x), through the very function j that sent x
+// to the cell. All functions of a level share one array, so a y that uses the cell through another
+// function would not be found, and would be denied from then on. The index stores cells, not
+// functions: all keys that use the cell move up. (A segment for each function would do as well; one
+// array is the usual Bloom filter.)
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,8 @@
 
 namespace genista::adaptive_bloom {
 
-result<bool> core::has_twin(std::span<const index_member> users, const digest& d, key_view key, index_source& remote) {
+result<bool> core::has_key_of_digest(std::span<const index_member> users, const digest& d, key_view key,
+                                     index_source& remote) {
     for (const index_member& each : users) {
         if (each.d != d || each.key == key.text()) continue;
         ++remote_reads_;
@@ -22,23 +23,24 @@ result<bool> core::has_twin(std::span<const index_member> users, const digest& d
     return false;
 }
 
-// The false positive passed all levels below, and all its cells here are set and alive.
+// REQUIRES: the false positive passed all levels below, and all its cells here are set and alive.
 result<core::repair> core::fix(unsigned level, const digest& d, key_view key, index_source& remote) {
     state& in = *state_;
     const cell_list cells = in.cells_of(level, d, functions_);
     const std::uint64_t cell = cells.at[scale(next_salt(chance_), cells.count)];
     auto users = users_of(in, level, cell, remote);
     if (!users) return users.error();
-    const auto twin = has_twin(*users, d, key, remote);
-    if (!twin) return twin.error();
-    if (*twin) return repair::twin;
+    const auto another = has_key_of_digest(*users, d, key, remote);
+    if (!another) return another.error();
+    if (*another) return repair::same_digest;
 
     std::vector<way_up> ways;
     std::vector<index_member> moving, leaving;
     for (index_member& each : *users) {
-        if (each.d == d) {  // it has left R: it does not move, and nobody finds it through other cells later
+        if (each.d ==
+            d) {  // the key has left R: it does not move, and later look-ups do not reach it through other cells
             leaving.push_back(std::move(each));
-        } else if (!in.meets_dead(level, in.cells_of(level, each.d, functions_))) {  // else it has moved already
+        } else if (!in.meets_dead(level, in.cells_of(level, each.d, functions_))) {  // otherwise it has moved already
             ways.push_back(plan(in, each.d, level + 1));
             moving.push_back(std::move(each));
         }
@@ -50,7 +52,8 @@ result<core::repair> core::fix(unsigned level, const digest& d, key_view key, in
     bool all_went = false;
     const auto written = forget_records(in, level, leaving, remote, [&] {
         const std::unique_lock alone{looking_};
-        // In before out: should one find no room, the others are in both levels, and no cell dies.
+        // Insert before killing: if one of the keys finds no room, the others are in both levels,
+        // and no cell dies.
         all_went = std::ranges::all_of(ways, [&](const way_up& each) { return go(in, each); });
         all_went = all_went && in.kill(level, cell);
         in.forgotten += leaving.size();
@@ -59,17 +62,17 @@ result<core::repair> core::fix(unsigned level, const digest& d, key_view key, in
     return all_went ? repair::done : repair::no_room;
 }
 
-// A whole hash that is somebody else's: new hash functions. But one's own, of a key that has left
-// R, can be taken away.
+// If the whole hash belongs to another key, new hash functions are needed. The hash of the key
+// itself, which has left R, can be removed.
 result<core::repair> core::fix_last(const digest& d, key_view key, index_source& remote) {
     state& in = *state_;
     const last_hash h = in.last_of(d, functions_);
     auto users = users_of(in, in.d(), h.quotient, remote);
     if (!users) return users.error();
     std::erase_if(*users, [&](const index_member& each) { return in.last_of(each.d, functions_) != h; });
-    const auto twin = has_twin(*users, d, key, remote);
-    if (!twin) return twin.error();
-    if (*twin) return repair::twin;
+    const auto another = has_key_of_digest(*users, d, key, remote);
+    if (!another) return another.error();
+    if (*another) return repair::same_digest;
     const bool only_its_own =
         !users->empty() && std::ranges::all_of(*users, [&](const index_member& each) { return each.d == d; });
     if (!only_its_own) return repair::no_room;
@@ -92,13 +95,13 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     const auto member = remote.is_member(d, key);
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
-    // Level by level, mostly one. New hash functions on the way, and it may begin at the bottom
-    // again: then with chance ε.
+    // Level by level, usually one. New hash functions may be drawn on the way, after which it may
+    // start again from the bottom, with probability ε.
     constexpr int most_steps = 256;
     for (int step = 0; step < most_steps && path.maybe; ++step) {
         const auto done = path.level < state_->d() ? fix(path.level, d, key, remote) : fix_last(d, key, remote);
         if (!done) return done.error();
-        if (*done == repair::twin) return adapt_outcome::true_positive;
+        if (*done == repair::same_digest) return adapt_outcome::true_positive;
         if (*done == repair::no_room) {
             if (const auto fresh = start_afresh(remote); !fresh) return fresh.error();
         }

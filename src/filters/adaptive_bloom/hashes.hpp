@@ -20,7 +20,7 @@ class hash_functions {
   public:
     explicit hash_functions(const hasher& hash) noexcept : cipher_{broom::labelled_key(hash.key(), "adaptive bloom")} {}
 
-    // Two words that have nothing to do with those of another salt.
+    // Two words, independent of those of any other salt.
     [[nodiscard]] std::array<std::uint64_t, 2> operator()(const digest& d, std::uint64_t salt) const noexcept {
         const digest made = cipher_.encrypt(d.seed, d.position ^ salt);
         return {made.position, made.seed};
@@ -30,14 +30,14 @@ class hash_functions {
     hasher cipher_;
 };
 
-// The salts of all levels, drawn one after the other from where the generation begins.
+// The salts of all levels, consecutive from the beginning of the generation.
 struct generation {
     static constexpr unsigned most_salts = (most_functions + 1) / 2;
     std::uint64_t begins = 0;
     std::array<std::array<std::uint64_t, most_salts>, most_levels> of_level{};
     std::uint64_t of_last = 0;
 
-    // `counter` goes on behind the last of them.
+    // Leaves `counter` behind the last of them.
     [[nodiscard]] static generation from(std::uint64_t& counter) noexcept {
         generation made;
         made.begins = counter;

@@ -33,11 +33,11 @@ result<std::vector<index_member>> core::users_of(const state& in, unsigned level
     if (!fits)
         return error::make(error_code::corrupt,
                            "adaptive_bloom: the index gave a record that does not belong where it stands");
-    // Left behind by steps that came to nothing: a record of a level that its key is not in.
+    // A failed operation may have left the record of a level that its key is not in: skip it.
     std::erase_if(found, [&](const index_member& each) { return !in.reaches(level, each.d, functions_); });
     if (found.empty() && in.forgotten == 0)
         return error::make(error_code::corrupt,
-                           "adaptive_bloom: level %u, cell %llu is in use, and the index names nobody", level,
+                           "adaptive_bloom: level %u, cell %llu is in use, and the index names no key", level,
                            static_cast<unsigned long long>(cell));
     return found;
 }

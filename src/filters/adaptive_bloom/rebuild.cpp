@@ -1,7 +1,7 @@
-// All keys of R at once, under new hash functions: after n queries, after loading, and where a
-// level is full.
+// All keys of R at once, under new hash functions: after n queries, after loading, and when a level
+// is full.
 //
-// Fork: the text moves a few keys with every false positive, from old functions to new ones
+// Fork: the paper moves a few keys with every false positive, from old functions to new ones
 // [broom17 §3.1]; we move all at once, the amortised way of the same section. The old state answers
 // meanwhile, and its half of the index stays until the new one is complete: if R fails on the way,
 // everything is as before.
@@ -18,7 +18,7 @@ result<void> core::fill(state& fresh, index_source& remote) {
             return error::make(error_code::mismatch,
                                "adaptive_bloom: the remote map holds more keys than the %llu this filter was made for",
                                static_cast<unsigned long long>(sizes_.capacity));
-        const way_up way{each.d, 0, 0};  // nothing is dead: it stays at the bottom, where there is room
+        const way_up way{each.d, 0, 0};  // no cell is dead: the key stays in level 0, where there is room
         if (const auto put = put_records(fresh, way, key_view{each.key}, remote); !put) return put.error();
         (void)go(fresh, way);
         return true;
@@ -36,7 +36,7 @@ result<void> core::start_afresh(index_source& remote) {
     if (index_ != index_is::ours) {
         if (auto cleared = book_.clear(remote); !cleared) return cleared;
     } else {
-        if (auto settled = book_.settle(remote); !settled) return settled;
+        if (auto written = book_.write_pending(remote); !written) return written;
         if (auto cleared = clear_half(fresh.half, remote); !cleared) return cleared;
     }
     if (auto filled = fill(fresh, remote); !filled) return filled;
@@ -47,8 +47,7 @@ result<void> core::start_afresh(index_source& remote) {
     queries_.store(0, std::memory_order_relaxed);
     index_ = index_is::ours;
     ++rebuilds_;
-    // What is left of the old half if this fails says nothing to anybody, and goes when its turn
-    // comes.
+    // If this fails, the rest of the old half is never read, and the next rebuild removes it.
     try {
         (void)clear_half(1 - state_->half, remote);
     } catch (const std::bad_alloc&) {

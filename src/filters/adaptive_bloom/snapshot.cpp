@@ -1,5 +1,5 @@
 // Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded
-// filter lays its keys anew before it changes (adaptive_bloom.hpp).
+// filter rebuilds from R before its first change (adaptive_bloom.hpp).
 #include <array>
 #include <cstring>
 #include <span>
@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint16_t version = 1;
 constexpr std::size_t section_count = 2 + most_levels;
 
-// Lists of dead cells: those of levels that there are not are empty.
+// Lists of dead cells; levels that do not exist must have empty ones.
 result<std::vector<quotient_table>> tables_in(std::span<const std::span<const std::byte>> sections,
                                               const design& sizes) {
     std::vector<quotient_table> tables;
@@ -75,7 +75,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
                                                           : 0;
         if (keys[level] > most) return bad("a level with more keys than it may have", keys[level]);
     }
-    // Sections before the memory they fill: hostile lengths allocate nothing.
+    // Checks the section's size before the memory is allocated: hostile lengths allocate nothing.
     if (view->sections[0].size() != sizes.all_cells() / 8)
         return bad("another number of bytes of cells", view->sections[0].size());
     auto dead = tables_in(std::span{view->sections}.subspan(2), sizes);

@@ -1,4 +1,4 @@
-// See state.hpp.
+// The local half of the adaptive Bloom filter: cells, dead cells and the look-up. See state.hpp.
 #include "filters/adaptive_bloom/state.hpp"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ last_hash state::last_of(const digest& d, const hash_functions& hash) const noex
     return {scale(words[0], sizes_.last.quotients), words[1] & bits::low_mask(sizes_.last.bits)};
 }
 
-// Most look-ups end at one of the first cells: so two functions at a time, and dead cells only
-// where all are set.
+// Most look-ups end at one of the first cells: so the loop takes two functions at a time, and
+// checks dead cells only if all cells are set.
 adaptive_bloom_path state::look(const digest& d, const hash_functions& hash) const noexcept {
     adaptive_bloom_path path;
     for (; path.level < sizes_.count; ++path.level) {

@@ -5,7 +5,7 @@
 //     dead      for each level: range → offsets of its dead cells (design.hpp)
 //     last      quotient → entries: whole hashes
 //
-// It knows nothing of R. Changes are made by core, under its locks.
+// It does not depend on R. core changes it, under its locks.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@
 
 namespace genista::adaptive_bloom {
 
-// Where the functions of one level send a key; the same cell may come twice.
+// The cells of a key under the functions of one level; a cell may come twice.
 struct cell_list {
     std::array<std::uint64_t, most_functions + 1> at{};
     unsigned count = 0;
@@ -60,14 +60,14 @@ class state {
     }
     [[nodiscard]] bool is_dead(unsigned level, std::uint64_t cell) const noexcept;
     [[nodiscard]] bool meets_dead(unsigned level, const cell_list& cells) const noexcept;
-    // By I3, is a member with this digest in level `level`? d() for the last one.
+    // By I3, is a stored key with this digest in level `level`? d() means the last one.
     [[nodiscard]] bool reaches(unsigned level, const digest& d, const hash_functions& hash) const noexcept;
     [[nodiscard]] bool has_room_for_dead(unsigned level, std::uint64_t cell) const noexcept;
-    // False: no room. Killing a dead cell again changes nothing.
+    // False: no room. To kill a dead cell again changes nothing.
     [[nodiscard]] bool kill(unsigned level, std::uint64_t cell) noexcept;
 
     [[nodiscard]] std::optional<std::uint64_t> slot_of(const last_hash& h) const noexcept;
-    // False: no room. A hash is there once.
+    // False: no room. Equal hashes are stored once.
     [[nodiscard]] bool insert_last(const last_hash& h) noexcept;
     void erase_last(const last_hash& h) noexcept;
 
@@ -83,9 +83,9 @@ class state {
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
     [[nodiscard]] std::uint64_t adaptive_bytes() const noexcept;
 
-    std::array<std::uint64_t, most_levels + 1> keys{};  // the text's n_i
+    std::array<std::uint64_t, most_levels + 1> keys{};  // the paper's n_i
     std::uint64_t forgotten =
-        0;              // keys that left R and were repaired: their cells are set, and the index does not know them
+        0;              // repaired after their keys left R: their cells stay set, without a record in the index
     unsigned half = 0;  // of the index (core.hpp)
 
   private:

@@ -1,14 +1,14 @@
-// Broom look-ups in batches, in rounds of 64 keys, none of which has a branch that could be guessed
-// wrong:
+// Broom look-ups in batches: rounds of 64 keys, in passes without a branch that the processor could
+// mispredict. A batch answers what single look-ups answer, and overlaps their cache misses.
 //
-//     aim      hash, and ask for the lines of keys to come
-//     glance   at each line: does a remainder agree, are keys of the class outside?        all keys
-//     match    the groups of those that agree                                              one negative in nine
-//     notes    of slots that match; blocks of those who may be outside are asked for       the positives, ε of the negatives
-//     backyard the tags in those blocks                                                    one in ten or twenty
+//     aim       hash, and prefetch the lines of the keys ahead
+//     glance    does a remainder agree, are keys of the class outside?       all keys
+//     match     the quotient groups of the remainders that agree             one negative in nine
+//     slots     extensions of matching slots; prefetch side blocks           positives, ε negatives
+//     backyard  the tags in those blocks                                     one in ten or twenty
 //
-// Whoever meets something rare (a bin that changes, a long salt, a slot with notes) is sent to the
-// plain twin.
+// The rare cases (a bin that changes, a long salt, a slot with an extension) go to the scalar
+// version.
 #if !defined(GENISTA_BROOM_PLAIN)
 
 namespace genista::GENISTA_ISA {
@@ -17,19 +17,19 @@ template <class Policy>
 struct broom_batches {
     using state = typename Policy::state;
 
-    // Keys in flight: hashed, their lines asked for. A ring; chunks of hash_width are never split
-    // by its end.
+    // Keys in flight: hashed, their lines prefetched. A ring; its end never splits a chunk of
+    // hash_width keys.
     static constexpr std::size_t ahead = 64;
     static constexpr std::size_t places = 128;
     struct ring {
         alignas(64) digest digests[places];
         alignas(64) std::uint64_t offsets[places];  // of the lines, in bytes
-        // After the glance, of a round's 64 keys:
-        alignas(64) std::uint64_t words[64];   // of the fingerprints, the first
-        alignas(64) std::uint32_t alike[64];   // remainders that agree
-        alignas(64) std::uint32_t before[64];  // versions
+        // Filled by glance() for the 64 keys of a round:
+        alignas(64) std::uint64_t words[64];   // first words of the fingerprints
+        alignas(64) std::uint32_t alike[64];   // bit masks: remainders that agree
+        alignas(64) std::uint32_t before[64];  // versions of the bins before the read
     };
-    // Bits of keys.
+    // Sets of keys of a round, one bit a key.
     struct glimpse {
         std::uint64_t outside = 0;
         std::uint64_t rare = 0;
@@ -60,8 +60,8 @@ struct broom_batches {
         const __m512i d0 = _mm512_loadu_si512(digests);
         const __m512i d1 = _mm512_loadu_si512(digests + 4);
         const __m512i salts = _mm512_i32gather_epi64(codes, s.salt_words, 8);
-        // Blocks are (seed, position ^ salt): the halves of a digest change places, and the salt
-        // meets the upper one.
+        // Blocks are (seed, position ^ salt): swap the halves of a digest and xor the salt into the
+        // upper half.
         const __m512i low = _mm512_set_epi64(3, 3, 2, 2, 1, 1, 0, 0);
         const __m512i high = _mm512_set_epi64(7, 7, 6, 6, 5, 5, 4, 4);
         const __m512i swapped0 = _mm512_shuffle_epi32(d0, _MM_PERM_BADC);
@@ -86,8 +86,7 @@ struct broom_batches {
         const __m256i before = _mm512_i64gather_epi32(stripes, s.versions, 4);
         _mm256_store_si256(reinterpret_cast<__m256i*>(r.before + at), before);
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        // Bytes 12..15 of a line: the salt's code is the third, the overflow classes are the
-        // fourth.
+        // Bytes 12..15 of a line: byte 14 is the salt's code, byte 15 the overflow classes.
         const __m256i tops = _mm512_i64gather_epi32(offsets, s.lines + 12, 1);
         const __m256i codes = _mm256_and_si256(_mm256_srli_epi32(tops, 16), _mm256_set1_epi32(255));
         __m512i words;
@@ -139,8 +138,8 @@ struct broom_batches {
 
 #endif
 
-    // Keys of the round with a remainder that agrees. Not at once in glance(): what was just stored
-    // in eight pieces cannot be loaded as one vector without a stall.
+    // Keys of the round with a remainder that agrees. A separate pass after glance(): loading as
+    // one vector what was just stored in eight pieces would stall.
     [[gnu::always_inline]] static std::uint64_t those_alike(const ring& r) noexcept {
         std::uint64_t some = 0;
 #if GENISTA_ISA_LEVEL == 2
@@ -155,8 +154,8 @@ struct broom_batches {
     }
 
     // Answers for the up to 64 keys from `first` on.
-    [[gnu::noinline]] static std::uint64_t settle(const state& s, ring& r, std::size_t first, std::uint64_t keys,
-                                                  glimpse seen) noexcept {
+    [[gnu::noinline]] static std::uint64_t confirm_round(const state& s, ring& r, std::size_t first, std::uint64_t keys,
+                                                         glimpse seen) noexcept {
         std::uint64_t matched = 0;
         std::uint64_t rare = seen.rare & keys;
         for (std::uint64_t left = those_alike(r) & keys; left != 0; left &= left - 1) {
@@ -169,25 +168,25 @@ struct broom_batches {
             r.alike[i] = hits;
         }
         std::uint64_t yes = 0;
-        std::uint64_t noted = 0;
+        std::uint64_t with_data = 0;
         for (std::uint64_t left = matched & ~rare; left != 0; left &= left - 1) {
             const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
             const std::uint64_t bin = r.offsets[(first + i) % places] / 64;
             const std::uint32_t handle = Policy::handle_of(s, bin);
-            // With tails a match of group and remainder is no match yet.
+            // With tails, a match of quotient group and remainder is not yet a match of the base.
             const bool stands = Policy::stands(r.before[i], Policy::version_of(s, bin)) && !Policy::has_tails;
-            const bool has_notes = (handle & broom::side_has_notes) != 0;
-            if (has_notes) __builtin_prefetch(Policy::block_of_handle(s, handle));
-            yes |= std::uint64_t{stands && !has_notes} << i;
-            noted |= std::uint64_t{stands && has_notes} << i;
+            const bool has_extensions = (handle & broom::side_has_slot_data) != 0;
+            if (has_extensions) __builtin_prefetch(Policy::block_of_handle(s, handle));
+            yes |= std::uint64_t{stands && !has_extensions} << i;
+            with_data |= std::uint64_t{stands && has_extensions} << i;
             rare |= std::uint64_t{!stands} << i;
         }
-        for (std::uint64_t left = noted; left != 0; left &= left - 1) {
+        for (std::uint64_t left = with_data; left != 0; left &= left - 1) {
             const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
             const std::uint64_t bin = r.offsets[(first + i) % places] / 64;
             // Without tails one slot matches, if any.
             const unsigned slot = _tzcnt_u32(r.alike[i]) + static_cast<unsigned>(r.words[i] >> 1 & 16);
-            const bool alive = Policy::as_noted(s, bin, slot, Policy::handle_of(s, bin)) == Policy::verdict::yes &&
+            const bool alive = Policy::slot_verdict(s, bin, slot, Policy::handle_of(s, bin)) == Policy::verdict::yes &&
                                Policy::stands(r.before[i], Policy::version_of(s, bin));
             yes |= std::uint64_t{alive} << i;
             rare |= std::uint64_t{!alive} << i;
@@ -202,7 +201,7 @@ struct broom_batches {
         for (std::uint64_t left = outside | rare; left != 0; left &= left - 1) {
             const auto i = static_cast<std::size_t>(_tzcnt_u64(left));
             const std::size_t at = (first + i) % places;
-            yes |= std::uint64_t{Policy::settle(s, Policy::pack(r.digests[at]), r.offsets[at] / 64)} << i;
+            yes |= std::uint64_t{Policy::confirm(s, Policy::pack(r.digests[at]), r.offsets[at] / 64)} << i;
         }
         return yes;
     }
@@ -224,7 +223,7 @@ struct broom_batches {
                 }
             }
             out_bits[first / 64] =
-                settle(s, r, first, _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(end - first)), seen);
+                confirm_round(s, r, first, _bzhi_u64(~std::uint64_t{0}, static_cast<unsigned>(end - first)), seen);
         }
     }
 };

@@ -1,15 +1,15 @@
-// budget: what a filter's memory comes to, and the limit that it was given
-// (broom_options::memory_limit).
+// budget: the bytes that a filter takes, and its limit (broom_options::memory_limit). An allocation
+// either fits the limit of its class or fails before anything has changed.
 //
-// Tables come and go with growths, which pay in advance for the most they will take; side memory
-// pays page by page. Who asks decides how far one may go:
+// Growth makes and drops tables, and pays in advance for the most that it will take; side memory
+// pays page by page. The class of an allocation decides how far it may go:
 //
-//     inserts   up to the limit less a 64th and two pages, so that whoever learns or erases at the
-//               limit has room left
-//     notes     up to the limit: what an adapt or an erase would like to write down. Without room
-//               for it the bin is renewed, which takes notes and dead slots away
-//     upkeep    always. A growth that has begun is finished, and a renewal has to happen [law L4];
-//               it needs room for keys that the filter has anyway
+//     inserts     up to the limit less a 64th and two pages, so that an adapt or an erase at the
+//                 limit still has room
+//     extensions  up to the limit: what an adapt or an erase would like to write. Without room the
+//                 bin is renewed, which removes its extensions and tombstones
+//     upkeep      always. A growth that has begun must finish, and a renewal has to happen
+//                 [law L4]; it needs room only for keys that the filter holds anyway
 #pragma once
 
 #include <algorithm>
@@ -23,9 +23,9 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-enum class budget_class : std::uint8_t { inserts, notes, upkeep };
+enum class budget_class : std::uint8_t { inserts, extensions, upkeep };
 
-// Thrown where std::bad_alloc would be: there is memory, and the limit forbids to take it.
+// Thrown in place of std::bad_alloc: memory is available, but the limit forbids taking it.
 class limit_reached : public std::bad_alloc {};
 
 class budget {
@@ -34,7 +34,7 @@ class budget {
 
     [[nodiscard]] std::uint64_t limit() const noexcept { return limit_.load(std::memory_order_relaxed); }
     void set_limit(std::uint64_t bytes) noexcept { limit_.store(bytes, std::memory_order_relaxed); }
-    // Growths under way count with all that they may take.
+    // A growth under way counts with all that it may take.
     [[nodiscard]] std::uint64_t spent() const noexcept { return spent_.load(std::memory_order_relaxed); }
 
     [[nodiscard]] static constexpr std::uint64_t reserve_of(std::uint64_t limit) noexcept {
@@ -44,7 +44,7 @@ class budget {
     [[nodiscard]] bool allows(std::uint64_t bytes, budget_class of) const noexcept {
         return allows(spent(), bytes, of);
     }
-    // False: not allowed, and nothing taken.
+    // False: the limit forbids it, and nothing was taken.
     [[nodiscard]] bool take(std::uint64_t bytes, budget_class of) noexcept {
         std::uint64_t before = spent();
         do {

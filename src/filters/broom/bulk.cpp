@@ -1,4 +1,4 @@
-// Sorted digests that stand in for R. See bulk.hpp.
+// Building from sorted digests. See bulk.hpp.
 #include "filters/broom/bulk.hpp"
 
 #include <algorithm>

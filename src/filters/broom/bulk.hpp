@@ -1,5 +1,5 @@
-// Digests in the order of positions (hash/digests_in_order.hpp) in the place of R: what a filter is
-// built from, if its keys are at hand.
+// bulk: builds a filter from digests in the order of positions (hash/digests_in_order.hpp) when the
+// keys are at hand, without reading R.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// Sorted digests as if they came from R.
+// Serves sorted digests through the interface of R.
 class digest_source final : public range_source {
   public:
     explicit digest_source(std::span<const digest> sorted) noexcept : sorted_{sorted} {}

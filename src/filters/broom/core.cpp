@@ -1,5 +1,6 @@
-// The three operations. docs/filters/broom.md argues why each step is safe; the comments here say
-// which rule it serves.
+// The three operations insert, erase and adapt: no false negative, and every epoch keeps the law.
+// docs/filters/broom.md argues why each step is safe; a comment here names the rule that a step
+// serves.
 #include "filters/broom/core.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-constexpr int most_attempts = 1000;  // a bin that changed under every one of them is a bug or a livelock: say so
+constexpr int most_attempts = 1000;  // more changes of a bin during one operation mean a bug or a livelock: report it
 constexpr std::size_t crowded_backyard = 44;
 
 error no_memory() noexcept {
@@ -57,15 +58,15 @@ bool core::stands(const reading& taken, const digest& d, const table::lock& held
 void core::commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, budget_class from) {
     in.commit(held, image, from);
     count(held, std::uint64_t{image.keys()} - keys_before);
-    if (image.sides.backyard_of(image.bin_in_group()).size() < crowded_backyard) return;
-    // A bin that a growth under way is about to part asks for no other one.
+    if (image.sides.backyard_of(image.bin_in_cluster()).size() < crowded_backyard) return;
+    // A bin that the growth under way is about to split does not ask for another growth.
     const layout& l = *layout_.load(std::memory_order_acquire);
     if (l.next == nullptr || l.next == &in) crowded_.store(true, std::memory_order_relaxed);
 }
 
 bool core::commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before) {
     try {
-        commit(in, held, image, keys_before, budget_class::notes);
+        commit(in, held, image, keys_before, budget_class::extensions);
         return true;
     } catch (const limit_reached&) {
         in.read(image.bin, image);
@@ -77,22 +78,22 @@ bool core::renew(table& in, table::lock& held, bin_image& image, std::span<const
     const unsigned before = image.keys();
     epoch now{in, image};
     const std::size_t absent = how.avoid == nullptr ? 0 : 1;
-    bool laid = now.renew(members, {how.avoid, absent});
-    if (!laid && how.may_leave_keys && !faults.renewal_keeps_refused) {
-        // R holds keys that the filter has refused, or that nobody has inserted yet: it answers no
-        // for them now, and may go on. None of them must come to match, or the next renewal could
-        // not tell them from stored keys.
-        constexpr std::size_t most_left = 1024;  // one draw in eighty suits so many; more would take too long
+    bool built = now.renew(members, {how.avoid, absent});
+    if (!built && how.may_leave_keys && !faults.renewal_keeps_refused) {
+        // R holds keys that the filter has refused, or whose inserts have not come yet: the filter
+        // answers no for them now, and may go on doing so. But none of them may come to match, or
+        // the next renewal could not distinguish them from stored keys.
+        constexpr std::size_t most_left = 1024;  // one draw in eighty suits this many; more would take too long
         std::vector<digest> known, left{how.avoid, how.avoid + absent};
         for (const digest& member : members) {
             const bool stays = now.matches(member) || (how.with != nullptr && member == *how.with);
             if (stays || left.size() < most_left) (stays ? known : left).push_back(member);
         }
-        // Which of two that fit one slot is stored, nobody can tell: both are laid, a few keys more
-        // than the bin takes by inserts.
-        laid = now.renew(known, left, how.with == nullptr ? entries_beyond : 0);
+        // If two keys fit one slot, the filter cannot decide which of them is stored: both get a
+        // place, a few keys more than the bin takes by inserts.
+        built = now.renew(known, left, how.with == nullptr ? entries_beyond : 0);
     }
-    if (!laid) return false;
+    if (!built) return false;
     try {
         commit(in, held, image, before, how.from);
     } catch (const std::bad_alloc&) {
@@ -124,7 +125,7 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
             done = join(d, taken);
             if (done == step::done) return insert_outcome::inserted;
             if (done == step::no_room) {
-                // Only where a rule is switched off.
+                // Reached only with a rule switched off (faults).
             } else if (const auto got = read(d, source, taken); got) {
                 done = insert_with(d, taken, may_make_room && can_make_room(), outcome);
             } else {
@@ -142,8 +143,8 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
         }
         if (done == step::again) continue;
         if (!may_make_room) return insert_outcome::full;
-        // A growth under way has been paid for, and makes room. If there can be none, the next
-        // round refuses the key.
+        // A growth under way is paid for and makes room. If no growth can begin, the next round
+        // refuses the key.
         if (at_limit && layout_.load(std::memory_order_acquire)->next == nullptr) {
             may_make_room = false;
             continue;
@@ -155,8 +156,8 @@ result<insert_outcome> core::insert_into_bin(const digest& d, range_source& sour
     return kept_changing();
 }
 
-// Without a look into R. `again`: R has to be read, because the base or the tag is taken or the
-// backyard is full.
+// Inserts without reading R. `again`: R has to be read, because the base or the tag is taken, or
+// the backyard is full.
 core::step core::join(const digest& d, reading& taken) {
     while (true) {
         table& in = table_of(d);
@@ -183,8 +184,8 @@ core::step core::join(const digest& d, reading& taken) {
     }
 }
 
-// Presence is decided from slots and their owners, never from "R holds x", which is true by now
-// anyway.
+// Presence follows from slots and their owners, never from "R holds x": R holds x by now in any
+// case.
 core::step core::insert_with(const digest& d, const reading& taken, bool may_make_room, insert_outcome& outcome) {
     table& in = *taken.where;
     table::lock held{in, taken.bin};
@@ -196,26 +197,26 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     const auto slot = now.slot_with_base(x.print);
     const auto matching = now.matching_slot(x);
     bool own_slot = matching && now.owners(*matching, taken.r.members, d, nullptr) == 0;
-    if (faults.insert_takes_dead_slot && slot && now.is_dead(*slot)) own_slot = true;
+    if (faults.insert_takes_dead_slot && slot && now.is_tombstone(*slot)) own_slot = true;
     if (faults.insert_trusts_remote && taken.r.holds_key) own_slot = true;
-    // An entry that look-ups of x do not reach (its class is not marked) is somebody else's, even
-    // if nobody claims it.
+    // An entry that look-ups of x do not reach (the class of x is not marked) belongs to another
+    // key, even if it has no owner in R.
     const bool own_entry = !slot && now.reaches_backyard(x.print) && now.backyard_has(x.print) &&
                            now.entry_owners(x.print, taken.r.members, d) == 0;
     if (own_slot || own_entry) {
-        // It came in twice, the second time while R could not be read: now the entry can go [law
-        // L2].
+        // x was inserted twice, the second time while R could not be read: the spare entry can go
+        // now [law L2].
         if (own_slot && now.entry_is_spare(x.print, taken.r.members)) (void)renew(in, held, image, taken.r.members, {});
-        if (!faults.insert_keeps_quiet) held.touch();  // a racing erase that read R before us must look again,
+        if (!faults.insert_keeps_quiet) held.touch();  // an erase that read R before this insert must read it again,
         writers_.claims[taken.bin % broom_claim_counters].fetch_add(
             1,
-            std::memory_order_release);  // and a vouched one too
+            std::memory_order_release);  // also one that assumes its key present
         outcome = insert_outcome::already_present;
         return step::done;
     }
     const unsigned before = image.keys();
     outcome = insert_outcome::inserted;
-    if (faults.insert_extends && slot && !now.is_dead(*slot)) {
+    if (faults.insert_extends && slot && !now.is_tombstone(*slot)) {
         digest owner;
         if (now.owners(*slot, taken.r.members, d, &owner) == 1 && now.join_by_extending(*slot, now.of(owner), x)) {
             commit(in, held, image, before, budget_class::inserts);
@@ -235,28 +236,28 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     const bool matches = now.matches(d);
     std::vector<digest> members = taken.r.members;
     members.push_back(d);
-    bool laid = false;
+    bool built = false;
     try {
-        // Dead slots and a lopsided draw take room that a renewal gives back.
+        // Tombstones and a lopsided draw take room that a renewal gives back.
         const bool tries = collides || !faults.full_with_dead_slots;
-        laid = tries && renew(in, held, image, members, {.with = &d, .from = budget_class::inserts});
-        if (!laid && may_make_room) return step::no_room;
+        built = tries && renew(in, held, image, members, {.with = &d, .from = budget_class::inserts});
+        if (!built && may_make_room) return step::no_room;
     } catch (const limit_reached&) {
         if (may_make_room) throw;
         in.read(taken.bin, image);
-        // Keys that do not collide are refused without a read: a refusal here would tell that this
-        // one does [law L3].
-        if (collides && !faults.refusal_leaves_bin) laid = renew(in, held, image, members, {.with = &d});
+        // Keys that do not collide are refused without a read. A refusal here would reveal that
+        // this key collides [law L3], so the bin is renewed first.
+        if (collides && !faults.refusal_leaves_bin) built = renew(in, held, image, members, {.with = &d});
     }
-    if (laid) {
+    if (built) {
         if (faults.insert_guesses_by_count && image.keys() == before) outcome = insert_outcome::already_present;
         return step::done;
     }
     outcome = insert_outcome::full;
-    // A key that matches nothing is certainly not stored, and can be kept from ever matching. One
-    // that matches may be stored after all, if R holds another key that fits its slot and has not
-    // come in yet: then laying the bin without it would deny it. In a full bin every insert reads
-    // R, so that neither the read nor the refusal tells that it matches.
+    // A key that matches nothing is certainly not stored, and a renewal can keep it from ever
+    // matching. A key that matches may be stored: R may hold another key that fits its slot and is
+    // not inserted yet. To rebuild the bin without this key would then deny a stored key. In a full
+    // bin every insert reads R, so neither the read nor the refusal reveals that the key matches.
     if (collides && (!matches || faults.refusal_throws_out)) {
         std::erase(members, d);
         (void)renew(in, held, image, members, {.avoid = &d});
@@ -264,10 +265,10 @@ core::step core::insert_with(const digest& d, const reading& taken, bool may_mak
     return step::done;
 }
 
-// R cannot be read, and x needs it: its base or its tag is taken. It becomes an entry, whoever owns
-// the slot with its base, or shares the entry with its tag; else the error would tell that it
-// collides. Whatever takes an entry away reads R and renews the bin, so x stays. In a bin with a
-// full backyard every insert reads R, so that an error says nothing about the key there.
+// R cannot be read, and x needs it because its base or its tag is taken. x becomes a backyard
+// entry, whichever key owns the slot with its base, or shares the entry that has its tag; an error
+// would reveal that x collides. Every removal of an entry reads R and renews the bin, so x stays. In a
+// bin with a full backyard every insert reads R, so an error says nothing about the key there.
 core::step core::insert_unread(const digest& d) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
@@ -280,7 +281,7 @@ core::step core::insert_unread(const digest& d) {
     const unsigned before = image.keys();
     if (now.backyard_is_full() || !now.join_outside(f)) return step::no_room;
     try {
-        commit(in, held, image, before, budget_class::notes);
+        commit(in, held, image, before, budget_class::extensions);
     } catch (const limit_reached&) {
         return step::no_room;
     }
@@ -291,15 +292,15 @@ result<erase_outcome> core::erase(const digest& d, range_source& source) noexcep
     back_off();
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
-    if (!taken.r.holds_key) return erase_outcome::absent;  // an absent key never hurts a member
+    if (!taken.r.holds_key) return erase_outcome::absent;  // erasing an absent key never affects a stored key
     if (const auto gone = source.erase(); !gone) return gone.error();
     return drop(d, taken, source);
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-// An absent key is safe here too: a slot that matches it has an owner among the members, so nothing
-// is buried.
+// An absent key is safe here too: a slot that it matches has an owner among the keys of R, so no
+// slot becomes a tombstone.
 result<erase_outcome> core::forget(const digest& d, range_source& source) noexcept try {
     back_off();
     if (!contains(d)) return erase_outcome::absent;
@@ -311,15 +312,15 @@ result<erase_outcome> core::forget(const digest& d, range_source& source) noexce
     return no_memory();
 }
 
-// With the range read only if the bin has to be renewed, or was, or if somebody was found to own a
-// slot of it meanwhile.
+// Reads R only if the bin needs a renewal, was renewed, or if another key was found to own one of
+// its slots meanwhile.
 result<erase_outcome> core::forget_assuming_present(const digest& d, const broom_epoch_mark& when,
                                                     range_source& source) noexcept try {
     back_off();
     if (options_.history == broom_history::bury && bury_assuming_present(d, when)) return erase_outcome::erased;
     reading taken;
     if (const auto got = read(d, source, taken); !got) return got.error();
-    if (taken.r.holds_key) return erase_outcome::erased;  // it is back, and its new insert owns the slot
+    if (taken.r.holds_key) return erase_outcome::erased;  // the key is back in R, and its new insert owns the slot
     return drop(d, taken, source);
 } catch (const std::bad_alloc&) {
     return no_memory();
@@ -334,20 +335,21 @@ core::step core::lay_with(const digest& d, const reading& taken) {
     return renew(*taken.where, held, image, taken.r.members, all) ? step::done : step::no_room;
 }
 
-// A bin may have parted since somebody drew the range: then it is several bins, or a part of one.
-result<void> core::lay(position_range range, range_source& source) noexcept try {
+// The bin may have been split since the caller chose the range: the range is then several bins, or
+// a part of one.
+result<void> core::rebuild_range(position_range range, range_source& source) noexcept try {
     back_off();
     for (std::uint64_t at = range.first;;) {
-        const auto laid = lay_bin_of({.position = at, .seed = 0}, source);
-        if (!laid) return laid.error();
-        if (laid->last >= range.last) return {};
-        at = laid->last + 1;
+        const auto built = rebuild_bin_of({.position = at, .seed = 0}, source);
+        if (!built) return built.error();
+        if (built->last >= range.last) return {};
+        at = built->last + 1;
     }
 } catch (const std::bad_alloc&) {
     return no_memory();
 }
 
-result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
+result<position_range> core::rebuild_bin_of(const digest& d, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         const backoff_scope quiet{writers_, attempt >= patient_attempts};
         reading taken;
@@ -366,9 +368,10 @@ result<position_range> core::lay_bin_of(const digest& d, range_source& source) {
     return kept_changing();
 }
 
-// By L3 the slot with its base is its own, and if there is one it is not in the backyard. Not so:
-// no such slot; a worn bin [law L2]; an entry with its tag, on which it would be a certain match
-// afterwards; a bin that has been renewed, or has moved.
+// By L3 the slot with its base is the key's own, and a key with a slot has no backyard entry.
+// Returns false if there is no such slot; if the bin is full of tombstones [law L2]; if an entry
+// has the key's tag, with which it would be a certain match afterwards; and if the bin has been
+// renewed or moved.
 bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) {
     table& in = table_of(d);
     const std::uint64_t bin = in.bin_of(d);
@@ -383,18 +386,18 @@ bool core::bury_assuming_present(const digest& d, const broom_epoch_mark& when) 
     epoch now{in, image};
     const present x = now.of(d);
     const auto slot = now.matching_slot(x);
-    if (!slot || now.is_worn() || now.backyard_has(x.print)) return false;
+    if (!slot || now.is_full_of_tombstones() || now.backyard_has(x.print)) return false;
     const unsigned before = image.keys();
     now.bury(*slot);
     return commit_if_allowed(in, held, image, before);
 }
 
-// R has lost the key, after `taken` was read or before.
+// R no longer holds the key, whether it went before `taken` was read or after.
 result<erase_outcome> core::drop(const digest& d, reading& taken, range_source& source) {
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
         const backoff_scope quiet{writers_, attempt >= patient_attempts};
         if (attempt > 0) {
-            // Somebody changed the bin: what R holds now decides. If the key is back, its new
+            // The bin changed meanwhile: what R holds now decides. If the key is back, its new
             // insert owns the slot.
             if (const auto got = read(d, source, taken); !got) return got.error();
             if (taken.r.holds_key) return erase_outcome::erased;
@@ -421,7 +424,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     if (!stands(taken, d, held)) return step::again;
     std::vector<digest> members = taken.r.members;
     if (taken.r.holds_key) members.erase(std::find(members.begin(), members.end(), d));
-    // Another key with the very same digest has the same slot: it stays.
+    // Another key with the same digest shares the slot: the slot stays.
     if (std::find(members.begin(), members.end(), d) != members.end() && !faults.erase_buries_twin) return step::done;
     static thread_local bin_image image;
     taken.where->read(taken.bin, image);
@@ -433,7 +436,7 @@ core::step core::erase_with(const digest& d, const reading& taken) {
     const unsigned before = image.keys();
     if (faults.erase_forgets || faults.overflow_hides_collision) {
         if (in_backyard && now.tag_owners(x.print, members, d) == 0) {
-            image.sides.remove_backyard(image.bin_in_group(), x.print.tag);
+            image.sides.remove_backyard(image.bin_in_cluster(), x.print.tag);
             commit(*taken.where, held, image, before, budget_class::upkeep);
             return step::done;
         }
@@ -443,11 +446,11 @@ core::step core::erase_with(const digest& d, const reading& taken) {
             return step::done;
         }
     }
-    // Only where it is certain whose slot it is. A worn bin is renewed, or dead slots would drive
-    // keys out [law L2].
+    // Leaves a tombstone only where the owner of the slot is certain. A bin full of tombstones is
+    // renewed, or tombstones would drive keys out [law L2].
     const bool certain = slot && (!in_backyard || faults.erase_guesses) &&
                          (now.owners(*slot, members, d, nullptr) == 0 || faults.erase_guesses);
-    if (certain && options_.history == broom_history::bury && !now.is_worn()) {
+    if (certain && options_.history == broom_history::bury && !now.is_full_of_tombstones()) {
         now.bury(*slot);
         if (commit_if_allowed(*taken.where, held, image, before)) return step::done;
     }
@@ -498,18 +501,18 @@ core::step core::adapt_with(const digest& d, const reading& taken, adapt_outcome
     const present x = now.of(d);
     const auto slot = now.matching_slot(x);
     const bool outside = now.reaches_backyard(x.print) && now.backyard_has(x.print);
-    if (!slot && !outside) {  // somebody fixed it between our question and our reading
+    if (!slot && !outside) {  // another thread repaired it between the look-up and this read
         outcome = adapt_outcome::was_negative;
         return step::done;
     }
     if (slot && !outside) {
-        // Exactly one candidate, or extending might follow the wrong key's stream and lose the
-        // other.
+        // Extend only with exactly one candidate: otherwise the extension might follow the stream
+        // of the wrong key, and the other key would be denied.
         digest owner;
         const unsigned before = image.keys();
         const unsigned owners = now.owners(*slot, taken.r.members, d, &owner);
-        // An epoch from before a restart may have learnt more than its snapshot knows: it ends with
-        // its first mistake, or every mistake repaired since would come back once.
+        // An epoch from before a restart may have learnt more than its snapshot recorded. It ends
+        // with its first mistake; otherwise every mistake repaired since would come back once.
         if (!taken.where->book().is_of_former_life(image.now) &&
             (owners == 1 || (owners > 1 && faults.adapt_extends_wrong_key)) && now.extend(*slot, now.of(owner), x)) {
             if (commit_if_allowed(*taken.where, held, image, before)) return step::done;

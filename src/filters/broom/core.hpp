@@ -1,19 +1,20 @@
 // core: insert, erase, adapt and growth of the broom filter. The remote map comes in as a
 // range_source, so that this is compiled once.
 //
-// Every operation that reads R takes the bin's version before the read and compares it under the
-// lock afterwards: either nothing moved, or it starts over. An operation that fails has changed
-// nothing.
+// An operation that reads R takes the bin's version before the read and compares it under the lock
+// afterwards: if the bin has changed, the operation starts over. An operation that fails has
+// changed nothing.
 //
-// Growth. A layout is one table, or two while a sweep is under way: bins of the old one below the
-// front have been laid into the new one (each into whole bins, because the new table has
-// 2^doublings times as many), the others have not. The front moves by one old bin under that bin's
-// lock, so that a writer who holds the lock of a bin knows in which table it lives. Layouts and
-// tables that have been replaced stay until the filter goes, their pages given back, those of an
-// old table piece by piece as the front passes: a reader that comes late reads zeros, sees that the
-// front has passed its bin or the layout has changed, and starts over. (It sees that: the front
-// moved before the kernel took the page away from every processor.) So while it grows a filter
-// takes hardly more than it will in the end.
+// Growth. A layout is one table, or two during a sweep: the bins of the old table below the front
+// have been rebuilt in the new one (each as whole bins, because the new table has 2^doublings times
+// as many), the others have not. The front moves by one old bin under that bin's lock, so a writer
+// that holds the lock of a bin knows in which table the bin lives.
+//
+// Replaced layouts and tables stay until the filter is destroyed, but their pages are given back,
+// those of an old table piece by piece as the front passes. A late reader reads zeros there, sees
+// that the front has passed its bin or that the layout has changed, and starts over. (It is sure to
+// see that: the front moved before the kernel took the page away from every processor.) So a
+// growing filter takes hardly more memory than it will in the end.
 #pragma once
 
 #include <atomic>
@@ -30,13 +31,13 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// One table, or two and a front between them.
+// One table, or two with a front between them.
 struct layout {
     table* now = nullptr;
-    table* next = nullptr;                 // where the sweep lays bins
+    table* next = nullptr;                 // where the sweep rebuilds bins
     std::atomic<std::uint64_t> front = 0;  // bins of `now` below it live in `next`
     unsigned doublings = 0;                // bins of `next` = bins of `now` · 2^doublings
-    bool may_leave_keys = true;  // that R holds and `now` does not know, if a bin of `next` has no room for them
+    bool may_leave_keys = true;            // a bin of `next` without room may omit keys of R that `now` does not hold
     broom_lookup_state state{};
 
     [[nodiscard]] table& of(const digest& d) const noexcept {
@@ -48,7 +49,7 @@ class core {
   public:
     [[nodiscard]] static result<std::unique_ptr<core>> make(const broom_options& options, const hasher& hash, shape s,
                                                             std::uint64_t bins) noexcept;
-    // Takes tables that were restored from a snapshot; `next` may be null.
+    // Adopts tables that were restored from a snapshot; `next` may be null.
     [[nodiscard]] static result<std::unique_ptr<core>> adopt(const broom_options& options, const hasher& hash,
                                                              std::unique_ptr<table> now, std::unique_ptr<table> next,
                                                              unsigned doublings, std::uint64_t front) noexcept;
@@ -58,22 +59,22 @@ class core {
         return contains(d, touched);
     }
     bool contains(const digest& d, broom_trace& touched) const noexcept;
-    // Of the present layout; what it points at changes with the layout.
+    // The look-up state of the present layout; it changes with the layout.
     [[nodiscard]] const std::atomic<const broom_lookup_state*>& state() const noexcept { return state_; }
-    // R holds the key already: the store commits first.
+    // REQUIRES: R holds the key already (the store commits first).
     [[nodiscard]] result<insert_outcome> insert(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> erase(const digest& d, range_source& source) noexcept;
     [[nodiscard]] result<erase_outcome> forget(const digest& d, range_source& source) noexcept;
-    // The key was inserted, and R held it until after its bin was in the marked epoch.
+    // REQUIRES: the key was inserted, and R held it until after its bin was in the marked epoch.
     [[nodiscard]] result<erase_outcome> forget_assuming_present(const digest& d, const broom_epoch_mark& when,
                                                                 range_source& source) noexcept;
     [[nodiscard]] result<adapt_outcome> adapt(const digest& d, range_source& source) noexcept;
-    // Lays every bin anew from R, which several threads read at once.
+    // Rebuilds every bin from R, read by several threads at once.
     [[nodiscard]] result<void> rebuild(range_source& source, unsigned threads = 1) noexcept;
-    // The same for the bins of these positions alone, one read of R each.
-    [[nodiscard]] result<void> lay(position_range range, range_source& source) noexcept;
-    // Twice the bins, or more if R asks for it; finishes a sweep that is under way.
-    // True: everything that R holds is in the filter now, not only what was there before.
+    // Rebuilds the bins of these positions only, one read of R each.
+    [[nodiscard]] result<void> rebuild_range(position_range range, range_source& source) noexcept;
+    // Doubles the number of bins, or more if R asks for it; finishes a sweep that is under way.
+    // True: the filter now holds everything that R holds, not only what it held before.
     [[nodiscard]] result<bool> grow(range_source& source, bool may_leave_keys = true) noexcept;
     // One step of growth, after an insert, if the table wants to grow.
     void grow_a_little(range_source& source) noexcept;
@@ -83,20 +84,20 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] std::uint64_t keys() const noexcept { return writers_.keys.load(std::memory_order_relaxed); }
-    // The last range read of R failed: whoever can should read R before changing it.
+    // The last range read of R failed: callers that can should read R before they change it.
     [[nodiscard]] bool reads_fail() const noexcept { return reads_fail_.load(std::memory_order_relaxed); }
     [[nodiscard]] bool is_growing() const noexcept { return layout_.load(std::memory_order_acquire)->next != nullptr; }
     [[nodiscard]] filter_stats stats() const noexcept;
     void limit_memory(std::uint64_t bytes) noexcept { budget_.set_limit(bytes); }
     // The smallest memory_limit with which so many bins can be filled.
     [[nodiscard]] static std::uint64_t least_limit(shape s, std::uint64_t bins) noexcept;
-    // For tests: what the budget believes.
+    // For tests: the bytes that the budget counts.
     [[nodiscard]] std::uint64_t bytes_spent() const noexcept { return budget_.spent(); }
     [[nodiscard]] broom_details details() const noexcept;
     [[nodiscard]] result<void> save(sink& out, const store_mark& store) const noexcept;
     [[nodiscard]] static result<std::unique_ptr<core>> load(std::span<const std::byte> bytes) noexcept;
 
-    // For tests: the table in use, when nobody is growing.
+    // For tests: the table in use, while no growth is under way.
     [[nodiscard]] table& bins() const noexcept { return *layout_.load(std::memory_order_acquire)->now; }
 
   private:
@@ -110,7 +111,8 @@ class core {
     [[nodiscard]] table& table_of(const digest& d) const noexcept {
         return layout_.load(std::memory_order_acquire)->of(d);
     }
-    // Reads R in the range of the digest's bin, and the version of the bin from before.
+    // What a read of R gave in the range of the digest's bin, and the bin's version from before the
+    // read.
     struct reading {
         table* where = nullptr;
         std::uint64_t bin = 0;
@@ -119,10 +121,10 @@ class core {
     };
     [[nodiscard]] result<void> read(const digest& d, range_source& source, reading& into) noexcept;
     [[nodiscard]] result<void> fetch(position_range range, range_source& source, population& into) noexcept;
-    // Under the lock: does the reading still stand?
+    // Under the lock: is the reading still valid?
     [[nodiscard]] bool stands(const reading& taken, const digest& d, const table::lock& held) const noexcept;
     void commit(table& in, table::lock& held, const bin_image& image, unsigned keys_before, budget_class from);
-    // False: the limit leaves no room for it. The image is what it was before the change.
+    // False: the limit leaves no room. The image is as it was before the change.
     [[nodiscard]] bool commit_if_allowed(table& in, table::lock& held, bin_image& image, unsigned keys_before);
     void count(const table::lock& held, std::uint64_t more_keys) noexcept {
         if (held.alone()) {
@@ -133,11 +135,12 @@ class core {
     }
     struct renewal {
         const digest* avoid = nullptr;  // must match nothing afterwards
-        const digest* with = nullptr;   // is among the members, and must be laid
+        const digest* with = nullptr;   // one of the given keys, which must get a place
         budget_class from = budget_class::upkeep;
-        bool may_leave_keys = true;  // that R holds and the filter does not know, if the bin has no room for all
+        bool may_leave_keys = true;  // may omit keys of R that the filter does not hold, if the bin has no room for all
     };
-    // Lays the members anew and commits; false: the bin cannot hold them, nothing has changed.
+    // Rebuilds the bin from the given keys and commits; false: the bin cannot hold them, nothing
+    // has changed.
     [[nodiscard]] bool renew(table& in, table::lock& held, bin_image& image, std::span<const digest> members,
                              const renewal& how);
 
@@ -148,7 +151,7 @@ class core {
     [[nodiscard]] result<erase_outcome> drop(const digest& d, reading& taken, range_source& source);
     [[nodiscard]] step erase_with(const digest& d, const reading& taken);
     [[nodiscard]] step lay_with(const digest& d, const reading& taken);
-    [[nodiscard]] result<position_range> lay_bin_of(const digest& d, range_source& source);
+    [[nodiscard]] result<position_range> rebuild_bin_of(const digest& d, range_source& source);
     [[nodiscard]] bool bury_assuming_present(const digest& d, const broom_epoch_mark& when);
     [[nodiscard]] step adapt_with(const digest& d, const reading& taken, adapt_outcome& outcome);
 
@@ -162,19 +165,20 @@ class core {
     [[nodiscard]] bool would_end_a_save() const noexcept;                                              // under growing_
     [[nodiscard]] result<void> begin_growth(unsigned doublings, bool may_leave_keys = true) noexcept;  // under growing_
     [[nodiscard]] result<void> begin_sweep(unsigned doublings, bool may_leave_keys) noexcept;
-    void settle() noexcept;
+    void count_memory() noexcept;
     [[nodiscard]] result<bool> move_one_bin(range_source& source) noexcept;  // under growing_; false: all moved
     [[nodiscard]] result<unsigned> doublings_for(range_source& source) noexcept;
     [[nodiscard]] result<unsigned> doublings_at(std::uint64_t bin, range_source& source) noexcept;
-    [[nodiscard]] result<void> lay_moved(const layout& l, std::uint64_t bin, const population& r);
+    [[nodiscard]] result<void> build_moved(const layout& l, std::uint64_t bin, const population& r);
     void end_growth();
     // Makes room for a key whose bin in `crowded` has none: grows until the bin has moved. False:
-    // it may not grow.
+    // the table may not grow.
     [[nodiscard]] result<bool> make_room(const digest& d, const table& crowded, range_source& source) noexcept;
     // rebuild.cpp
     [[nodiscard]] result<bool> rebuild_all(table& in, range_source& source, unsigned threads);
     [[nodiscard]] result<bool> rebuild_bins(table& in, std::uint64_t first, std::uint64_t stop, range_source& source);
-    [[nodiscard]] bool lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members);
+    [[nodiscard]] bool rebuild_cluster(table& in, table::lock& held, std::uint64_t first,
+                                       std::span<const digest> members);
     [[nodiscard]] result<void> publish(std::unique_ptr<layout> made) noexcept;
     // Under growing_.
     [[nodiscard]] broom_details bytes() const noexcept;
@@ -193,7 +197,7 @@ class core {
     std::atomic<std::uint64_t> growths_ = 0;
     std::atomic<bool> reads_fail_ = false;
     std::atomic<bool> crowded_ = false;  // some bin's backyard is nearly full
-    std::uint64_t counted_bytes_ = 0;    // in the budget for all but side memory; under growing_
+    std::uint64_t counted_bytes_ = 0;    // in the budget, all but side memory; under growing_
     mutable std::mutex growing_;
     mutable save_pass* saving_ = nullptr;           // saves under way, a list; under growing_
     std::vector<std::unique_ptr<table>> tables_;    // all that ever were; under growing_

@@ -1,4 +1,4 @@
-// What the filter can say about itself: audit, statistics, and answers while it grows.
+// Audit, statistics, and exact answers during growth.
 #include <algorithm>
 #include <new>
 
@@ -14,15 +14,15 @@ bool core::contains(const digest& d, broom_trace& touched) const noexcept {
         const layout* const l = layout_.load(std::memory_order_acquire);
         const table& in = l->of(d);
         const bool maybe = in.contains(d, touched);
-        // What was read in a table stands if that is still the key's table: a bin leaves one by
-        // moving only.
+        // What was read in a table is valid if that is still the key's table: a bin leaves a table
+        // only by moving.
         if (&l->of(d) == &in && layout_.load(std::memory_order_acquire) == l) return maybe;
         if (faults.reader_without_recheck) return maybe;
     }
 }
 
 result<void> core::audit(range_source& source) const noexcept try {
-    const std::lock_guard nobody_grows{growing_};
+    const std::lock_guard no_growth{growing_};
     const layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
     std::uint64_t keys = 0;
@@ -44,12 +44,12 @@ result<void> core::audit(range_source& source) const noexcept try {
             const present x = now.of(member);
             const auto slot = now.matching_slot(x);
             const bool outside = now.reaches_backyard(x.print) && now.backyard_has(x.print);
-            if (!slot && !outside) return broken("a member of R has neither slot nor backyard entry");
-            if (!contains(member)) return broken("a member of R is answered no");
+            if (!slot && !outside) return broken("a key of R has neither slot nor backyard entry");
+            if (!contains(member)) return broken("a key of R is answered no");
             if (slot && !outside) owned.push_back(*slot);
         }
         std::sort(owned.begin(), owned.end());
-        if (std::adjacent_find(owned.begin(), owned.end()) != owned.end()) return broken("two members have one slot");
+        if (std::adjacent_find(owned.begin(), owned.end()) != owned.end()) return broken("two keys have one slot");
         return {};
     };
     for (std::uint64_t bin = 0; bin < l.now->bins(); ++bin) {
@@ -87,7 +87,7 @@ std::uint64_t core::bytes_without_sides() const noexcept {
 }
 
 filter_stats core::stats() const noexcept {
-    const std::lock_guard nobody_grows{growing_};
+    const std::lock_guard no_growth{growing_};
     const broom_details all = bytes();
     std::uint64_t learnt_bits = 0;
     for (const auto& each : tables_) learnt_bits += each->learnt_bits();
@@ -104,7 +104,7 @@ filter_stats core::stats() const noexcept {
 }
 
 broom_details core::details() const noexcept try {
-    const std::lock_guard nobody_grows{growing_};
+    const std::lock_guard no_growth{growing_};
     const layout& l = *layout_.load(std::memory_order_relaxed);
     broom_details all = bytes();
     const std::uint64_t front = l.next == nullptr ? 0 : l.front.load(std::memory_order_relaxed);
@@ -114,9 +114,9 @@ broom_details core::details() const noexcept try {
     const auto count = [&](const table& in, std::uint64_t bin) {
         const table::lock held{in, bin};
         const bin_image image = in.read(bin);
-        const unsigned of = image.bin_in_group();
+        const unsigned of = image.bin_in_cluster();
         all.slots_used += image.slots.used();
-        all.dead_slots += image.sides.dead_slots(of);
+        all.dead_slots += image.sides.tombstones_in(of);
         all.backyard_keys += image.sides.backyard_of(of).size();
         all.fullest_backyard = std::max<std::uint64_t>(all.fullest_backyard, image.sides.backyard_of(of).size());
         all.extended_slots += image.sides.extended_slots(of);

@@ -16,7 +16,7 @@ result<std::uint64_t> fresh_secret(const broom_options& options, std::uint64_t t
 
 // The table and the objects around it, side memory at capacity, and the reserve. Side memory, free
 // pieces included, measured after inserts one by one with 0, 8 and 16 tail bits: 36, 48 and 63 bits
-// a bin; and pages are taken whole.
+// a bin. Pages are taken whole.
 std::uint64_t core::least_limit(shape s, std::uint64_t bins) noexcept {
     const std::uint64_t objects = sizeof(core) + sizeof(layout) + sizeof(broom_filter) + 2 * sizeof(void*);
     const std::uint64_t all =
@@ -36,7 +36,7 @@ result<std::unique_ptr<core>> core::make(const broom_options& options, const has
     }
     const auto secret = fresh_secret(options, 0);
     if (!secret) return secret.error();
-    // A key of our own making is new; of any other only the caller can know.
+    // A key drawn here is new; of any other key only the caller can know.
     const bool new_key = !options.hash || options.key_is_new;
     auto first = table::make(s, bins, hash.key(), *secret, new_key && s.tail_bits <= most_tail_bits_unsalted);
     if (!first) return first.error();
@@ -62,7 +62,7 @@ result<std::unique_ptr<core>> core::adopt(const broom_options& options, const ha
     made->tables_.push_back(std::move(now));
     if (next != nullptr) made->tables_.push_back(std::move(next));
     if (const auto published = made->publish(std::move(first)); !published) return published.error();
-    made->settle();
+    made->count_memory();
     for (const auto& each : made->tables_) (void)made->budget_.take(each->side_memory_bytes(), budget_class::upkeep);
     if (options.memory_limit) made->limit_memory(*options.memory_limit);
     return made;

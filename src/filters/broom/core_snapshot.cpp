@@ -15,29 +15,28 @@ namespace broom {
 namespace {
 
 constexpr std::uint16_t kind_version = 4;
-constexpr std::size_t section_count = 2;  // groups of bins, tables
+constexpr std::size_t section_count = 2;  // clusters, tables
 
-// What is copied while growth waits, and written while nothing waits.
+// Growth waits while a piece is copied; nothing waits while it is written.
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 
 }  // namespace
 
-// A save beside writers and growth, piece by piece. It walks from the last bin to the first, and a
-// sweep from the first to the last. So they meet once: bins that were not moved when the save came
-// by are saved from the table it began with, and from the first moved one on all others have moved
-// for good, and are saved from the table that the sweep led to. What results is a table or two with
-// a front between them, as if the sweep had stood still there, and a bin is never missed on its way
-// from one to the other.
+// Saves beside writers and growth, piece by piece. The save walks from the last bin to the first, a
+// sweep from the first to the last, so they meet once: the bins that have not moved when the save
+// reaches them are saved from the old table. From the first moved bin on, all others have moved for
+// good, and are saved from the new table. The result is a table, or two with a front between them,
+// as if the sweep had stopped there. No bin is missed on its way from one table to the other.
 //
-//     old    0 ........ front [ saved as they came by ] bins          new    [ saved afterwards ] front · 2^doublings
+//     old    0 ........ front [ saved first ] bins      new  [ saved afterwards ] front · 2^doublings
 //
-// A second sweep that overtakes the save leaves it without the bins it needs: then it fails. Growth
-// that can wait does not begin while that would happen. Each group of bins is copied under its
-// lock; no lock is held while bytes are written.
+// A second sweep that overtakes the save removes bins that it needs: then the save fails. A growth
+// that can wait does not begin while that would happen. Each cluster is copied under its lock; no
+// lock is held while bytes are written.
 class core::save_pass {
   public:
     explicit save_pass(const core& of) noexcept : core_{of} {
-        const std::lock_guard nobody_grows{core_.growing_};
+        const std::lock_guard no_growth{core_.growing_};
         old_ = core_.layout_.load(std::memory_order_relaxed)->now;
         old_rest_ = old_->bins();
         old_codes_.emplace(old_->book());
@@ -47,37 +46,37 @@ class core::save_pass {
     save_pass(const save_pass&) = delete;
     save_pass& operator=(const save_pass&) = delete;
     ~save_pass() {
-        const std::lock_guard nobody_grows{core_.growing_};
+        const std::lock_guard no_growth{core_.growing_};
         save_pass** at = &core_.saving_;
         while (*at != this) at = &(*at)->following_;
         *at = following_;
     }
 
-    // The next piece, behind what is in `to`; false: there is none. May throw std::bad_alloc.
+    // Appends the next piece to `to`; false: no piece is left. May throw std::bad_alloc.
     [[nodiscard]] result<bool> copy(std::vector<std::byte>& to) {
-        const std::lock_guard nobody_grows{core_.growing_};
+        const std::lock_guard no_growth{core_.growing_};
         while (to.size() < piece_bytes) {
             if (new_ == nullptr && old_rest_ != 0 && old_->moved() >= old_rest_) follow();
             if (new_ == nullptr) {
                 if (old_rest_ == 0) return false;
-                const std::uint64_t first = (old_rest_ - 1) / bins_per_group * bins_per_group;
-                old_->save_group(first, to);
+                const std::uint64_t first = (old_rest_ - 1) / bins_per_cluster * bins_per_cluster;
+                old_->save_cluster(first, to);
                 old_rest_ = std::max(first, old_->moved());
             } else {
                 if (new_rest_ == 0) return false;
-                const std::uint64_t first = (new_rest_ - 1) / bins_per_group * bins_per_group;
+                const std::uint64_t first = (new_rest_ - 1) / bins_per_cluster * bins_per_cluster;
                 if (new_->moved() > first) {
                     return error::make(error_code::unsupported,
                                        "broom: the filter grew twice while it was saved; save it again");
                 }
-                new_->save_group(first, to);
+                new_->save_cluster(first, to);
                 new_rest_ = first;
             }
         }
         return true;
     }
 
-    // Which tables these bins were of. After the last piece.
+    // Describes the tables of these bins. After the last piece.
     void write_tables(std::vector<std::byte>& to) const {
         const bool has_old = new_ == nullptr || old_rest_ != old_->bins();
         const bool has_new = new_ != nullptr;
@@ -97,12 +96,12 @@ class core::save_pass {
         if (both) table::write_book(new_->book().save(), to);
     }
 
-    // Another sweep would take bins away that this save still needs.
+    // A sweep of another table would remove bins that this save still needs.
     [[nodiscard]] bool fears_growth_of(const table& now) const noexcept { return &now != old_; }
     [[nodiscard]] const save_pass* following() const noexcept { return following_; }
 
   private:
-    // All bins that are left have moved.
+    // All remaining bins have moved: continue in the new table.
     void follow() {
         for (const auto& each : core_.layouts_) {
             if (each->now != old_ || each->next == nullptr) continue;
@@ -115,7 +114,7 @@ class core::save_pass {
 
     const core& core_;
     const table* old_ = nullptr;
-    const table* new_ = nullptr;  // once it is needed
+    const table* new_ = nullptr;  // null until it is needed
     std::uint64_t old_rest_ = 0;  // bins below it are not saved from the old table
     std::uint64_t new_rest_ = 0;  // bins below it are to be saved from the new one
     unsigned doublings_ = 0;
@@ -146,7 +145,7 @@ result<void> core::save(sink& out, const store_mark& store) const noexcept try {
     save_pass pass{*this};
     if (const auto written = file.begin(fields.view()); !written) return written;
     std::vector<std::byte> piece;
-    piece.reserve(piece_bytes + table::most_group_bytes);
+    piece.reserve(piece_bytes + table::most_cluster_bytes);
     while (true) {
         piece.clear();
         const auto more = pass.copy(piece);
@@ -165,8 +164,8 @@ result<void> core::save(sink& out, const store_mark& store) const noexcept try {
 }
 
 result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexcept try {
-    // Version 3 had its bins in other places, and the fingerprints of versions 1 and 2 came from
-    // other keys.
+    // Version 3 had its bins in other places; versions 1 and 2 derived the fingerprints from other
+    // keys.
     if (const auto any = open_snapshot(bytes);
         any && any->info.kind == snapshot_kind::broom && any->info.kind_version < kind_version)
         return error::make(
@@ -198,8 +197,8 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     if (doublings > 30 || unsalted > (form.tail_bits <= most_tail_bits_unsalted ? 1u : 0u) ||
         book_bytes > tables.size() - head_bytes)
         return broken("a parameter is out of range");
-    // With two tables some bin has moved, and the bins that it became are in the file: so its size
-    // bounds those of both.
+    // With two tables at least one bin has moved, and the bins that it became are in the file: so
+    // the file size bounds both.
     if (bins == 0 || bins > max_capacity >> doublings || front > bins || (front == 0) != (doublings == 0) ||
         front > view->sections[0].size() / sizeof(line) >> doublings)
         return broken("bins out of range");
@@ -209,11 +208,11 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
     options.history = static_cast<broom_history>(history);
     options.grows = grows != 0;
     const hasher hash = *common->options.hash;
-    std::span<const std::byte> groups = view->sections[0];
+    std::span<const std::byte> clusters = view->sections[0];
     const auto secret = fresh_secret(options, 0);
     if (!secret) return secret.error();
     const table::part old{.bins = bins, .first = front, .end = bins, .unsalted_first = unsalted != 0};
-    auto now = table::load(form, old, hash.key(), *secret, groups, tables.subspan(head_bytes, book_bytes));
+    auto now = table::load(form, old, hash.key(), *secret, clusters, tables.subspan(head_bytes, book_bytes));
     if (!now) return now.error();
     std::unique_ptr<table> next;
     std::uint64_t keys = (*now)->keys(front, bins);
@@ -223,17 +222,17 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) noexc
         if (!another) return another.error();
         const table::part made{
             .bins = bins << doublings, .first = 0, .end = front << doublings, .unsalted_first = false};
-        auto second = table::load(form, made, hash.key(), *another, groups, other_book);
+        auto second = table::load(form, made, hash.key(), *another, clusters, other_book);
         if (!second) return second.error();
         next = *std::move(second);
         keys += next->keys(0, front << doublings);
     } else if (!other_book.empty()) {
         return broken("a second table without need");
     }
-    if (!groups.empty()) return broken("bytes after the last group of bins");
+    if (!clusters.empty()) return broken("bytes after the last cluster");
     auto made = adopt(options, hash, *std::move(now), std::move(next), static_cast<unsigned>(doublings), front);
     if (!made) return made.error();
-    // Writers may have worked while it was saved: what the bins hold is what counts.
+    // Writers may have worked during the save: the count comes from the bins.
     (*made)->writers_.keys.store(keys, std::memory_order_relaxed);
     return made;
 } catch (const std::bad_alloc&) {

@@ -1,5 +1,5 @@
-// Keys for the broom filter's own uses, derived from the filter's hash key, so that no two uses
-// share one.
+// Keys for the broom filter's own uses, derived from the filter's hash key. No two uses share a
+// key, and a derived key is independent of every digest.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ inline void put_half(hash_key& key, std::size_t half, const digest& d) noexcept 
 
 }  // namespace detail
 
-// Blocks of the cipher that no key of a user ever is: the last byte of a key's block is its size,
-// at most 15 (hasher.hpp). The keyed hash encrypts them under the same key, so what comes out is
+// Blocks of the cipher that no user's key can be: the last byte of a key's block is its size, at
+// most 15 (hasher.hpp). The keyed hash encrypts them under the same key, so the result is
 // independent of every digest.
 enum class derived_use : std::uint8_t { mixing = 1, salting = 2 };
 
@@ -38,8 +38,8 @@ enum class derived_use : std::uint8_t { mixing = 1, salting = 2 };
     return made;
 }
 
-// What adaptive_bloom, cascade and broom_paper have in its place: digests of texts of 24 bytes
-// (label, zeros, half). A user may insert such a text, so that this is not a derivation by proof;
+// The version of adaptive_bloom, cascade and broom_paper: digests of strings of 24 bytes (label,
+// zeros, half). A user may insert such a string, so this derivation is not proved independent;
 // their snapshots depend on it. `label` has at most 15 characters.
 [[nodiscard]] inline hash_key labelled_key(const hash_key& from, const char* label) noexcept {
     hash_key made;

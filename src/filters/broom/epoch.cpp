@@ -1,4 +1,4 @@
-// One bin under the epoch law. See epoch.hpp; laying a bin anew is in epoch_lay.cpp.
+// One bin under the epoch law. See epoch.hpp; epoch_build.cpp has the renewal.
 #include "filters/broom/epoch.hpp"
 
 #include <algorithm>
@@ -36,14 +36,14 @@ std::optional<unsigned> epoch::matching_slot(const present& key) const noexcept 
 }
 
 bool epoch::slot_matches(unsigned slot, const present& key) const noexcept {
-    if (is_dead(slot)) return false;
+    if (is_tombstone(slot)) return false;
     const extension e = image_.sides.extension_of(bin_, slot);
     return ((first_stream_bits(key.words) ^ e.bits) & ((std::uint64_t{1} << e.length) - 1)) == 0;
 }
 
 unsigned epoch::owners(unsigned slot, std::span<const digest> members, const digest& except,
                        digest* one) const noexcept {
-    // Nearly all members have another group or remainder than the slot.
+    // Nearly all keys have another quotient group or remainder than the slot.
     const std::uint64_t there = std::uint64_t{1} << slot;
     unsigned found = 0;
     for_each_present(members, [&](const digest& member, const mixed& words) {
@@ -101,7 +101,7 @@ bool epoch::join_outside(const fingerprint& f) {
 
 void epoch::bury(unsigned slot) {
     image_.sides.set_extension(bin_, slot, {});
-    image_.sides.add_dead(bin_, slot);
+    image_.sides.add_tombstone(bin_, slot);
 }
 
 void epoch::give_up(unsigned slot) {
@@ -163,15 +163,16 @@ const char* epoch::broken_rule() const {
     if (image_.sides.extended_slots(bin_) > extensions_per_bin) return "too many extended slots";
     const unsigned used_a = image_.slots.used(false);
     const unsigned first_b = slots_per_bin - image_.slots.used(true);
-    for (const side_note& n : image_.sides.notes_of(bin_)) {
-        if (n.slot() >= slots_per_bin || (n.slot() >= used_a && n.slot() < first_b)) return "a note on no slot";
-        if (n.coded() == 0) return "a note without bits";
-        if (image_.sides.is_dead(bin_, n.slot())) return "a dead slot with bits";
+    for (const side_extension& n : image_.sides.extensions_of(bin_)) {
+        if (n.slot() >= slots_per_bin || (n.slot() >= used_a && n.slot() < first_b)) return "an extension of no slot";
+        if (n.coded() == 0) return "an extension without bits";
+        if (image_.sides.is_tombstone(bin_, n.slot())) return "a tombstone with bits";
         if (image_.sides.extension_of(bin_, n.slot()).length > most_extension_bits) return "too many adaptivity bits";
     }
     const std::uint64_t no_slots = ((std::uint64_t{1} << first_b) - 1) & ~((std::uint64_t{1} << used_a) - 1);
-    if ((image_.sides.dead[bin_].bits & no_slots) != 0 || image_.sides.dead[bin_].bits >> slots_per_bin != 0)
-        return "a dead slot that is none";
+    if ((image_.sides.tombstones[bin_].bits & no_slots) != 0 ||
+        image_.sides.tombstones[bin_].bits >> slots_per_bin != 0)
+        return "a tombstone of no slot";
     std::size_t long_salts = 0;
     for (const side_item& e : image_.sides.salts) long_salts += e.bin == bin_ ? 1 : 0;
     if (long_salts != (image_.slots.salt() == long_salt ? 1u : 0u)) return "a long salt missing or too many";

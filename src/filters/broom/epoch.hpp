@@ -1,8 +1,8 @@
-// What the epoch law (docs/filters/broom.md) asks of one bin: whose slot is it, who may join, how
+// The epoch law (docs/filters/broom.md) for one bin: which key owns a slot, which key may join, how
 // to renew.
 //
-// Functions over a bin_image and the digests that R holds in the bin's range. Nothing here locks or
-// reads R.
+// Functions over a bin_image and the digests that R holds in the bin's range, the *members*. No
+// function here locks or reads R.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// A key as the present epoch of its bin sees it.
+// A key under the present salt of its bin.
 struct present {
     mixed words;
     fingerprint print;
@@ -23,17 +23,17 @@ struct present {
 
 class epoch {
   public:
-    epoch(const table& of, bin_image& image) noexcept : table_{of}, image_{image}, bin_{image.bin_in_group()} {}
+    epoch(const table& of, bin_image& image) noexcept : table_{of}, image_{image}, bin_{image.bin_in_cluster()} {}
 
     [[nodiscard]] present of(const digest& d) const noexcept { return under(d, image_.now); }
 
-    // The slot with this base, live or dead: by L3 there is at most one.
+    // The slot with this base, live or tombstone: by L3 there is at most one.
     [[nodiscard]] std::optional<unsigned> slot_with_base(const fingerprint& f) const noexcept;
-    [[nodiscard]] bool is_dead(unsigned slot) const noexcept { return image_.sides.is_dead(bin_, slot); }
+    [[nodiscard]] bool is_tombstone(unsigned slot) const noexcept { return image_.sides.is_tombstone(bin_, slot); }
     [[nodiscard]] bool is_extended(unsigned slot) const noexcept {
         return image_.sides.extension_of(bin_, slot).length > 0;
     }
-    // Would a query of this key match the slot, whose base it has?
+    // REQUIRES: the slot has the key's base. Would a query of this key match it?
     [[nodiscard]] bool slot_matches(unsigned slot, const present& key) const noexcept;
     // The slot that a query of this key would match.
     [[nodiscard]] std::optional<unsigned> matching_slot(const present& key) const noexcept;
@@ -49,45 +49,45 @@ class epoch {
         const present key = of(d);
         return matching_slot(key) || (reaches_backyard(key.print) && backyard_has(key.print));
     }
-    // Full, and so many of its slots dead that one more would drive too many keys out: the next
-    // erase renews it [law L2].
-    [[nodiscard]] bool is_worn() const noexcept {
-        return image_.slots.is_full() && image_.sides.dead_slots(bin_) >= dead_in_full_bin;
+    // Full, and with as many tombstones as a full bin may have: one more would drive too many keys
+    // out. The next erase renews the bin [law L2].
+    [[nodiscard]] bool is_full_of_tombstones() const noexcept {
+        return image_.slots.is_full() && image_.sides.tombstones_in(bin_) >= tombstones_in_full_bin;
     }
 
-    // Members whose fingerprint matches the slot: its owner, if R tells the truth and nobody is in
-    // between two steps. The digest `except` does not count.
+    // The number of members whose fingerprint matches the slot: one, its owner, if R answers
+    // correctly and no operation is half done. The digest `except` does not count.
     [[nodiscard]] unsigned owners(unsigned slot, std::span<const digest> members, const digest& except,
                                   digest* one) const noexcept;
     [[nodiscard]] unsigned tag_owners(const fingerprint& f, std::span<const digest> members,
                                       const digest& except) const noexcept;
-    // Members with this tag that have no slot: whose entry it may be.
+    // The number of members with this tag and without a slot: the possible owners of the entry.
     [[nodiscard]] unsigned entry_owners(const fingerprint& f, std::span<const digest> members,
                                         const digest& except) const noexcept;
 
-    // An entry with this tag that no member needs.
+    // Is there an entry with this tag that no member needs?
     [[nodiscard]] bool entry_is_spare(const fingerprint& f, std::span<const digest> members) const noexcept {
         return backyard_has(f) && entry_owners(f, members, digest{}) == 0;
     }
 
-    // A slot, or else a backyard entry; false if the backyard is full, and then nothing has
-    // changed. The caller has made sure that neither base nor tag is taken [law L3].
+    // Adds a slot, or else a backyard entry; false if the backyard is full, and then nothing has
+    // changed. REQUIRES: neither base nor tag is taken [law L3].
     [[nodiscard]] bool join(const fingerprint& f);
-    // An entry, or a share in the one with this tag; false if the backyard is full, and then
+    // Adds an entry, or shares the one with this tag; false if the backyard is full, and then
     // nothing has changed.
     [[nodiscard]] bool join_outside(const fingerprint& f);
-    // An erased key's slot: kept as a dead one, or given up (the soft history).
+    // Turns an erased key's slot into a tombstone, or removes it (the soft history).
     void bury(unsigned slot);
     void give_up(unsigned slot);
-    // Extends the slot of `owner` past its first difference from `absent key`. False: no room,
+    // Extends the slot of `owner` past its first difference from `absent_key`. False: no room,
     // renew instead [law L4].
     [[nodiscard]] bool extend(unsigned slot, const present& owner, const present& absent_key);
 
-    // Lays the members under a salt never used before so that L3 holds and none of `avoid` matches
-    // [law L5]. False if no draw did within the cap, which means that more keys share this bin than
-    // it and its backyard can hold. The image's new salt counts as used: whoever does not commit
-    // the image gives it back to the book. `beyond`: up to so many keys more than a bin takes by
-    // inserts, because some of them may not be stored.
+    // Rebuilds the bin from the members under a salt never used before, so that L3 holds and none
+    // of `avoid` matches [law L5]. False if no draw succeeds within the cap: more keys share this
+    // bin than it and its backyard can hold. The image's new salt counts as used; a caller that
+    // does not commit the image gives it back to the book. `beyond`: this many keys more than a bin
+    // takes by inserts, because some members may not be stored.
     [[nodiscard]] bool renew(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond = 0);
 
     // For the lab: a colliding insert without renewal [broom18 §4.1], which the law forbids. False:
@@ -104,11 +104,11 @@ class epoch {
         const mixed words = table_.mix(d, s);
         return {words, fingerprint::of(words, table_.form())};
     }
-    // visit(member, what the present salt makes of it)
+    // Calls visit(member, its fingerprint under the present salt).
     template <class Visit>
     void for_each_present(std::span<const digest> members, const Visit& visit) const noexcept;
-    [[nodiscard]] bool lay(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond,
-                           const salt& chosen);
+    [[nodiscard]] bool build(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond,
+                             const salt& chosen);
 
     const table& table_;
     bin_image& image_;

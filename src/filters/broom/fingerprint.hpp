@@ -1,12 +1,14 @@
-// fingerprint: what a key is inside its bin during one epoch, cut from pseudo-random words.
+// fingerprint: the bits that represent a key inside its bin during one epoch, cut from
+// pseudo-random words.
 //
-//     word 0, bits 0..5 group | 6..13 remainder | 14..29 tail | 30..32 overflow class | 33..63
-//     stream bits 0..30
-//     word 1, bits 0..31 tag  | 32..63 stream bits 31..62; further stream words come from further
-//                             blocks
+//     word 0   bits 0..5 group | 6..13 remainder | 14..29 tail | 30..32 overflow class |
+//              33..63 stream bits 0..30
+//     word 1   bits 0..31 tag | 32..63 stream bits 31..62
+//     further stream words come from further blocks
 //
-// The base is (group, remainder, tail). Class, tag and stream are independent of it: that a look-up
-// left the line, or who overflowed, says nothing about bases (docs/filters/broom.md, Lemma 1).
+// The base is (group, remainder, tail). Class, tag and stream are independent of it: neither the
+// fact that a look-up left the line nor the choice of the keys that overflow says anything about
+// bases (docs/filters/broom.md, Lemma 1).
 #pragma once
 
 #include <cstdint>
@@ -35,7 +37,7 @@ struct fingerprint {
                 static_cast<std::uint32_t>(m.word[1]) & low(s.tag_bits()),
                 static_cast<unsigned>(m.word[0] >> 30 & 7)};
     }
-    // All of the base in one number.
+    // The base as one number.
     [[nodiscard]] constexpr std::uint32_t base() const noexcept {
         return tail << 14 | static_cast<std::uint32_t>(key.remainder) << 6 | key.group;
     }

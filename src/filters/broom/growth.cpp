@@ -1,4 +1,5 @@
-// Growth by sweep. See core.hpp for how layouts change under readers and writers.
+// Growth by sweep: tables grow while readers and writers go on. See core.hpp for how layouts change
+// under them.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -12,11 +13,11 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-// Keys a table takes before it grows, in 128ths of its slots. It was made for 94 %; beyond 97 %
-// backyards fill quickly.
+// A table grows when it holds this many keys, in 128ths of its slots. It was made for 94 %; beyond
+// 97 % backyards fill quickly.
 constexpr std::uint64_t growth_load = 124;
-// A single bin that overflows makes a table grow only if a quarter of its slots are used: else
-// whoever can aim at one bin could make the table double for ever.
+// One overfull bin makes a table grow only if a quarter of its slots are used. Otherwise an
+// adversary who can aim at one bin could double the table for ever.
 constexpr std::uint64_t least_load = 32;
 unsigned doublings_for_keys(std::uint64_t keys_of_a_bin) noexcept {
     unsigned doublings = 1;
@@ -44,9 +45,9 @@ bool core::may_grow() const noexcept {
     return options_.grows && keys() * 128 > l.now->bins() * slots_per_bin * least_load && can_afford_growth();
 }
 
-// The most that a growth adds to what the filter takes, at any moment of it: the new table, less
-// what the old one has given back by then. New bins are half full, so that few of them have side
-// blocks: a 64th of the lines is more than enough.
+// The most that a growth adds to the filter's memory at any moment: the new table, less what the
+// old one has given back by then. New bins are half full, so few of them have side blocks: a 64th
+// of the lines is more than enough.
 std::uint64_t core::price_of_growth(unsigned doublings) const noexcept {
     const table& now = *layout_.load(std::memory_order_acquire)->now;
     const std::uint64_t bins = now.bins() << doublings;
@@ -73,16 +74,16 @@ result<void> core::publish(std::unique_ptr<layout> made) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-// All but side memory, which pays for itself; under growing_, and not while a growth lives on what
-// it has paid in advance.
-void core::settle() noexcept {
+// Corrects the budget to the bytes taken now, side memory excepted, which pays for itself.
+// REQUIRES: growing_ is held, and no growth lives on what it has paid in advance.
+void core::count_memory() noexcept {
     const std::uint64_t now = bytes_without_sides();
     budget_.correct(counted_bytes_, now);
     counted_bytes_ = now;
 }
 
 result<void> core::begin_growth(unsigned doublings, bool may_leave_keys) noexcept {
-    // R may ask for more than the limit allows: keys that nobody has inserted yet can wait.
+    // R may ask for more than the limit allows: keys of R that are not inserted yet can wait.
     while (may_leave_keys && doublings > 1 && !budget_.allows(price_of_growth(doublings), budget_class::inserts))
         --doublings;
     const std::uint64_t price = price_of_growth(doublings);
@@ -94,7 +95,7 @@ result<void> core::begin_growth(unsigned doublings, bool may_leave_keys) noexcep
     }
     counted_bytes_ += price;
     const auto begun = begin_sweep(doublings, may_leave_keys);
-    if (!begun) settle();
+    if (!begun) count_memory();
     return begun;
 }
 
@@ -120,7 +121,7 @@ result<void> core::begin_sweep(unsigned doublings, bool may_leave_keys) noexcept
     return error::make(error_code::out_of_memory, "broom: no memory to begin growing");
 }
 
-// One old bin, read from R, into the new bins that share its range.
+// Reads one old bin from R and rebuilds it as the new bins that share its range.
 result<bool> core::move_one_bin(range_source& source) noexcept try {
     layout& l = *layout_.load(std::memory_order_relaxed);
     const std::uint64_t bin = l.front.load(std::memory_order_relaxed);
@@ -135,7 +136,7 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
         if (held.version() != version && !faults.writer_without_recheck) continue;
         const bool skipped = faults.growth_skips_a_bin && bin == l.now->bins() / 2;
         if (!skipped) {
-            if (const auto laid = lay_moved(l, bin, r); !laid) return laid.error();
+            if (const auto built = build_moved(l, bin, r); !built) return built.error();
         }
         l.front.store(bin + 1, std::memory_order_release);
         l.now->have_moved(bin + 1);
@@ -148,8 +149,8 @@ result<bool> core::move_one_bin(range_source& source) noexcept try {
     return error::make(error_code::out_of_memory, "broom: no memory to move a bin");
 }
 
-// Under the old bin's lock; nobody looks at the new bins yet.
-result<void> core::lay_moved(const layout& l, std::uint64_t bin, const population& r) {
+// REQUIRES: the old bin's lock is held; no reader looks at the new bins yet.
+result<void> core::build_moved(const layout& l, std::uint64_t bin, const population& r) {
     const unsigned keys_before = l.now->read(bin).keys();
     unsigned keys_after = 0;
     auto from = r.members.begin();
@@ -161,14 +162,14 @@ result<void> core::lay_moved(const layout& l, std::uint64_t bin, const populatio
         table::lock held{*l.next, to_bin};
         static thread_local bin_image image;
         l.next->read(to_bin, image);
-        bool laid = epoch{*l.next, image}.renew(members, {});
-        if (!laid && l.may_leave_keys) {
-            // R has outrun this growth: keys that it holds and nobody has inserted yet can wait for
-            // their inserts.
+        bool built = epoch{*l.next, image}.renew(members, {});
+        if (!built && l.may_leave_keys) {
+            // R has outgrown this table: keys of R that are not inserted yet can wait for their
+            // inserts.
             std::erase_if(members, [&](const digest& d) { return !l.now->contains(d); });
-            laid = epoch{*l.next, image}.renew(members, {});
+            built = epoch{*l.next, image}.renew(members, {});
         }
-        if (!laid) {
+        if (!built) {
             return error::make(error_code::unsupported, "broom: a bin cannot hold %zu keys", members.size());
         }
         try {
@@ -187,9 +188,9 @@ void core::end_growth() {
     const layout& l = *layout_.load(std::memory_order_relaxed);
     auto made = std::make_unique<layout>();
     made->now = l.next;
-    if (!publish(std::move(made))) return;  // no memory: the two tables go on serving, and the next step tries again
+    if (!publish(std::move(made))) return;  // no memory: both tables stay in use, and the next step tries again
     l.now->retire();
-    settle();
+    count_memory();
     growths_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -199,11 +200,12 @@ void core::grow_a_little(range_source& source) noexcept {
     try {
         if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
             if (!wants_to_grow() || would_end_a_save()) return;
-            // Without an answer of R, or without memory, the filter goes on as it is.
+            // If R does not answer or memory is missing, the filter stays as it is.
             if (const auto doublings = doublings_at(0, source); doublings) (void)begin_growth(*doublings);
             return;
         }
-        // A failure concerns the growth, not the insert that helps along: the next one tries again.
+        // A failure concerns the growth, not the insert that helped it: the next insert tries
+        // again.
         if (const auto moved = move_one_bin(source); moved && !*moved) end_growth();
     } catch (const std::bad_alloc&) {
     }
@@ -211,10 +213,10 @@ void core::grow_a_little(range_source& source) noexcept {
 
 result<bool> core::make_room(const digest& d, const table& crowded, range_source& source) noexcept try {
     const std::lock_guard only_one{growing_};
-    // The crowded table may be the one that a growth under way leads to: then that growth ends
-    // first, and another begins.
+    // The crowded table may be the target of a growth under way: that growth ends first, and
+    // another begins.
     for (int growths = 0; growths < 2; ++growths) {
-        if (&table_of(d) != &crowded) return true;  // somebody else has grown it while we waited, or we have
+        if (&table_of(d) != &crowded) return true;  // another thread, or this one, has grown it
         if (layout_.load(std::memory_order_relaxed)->next == nullptr) {
             if (!may_grow()) return false;
             const auto doublings = doublings_at(crowded.bin_of(d), source);
@@ -246,8 +248,8 @@ result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try 
     while (true) {
         const auto moved = move_one_bin(source);
         if (!moved) {
-            // Whoever goes on with this sweep may leave keys to their inserts, or it could neither
-            // end nor be given up.
+            // A later call that continues this sweep may leave keys to their inserts; otherwise the
+            // sweep could neither end nor be given up.
             layout_.load(std::memory_order_relaxed)->may_leave_keys = true;
             return moved.error();
         }
@@ -259,8 +261,8 @@ result<bool> core::grow(range_source& source, bool may_leave_keys) noexcept try 
     return error::make(error_code::out_of_memory, "broom: no memory to grow");
 }
 
-// A store may have committed many keys that nobody has inserted yet: one doubling, or as many as
-// one bin's keys in R ask for.
+// A store may have committed many keys whose inserts have not come yet: one doubling, or as many as
+// the keys of one bin in R ask for.
 result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noexcept {
     population r;
     if (const auto got = fetch(layout_.load(std::memory_order_relaxed)->now->range_of(bin), source, r); !got)
@@ -268,17 +270,17 @@ result<unsigned> core::doublings_at(std::uint64_t bin, range_source& source) noe
     return doublings_for_keys(r.members.size());
 }
 
-// R may hold far more than this table was made for (a filter that slept): one doubling, or as many
-// as its fullest bin needs.
+// R may hold far more than this table was made for (a filter loaded from an old snapshot): one
+// doubling, or as many as its fullest bin needs.
 result<unsigned> core::doublings_for(range_source& source) noexcept try {
     const table& in = *layout_.load(std::memory_order_relaxed)->now;
     std::uint64_t fullest = 0;
     population r;
-    for (std::uint64_t first = 0; first < in.bins(); first += bins_per_group) {
-        const std::uint64_t end = std::min(first + bins_per_group, in.bins());
+    for (std::uint64_t first = 0; first < in.bins(); first += bins_per_cluster) {
+        const std::uint64_t end = std::min(first + bins_per_cluster, in.bins());
         if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
             return got.error();
-        std::array<std::uint64_t, bins_per_group> keys{};
+        std::array<std::uint64_t, bins_per_cluster> keys{};
         for (const digest& d : r.members) ++keys[in.bin_of(d) - first];
         fullest = std::max(fullest, *std::max_element(keys.begin(), keys.end()));
     }

@@ -1,8 +1,8 @@
-// The usual insert, whole: nine in ten find a free slot in their half, nobody with their base or
-// tag, and no note that would have to follow the slots that move. And the usual second half of an
-// erase that its caller vouches for: the slot with the key's base is its own, and its bin has dead
-// slots already and is not worn (epoch.hpp). Whatever else may be the case, the answer is `no` and
-// nothing has changed.
+// The usual insert, complete: nine keys in ten find a free slot in their half, no key with their
+// base or tag, and no extension that would have to follow the slots that move. And the usual second
+// half of an erase whose caller guarantees that the key is present: the slot with the key's base is
+// its own, and its bin already has tombstones, but not too many (epoch.hpp). In every other case
+// the answer is `no`, and nothing has changed.
 namespace genista::GENISTA_ISA {
 
 #if defined(GENISTA_BROOM_PLAIN)
@@ -62,8 +62,8 @@ struct broom_joins {
   private:
     static constexpr std::size_t ahead = 16;
 
-    // A writer that is alone says so once, and counts once. Batches are short: whoever waits does
-    // not wait for long.
+    // A writer that is alone enters and counts once for the whole batch. Batches are short, so
+    // other writers do not wait for long.
     static broom_joined_many join_many_alone(const state& s, const digest* digests, std::size_t count) noexcept {
         const std::uint64_t before = s.writer_counters->keys.load(std::memory_order_relaxed);
         const std::uint64_t room = before < s.grow_at ? s.grow_at - before : 0;
@@ -78,8 +78,8 @@ struct broom_joins {
         return {joined, joined > room};
     }
 
-    // Change() under the lock of the key's stripe, or without it if this thread writes alone; a
-    // success counts as so many keys more.
+    // Runs Change() under the lock of the key's stripe, or without it if this thread writes alone;
+    // a success adds `More` to the count of keys.
     template <auto Change, std::uint64_t More, class... Rest>
     [[gnu::always_inline]] static bool under_lock(const state& s, const digest& d, std::uint64_t& keys,
                                                   const Rest&... rest) noexcept {
@@ -103,21 +103,22 @@ struct broom_joins {
         return done;
     }
 
-    // What a group's block says about a bin.
+    // What a cluster's block says about a bin.
     struct side_view {
-        bool has_notes;
-        std::uint64_t dead_at;  // the bit where its dead slots stand; 0 if it has none
+        bool has_extensions;
+        std::uint64_t tombstones_at;  // the bit where its tombstones begin; 0 if it has none
         std::uint64_t* words;
     };
     [[gnu::noinline]] static side_view view_side(const state& s, std::uint64_t bin, std::uint32_t handle) noexcept {
         auto* const words = const_cast<std::uint64_t*>(Policy::block_of_handle(s, handle));
         const broom::side_block block{words, broom::shape{s.tail_bits}};
-        const auto here = static_cast<unsigned>(bin % broom::bins_per_group);
-        const unsigned note = block.notes() == 0 ? 0 : block.first_note_of(here);
-        return {note < block.notes() && block.note(note).bin == here, block.dead_slots_at(here), words};
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
+        const unsigned first_extension = block.extensions() == 0 ? 0 : block.first_extension_of(here);
+        return {first_extension < block.extensions() && block.extension_at(first_extension).bin == here,
+                block.tombstones_at(here), words};
     }
 
-    // The bin under the lock, and where the key stands in it.
+    // The bin under the lock, and the key's place in it.
     struct standing {
         std::byte* line;
         digest mixed;
@@ -146,7 +147,7 @@ struct broom_joins {
                Policy::in_backyard(bin, at.mixed.seed, Policy::block_of_handle(s, handle)) != verdict::no;
     }
 
-    // Readers start over from the first line on, and may go on after the last.
+    // While one exists, readers start over: from before the first store until after the last.
     class change {
       public:
         [[gnu::always_inline]] change(std::atomic<std::uint32_t>& version, std::uint32_t before) noexcept
@@ -178,24 +179,24 @@ struct broom_joins {
         const std::uint32_t handle = Policy::handle_of(s, bin);
         if (tag_is_taken(s, at, bin, handle)) return false;
         side_view side{};
-        if ((handle & broom::side_has_notes) != 0) {
+        if ((handle & broom::side_has_slot_data) != 0) {
             side = view_side(s, bin, handle);
-            if (side.has_notes) return false;
+            if (side.has_extensions) return false;
         }
         const change raised{version, before};
         const std::uint64_t word = at.mixed.position;
         const unsigned slot =
             insert(at.line, at.mirrored, static_cast<unsigned>(word & 31), used, static_cast<std::uint8_t>(word >> 6));
         if constexpr (Policy::has_tails) insert_tail(s, bin, word, used, slot);
-        if (side.dead_at != 0) {
-            broom::slot_set dead{broom::bits_at(side.words, side.dead_at, broom::slots_per_bin)};
-            dead.move_ranks(at.mirrored != 0, at.mirrored != 0 ? 31 - slot : slot, used, true);
-            broom::set_bits_at(side.words, side.dead_at, broom::slots_per_bin, dead.bits);
+        if (side.tombstones_at != 0) {
+            broom::slot_set tombstones{broom::bits_at(side.words, side.tombstones_at, broom::slots_per_bin)};
+            tombstones.move_ranks(at.mirrored != 0, at.mirrored != 0 ? 31 - slot : slot, used, true);
+            broom::set_bits_at(side.words, side.tombstones_at, broom::slots_per_bin, tombstones.bits);
         }
         return true;
     }
 
-    // The tails beyond the new slot's move by one place, as its remainders did.
+    // The tails above the new slot's move by one place, as its remainders did.
     [[gnu::always_inline]] static void insert_tail(const state& s, std::uint64_t bin, std::uint64_t word, unsigned used,
                                                    unsigned slot) noexcept {
         const unsigned width = s.tail_bits;
@@ -209,7 +210,7 @@ struct broom_joins {
             bits::insert_moving_up(s.tails_to_change, begin, (first + used) * width, width, own);
         }
     }
-    // Of the slots with the key's group and remainder, those with its tail.
+    // Of the slots with the key's quotient group and remainder, those with its tail.
     [[gnu::always_inline]] static std::uint32_t with_tail(const state& s, const standing& at,
                                                           std::uint64_t bin) noexcept {
         if constexpr (!Policy::has_tails) return at.hits;
@@ -235,20 +236,21 @@ struct broom_joins {
                           at.used_b >= broom::slots_per_half;
         const std::uint32_t handle = Policy::handle_of(s, bin);
         at.hits = with_tail(s, at, bin);
-        if (at.hits == 0 || (handle & broom::side_has_notes) == 0 || s.mark_of_locked(bin) != when) return false;
+        if (at.hits == 0 || (handle & broom::side_has_slot_data) == 0 || s.mark_of_locked(bin) != when) return false;
         if (tag_is_taken(s, at, bin, handle)) return false;
         const side_view side = view_side(s, bin, handle);
-        if (side.has_notes || side.dead_at == 0) return false;
-        broom::slot_set dead{broom::bits_at(side.words, side.dead_at, broom::slots_per_bin)};
+        if (side.has_extensions || side.tombstones_at == 0) return false;
+        broom::slot_set tombstones{broom::bits_at(side.words, side.tombstones_at, broom::slots_per_bin)};
         const unsigned slot = static_cast<unsigned>(_tzcnt_u32(at.hits)) + 16 * static_cast<unsigned>(at.mirrored);
-        if (dead.has(slot) || (full && dead.size() >= broom::dead_in_full_bin)) return false;
-        dead.add(slot);
+        if (tombstones.has(slot) || (full && tombstones.size() >= broom::tombstones_in_full_bin)) return false;
+        tombstones.add(slot);
         const change raised{version, before};
-        broom::set_bits_at(side.words, side.dead_at, broom::slots_per_bin, dead.bits);
+        broom::set_bits_at(side.words, side.tombstones_at, broom::slots_per_bin, tombstones.bits);
         return true;
     }
 
-    // The last of its 32 marks stands at bit 31 + slots; in the mirror at bit 32 - slots.
+    // Slots in use: the last of the half's 32 marks stands at bit 31 + slots; in the mirror at bit
+    // 32 - slots.
     [[gnu::always_inline]] static unsigned used_upright(std::uint64_t header) noexcept {
         return Policy::select(header, 31) - 31;
     }
@@ -257,15 +259,15 @@ struct broom_joins {
         return 32 - Policy::select(header, foreign);
     }
 
-    // Either of two values, without a branch: a key is in either half at random.
+    // One of two values, without a branch: a key is in either half with equal chance.
     template <class Number>
     [[gnu::always_inline]] static Number chosen(std::uint64_t mirrored, Number upright, Number in_mirror) noexcept {
         return static_cast<Number>(upright ^ ((upright ^ in_mirror) & static_cast<Number>(0 - mirrored)));
     }
 
-    // The group's mark and all that is beyond it move one bit on, upward or in the mirror downward,
-    // and a zero takes the mark's place; so do the remainders beyond the new one. Gives the place
-    // of the new slot in the window of its half.
+    // Inserts a zero at the group's mark: the mark and all bits beyond it move one bit on, upward
+    // or in the mirror downward; so do the remainders beyond the new one. Returns the place of the
+    // new slot in the window of its half.
     [[gnu::always_inline]] static unsigned insert(std::byte* line, std::uint64_t mirrored, unsigned group,
                                                   unsigned used, std::uint8_t remainder) noexcept {
         std::byte* const at = line + 6 * mirrored;
@@ -273,14 +275,14 @@ struct broom_joins {
         const std::uint64_t foreign = static_cast<std::uint64_t>(_mm_popcnt_u64(header)) - 32;
         const std::uint64_t number = chosen<std::uint64_t>(mirrored, group, foreign + 31 - group);
         const std::uint64_t mark = _pdep_u64(std::uint64_t{1} << (number & 63), header);
-        // From the mark to the first free zero, or from the last own mark, which stands above the
-        // first free zero, to it.
+        // The bits to move: upright from the mark to the first free zero; in the mirror from the
+        // last own mark, which stands above the first free zero, to the mark.
         const std::uint64_t above = chosen(mirrored, std::uint64_t{1} << (32 + used), 2 * mark);
         const std::uint64_t below = chosen(mirrored, mark, std::uint64_t{1} << (32 - used));
         const std::uint64_t moving = header & (above - below);
         const std::uint64_t made = (header ^ moving) | std::rotl(moving, static_cast<int>(1 + 62 * mirrored));
         std::memcpy(at, &made, sizeof made);
-        // In the window of the half the slot with rank r is byte r, in the mirror byte 31 - r.
+        // In the window of a half the slot with rank r is byte r, in the mirror byte 31 - r.
         const unsigned slot = static_cast<unsigned>(_tzcnt_u64(mark)) + chosen(mirrored, 0 - group, group - 32);
         std::byte* const window = line + 16 + 16 * mirrored;
         shift(window, window - 1 + 2 * mirrored, chosen(mirrored, slot + 1, 31 - used),
@@ -289,7 +291,7 @@ struct broom_joins {
         return slot;
     }
 
-    // Bytes [first, last] of `to` become those of `from`; none if last < first.
+    // Copies bytes [first, last] of `from` to `to`; none if last < first.
     [[gnu::always_inline]] static void shift(std::byte* to, const std::byte* from, unsigned first,
                                              unsigned last) noexcept {
 #if GENISTA_ISA_LEVEL == 2

@@ -1,4 +1,4 @@
-// Look-up kernels for every instruction set, and the choice among them.
+// Compiles the look-up kernels for every instruction set and chooses one at run time.
 #include "filters/broom/kernels.hpp"
 
 #include "bits/move_bits.hpp"

@@ -1,4 +1,4 @@
-// The look-up kernels of the broom filter, by instruction set.
+// The look-up kernels of the broom filter for this processor.
 #pragma once
 
 #include "filters/broom/shape.hpp"

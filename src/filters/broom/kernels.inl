@@ -1,6 +1,6 @@
-// Broom look-ups of one instruction set. What is rare (a long salt, a slot with notes, growth) goes
-// to the plain twin, core::contains; so does everything where there are no vectors, where a
-// sanitizer watches, and where faults are planted.
+// Broom look-ups of one instruction set. Rare cases (a long salt, a slot with an extension, growth)
+// go to the scalar version, core::contains. So do all look-ups where there are no vectors, under a
+// sanitizer, and with planted faults.
 #include "filters/filter_kernels.inl"
 
 #if defined(__SANITIZE_THREAD__) || defined(GENISTA_BROOM_FAULTS) || GENISTA_ISA_LEVEL == 0
@@ -13,8 +13,8 @@
 
 namespace genista::GENISTA_ISA {
 
-// State is broom_lookup_state of this variant: named, so that kernels of two variants are two
-// symbols.
+// State is broom_lookup_state of this variant: a template parameter, so that the kernels of two
+// variants are two symbols.
 template <class State, bool Tails>
 struct broom_policy {
     using state = State;
@@ -45,24 +45,24 @@ struct broom_policy {
                                                                                std::uint64_t bin) noexcept {
         return s.versions[bin >> (s.stripe_shift & 63)];
     }
-    // Does what was read since stand?
+    // Is what was read since `before` valid?
     [[gnu::always_inline]] static bool stands(std::uint32_t before,
                                               const std::atomic<std::uint32_t>& version) noexcept {
         std::atomic_signal_fence(std::memory_order_seq_cst);  // what was read above was read before what follows
         return version.load(std::memory_order_acquire) == before && (before & (broom_writing | broom_leaving)) == 0;
     }
 
-    // Remainders that agree, in the 32-byte window of the half.
+    // The remainders that agree, as bits of the 32-byte window of the half.
     [[gnu::always_inline]] static std::uint32_t alike(const std::byte* line, std::uint64_t word) noexcept {
         const auto* const window = reinterpret_cast<const __m256i_u*>(line + 16 + (word >> 1 & 16));
         const __m256i wanted = _mm256_set1_epi8(static_cast<char>(word >> 6));
         return static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_loadu_si256(window), wanted)));
     }
-    // Does any?
+    // Does any remainder agree?
     [[gnu::always_inline]] static bool agrees(const std::byte* line, std::uint64_t word) noexcept {
 #if GENISTA_ISA_LEVEL == 2
-        // In registers that only AVX-512 has: the lower sixteen would have to be cleaned for the
-        // caller (vzeroupper) at every look-up, and the compiler would align the stack for them.
+        // In registers that only AVX-512 has: otherwise the compiler would clean the lower sixteen
+        // for the caller (vzeroupper) at every look-up, and align the stack for them.
         bool any;
         __asm__("vpbroadcastb %1, %%ymm16\n\tvpcmpeqb %2, %%ymm16, %%k1\n\tkortestd %%k1, %%k1"
                 : "=@ccne"(any)
@@ -79,13 +79,13 @@ struct broom_policy {
         return (static_cast<std::uint8_t>(line[15]) & static_cast<std::uint8_t>(1u << (word >> 30 & 7))) != 0;
     }
 
-    // The slots of a group, as bits of the 32-byte window of its half. In arithmetic, not in
-    // branches: a group is in either half at random, and a branch on it would be guessed wrong
-    // every other time.
+    // The slots of a quotient group, as bits of the 32-byte window of its half. By arithmetic and
+    // not by branches: a group is in either half with equal chance, and a branch on it would be
+    // mispredicted every other time.
     //
-    // Seen from the bottom of its header word, a group's zeros lie between two marks: those with
-    // numbers i and i + 1, where half A is given one more mark below its first group, and half B
-    // counts its groups downward and may have marks of half A below its own 32.
+    // Seen from the bottom of its header word, a group's zeros lie between two marks, numbers i and
+    // i + 1. For this, half A is given one more mark below its first group; half B counts its
+    // groups downward, and may have marks of half A below its own 32.
     [[gnu::always_inline]] static std::uint32_t slots_of_group(const std::byte* line, std::uint64_t word) noexcept {
         const std::uint64_t mirrored = word >> 5 & 1;
         const std::uint64_t all_if_mirrored = 0 - mirrored;
@@ -94,14 +94,12 @@ struct broom_policy {
         const std::uint64_t marks = header << (mirrored ^ 1) | (mirrored ^ 1);
         const std::uint64_t number = foreign + ((word ^ all_if_mirrored) & 31);
         const std::uint64_t both = _pdep_u64(std::uint64_t{3} << (number & 63), marks);
-        // From the lower mark up to the upper one, or to the top if the upper one would lie beyond
-        // it.
+        // From the lower mark up to the upper one, or to the top if the upper one lies beyond it.
         const std::uint64_t between = both - 2 * (both & (0 - both));
         return static_cast<std::uint32_t>(_pext_u64(between, ~marks) << (foreign & 63));
     }
 
-    // A digest travels in a vector register to whoever needs it after the common case: there are
-    // few of the others.
+    // A digest travels in a vector register to the few look-ups that go beyond the common case.
     using packed = __m128i;
     [[gnu::always_inline]] static packed pack(const digest& d) noexcept {
         return _mm_set_epi64x(static_cast<long long>(d.seed), static_cast<long long>(d.position));
@@ -114,11 +112,11 @@ struct broom_policy {
         return encrypt(*s.mix, {d.seed, d.position ^ s.salt_words[code]});
     }
 
-    // All bins of a table begin with code 0, and most of them keep it until the filter is attacked
-    // or its keys have been replaced. In a table that has not grown it stands for no salt: then the
-    // fingerprint is ready while the line is on its way, and everything that has to wait for the
-    // line is kept short, because what limits the look-ups in flight is the number of instructions
-    // that wait.
+    // All bins of a table begin with code 0, and most keep it until the filter is attacked or its
+    // keys have been replaced. In a table that has not grown, code 0 stands for no salt: the
+    // fingerprint is then ready while the line is still on its way. Code that has to wait for the
+    // line is kept short, because the number of waiting instructions limits how many look-ups are
+    // in flight.
     [[gnu::always_inline]] static bool test(const state& s, packed p) noexcept {
         const digest d = digest_from(p);
         const std::uint64_t bin = scale(d.position, s.bins);
@@ -126,7 +124,7 @@ struct broom_policy {
         const std::byte* const line = line_of(s, bin);
         if (!s.common_is_unsalted) return test_salted(s, p, bin);
         if (static_cast<std::uint8_t>(line[14]) != 0) return test_salted(s, p, bin);
-        if (agrees(line, d.seed) || overflowed(line, d.seed)) return settle(s, p, bin);
+        if (agrees(line, d.seed) || overflowed(line, d.seed)) return confirm(s, p, bin);
         if (!stands(before, version_of(s, bin))) return ask(s, p);
         return false;
     }
@@ -139,20 +137,21 @@ struct broom_policy {
             return ask(s, p);
         const packed mixed = pack(mixed_under(s, digest_from(p), code));
         const std::uint64_t word = digest_from(mixed).position;
-        if (agrees(line, word) || overflowed(line, word)) return settle_mixed(s, p, bin, mixed, before);
+        if (agrees(line, word) || overflowed(line, word)) return confirm_mixed(s, p, bin, mixed, before);
         if (!stands(before, version_of(s, bin))) return ask(s, p);
         return false;
     }
 
-    // Some remainder agrees (one negative in nine), or keys of its class are outside.
-    [[gnu::noinline]] static bool settle(const state& s, packed p, std::uint64_t bin) noexcept {
+    // The closer look, if some remainder agrees (one negative in nine) or keys of its class are
+    // outside the line.
+    [[gnu::noinline]] static bool confirm(const state& s, packed p, std::uint64_t bin) noexcept {
         const verdict found = look(s, p, bin);
         return found == verdict::ask ? ask(s, p) : found == verdict::yes;
     }
 
-    // The same for whoever has paid for the cipher already, under the version `before`.
-    [[gnu::noinline]] static bool settle_mixed(const state& s, packed p, std::uint64_t bin, packed mixed,
-                                               std::uint32_t before) noexcept {
+    // The same for a caller that has already computed the cipher, under the version `before`.
+    [[gnu::noinline]] static bool confirm_mixed(const state& s, packed p, std::uint64_t bin, packed mixed,
+                                                std::uint32_t before) noexcept {
         const std::byte* const line = line_of(s, bin);
         const verdict found = exactly(s, digest_from(mixed), bin, line);
         return found == verdict::ask || !stands(before, version_of(s, bin)) ? ask(s, p) : found == verdict::yes;
@@ -175,32 +174,33 @@ struct broom_policy {
         return decide(s, mixed, bin, line, alike(line, mixed.position) & slots_of_group(line, mixed.position));
     }
 
-    // The plain twin's turn.
+    // Asks the scalar version.
     [[gnu::noinline]] static bool ask(const state& s, packed p) noexcept {
         return s.core->contains(digest_from(p));
     }
 
-    // Position of the one with `rank` ones below it; 64 if there is none.
+    // Position of the set bit with `rank` set bits below it; 64 if there is none.
     static unsigned select(std::uint64_t word, std::uint64_t rank) noexcept {
         return static_cast<unsigned>(_tzcnt_u64(_pdep_u64(std::uint64_t{1} << (rank & 63), word)));
     }
 
-    // What the group's block says about a slot: no, it is dead; yes, it is not and has no bits;
-    // adaptivity bits are the plain twin's business.
-    [[gnu::noinline]] static verdict as_noted(const state& s, std::uint64_t bin, unsigned slot,
-                                              std::uint32_t handle) noexcept {
+    // What the cluster's block says about a slot. no: it is a tombstone; yes: it is not, and has no
+    // adaptivity bits; ask: it has some, which the scalar version compares.
+    [[gnu::noinline]] static verdict slot_verdict(const state& s, std::uint64_t bin, unsigned slot,
+                                                  std::uint32_t handle) noexcept {
         const broom::side_block block{block_of_handle(s, handle), broom::shape{s.tail_bits}};
-        const auto here = static_cast<unsigned>(bin % broom::bins_per_group);
-        if (block.dead_of(here).has(slot)) return verdict::no;
-        if (block.notes() == 0) return verdict::yes;
-        const unsigned note = block.first_note_of(here);
-        return note < block.notes() && block.note(note).bin == here ? verdict::ask : verdict::yes;
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
+        if (block.tombstones_of(here).has(slot)) return verdict::no;
+        if (block.extensions() == 0) return verdict::yes;
+        const unsigned first_extension = block.first_extension_of(here);
+        return first_extension < block.extensions() && block.extension_at(first_extension).bin == here ? verdict::ask
+                                                                                                       : verdict::yes;
     }
     [[gnu::always_inline]] static std::uint32_t handle_of(const state& s, std::uint64_t bin) noexcept {
-        return __atomic_load_n(s.sides + bin / broom::bins_per_group, __ATOMIC_ACQUIRE);
+        return __atomic_load_n(s.sides + bin / broom::bins_per_cluster, __ATOMIC_ACQUIRE);
     }
     [[gnu::always_inline]] static const std::uint64_t* block_of_handle(const state& s, std::uint32_t handle) noexcept {
-        return s.side_words + (handle & ~broom::side_has_notes);
+        return s.side_words + (handle & ~broom::side_has_slot_data);
     }
 
     [[gnu::always_inline]] static verdict decide(const state& s, const digest& mixed, std::uint64_t bin,
@@ -216,11 +216,12 @@ struct broom_policy {
                 const std::uint64_t own = mixed.position >> 14 & ((std::uint64_t{1} << s.tail_bits) - 1);
                 if (broom::bits_at(s.tails, at, s.tail_bits) != own) continue;
             }
-            // The base is the key's own, and nobody else's. Without notes in the group it has no
-            // bits to compare and is not dead.
-            if ((handle & broom::side_has_notes) == 0) return verdict::yes;
-            const verdict noted = as_noted(s, bin, slot, handle);
-            if (noted != verdict::no) return noted;
+            // The slot has the key's base, and at most one slot has it. If no slot of the cluster
+            // has bits in the block, this one is no tombstone and has no adaptivity bits to
+            // compare.
+            if ((handle & broom::side_has_slot_data) == 0) return verdict::yes;
+            const verdict with_data = slot_verdict(s, bin, slot, handle);
+            if (with_data != verdict::no) return with_data;
             break;
         }
         if (!outside || handle == 0) return verdict::no;
@@ -228,13 +229,13 @@ struct broom_policy {
         return there == verdict::ask ? in_long_backyard(s, bin, mixed.seed, block_of_handle(s, handle)) : there;
     }
 
-    // The others, and tags that agree in their low halves: one by one.
+    // Long backyards, and tags that agree in their low halves: entry by entry.
     [[gnu::noinline]] static verdict in_long_backyard(const state& s, std::uint64_t bin, std::uint64_t second_word,
                                                       const std::uint64_t* words) noexcept {
         const broom::shape form{s.tail_bits};
         const broom::side_block block{words, form};
         const auto tag = static_cast<std::uint32_t>(second_word & ((std::uint64_t{1} << form.tag_bits()) - 1));
-        const auto here = block.backyard_of(static_cast<unsigned>(bin % broom::bins_per_group));
+        const auto here = block.backyard_of(static_cast<unsigned>(bin % broom::bins_per_cluster));
         for (unsigned i = here.first; i < here.end; ++i) {
             if (block.tag(i) == tag) return verdict::yes;
         }
@@ -247,7 +248,7 @@ struct broom_policy {
         const std::uint64_t head = broom::load_word(words);
         const auto entries = static_cast<unsigned>(head & 2047);
         const std::uint64_t marks = head >> 32 | broom::load_word(words + 1) << 32;
-        const auto here = static_cast<unsigned>(bin % broom::bins_per_group);
+        const auto here = static_cast<unsigned>(bin % broom::bins_per_cluster);
         const unsigned first = select(marks << 1 | 1, here) - here;
         const unsigned count = select(marks, here) - here - first;
         if (entries > 48 || count > 16) [[unlikely]]
@@ -256,7 +257,7 @@ struct broom_policy {
             reinterpret_cast<const std::byte*>(words) + broom::side_block::low_tags_at(entries) / 8 + 2 * first;
         const __m256i wanted = _mm256_set1_epi16(static_cast<short>(second_word));
         const __m256i there = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(tags));
-        // Two mask bits a tag.
+        // Two mask bits for each tag.
         const auto same = static_cast<std::uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(there, wanted)));
         const std::uint32_t hits = _bzhi_u32(same, 2 * count);
         if constexpr (!Tails) return hits != 0 ? verdict::yes : verdict::no;

@@ -1,26 +1,28 @@
-// broom_line: one bin of the broom filter, one cache line: 48 slots in 64 groups, 8-bit remainders.
-// Plain C++.
+// broom_line: one bin of the broom filter in one cache line: 48 slots in 64 quotient groups, 8-bit
+// remainders. Plain C++, the reference for the kernels. Any bytes can be read without harm: a
+// reader may see a line while a writer changes it.
 //
 //     byte 0..13   header, 112 bits, always 64 ones and 48 zeros: a zero is a slot, a one closes a
-//                  group [ half A: groups 0..31, 0*1 each, upward from bit 0 ] [ free zeros ] [
-//                  half B: groups 32..63, mirrored:
-//                    0*1 each, downward from bit 111 ]
+//                  group
+//                    [ half A: groups 0..31, 0*1 each, upward from bit 0 ]
+//                    [ free zeros ]
+//                    [ half B: groups 32..63, mirrored: 0*1 each, downward from bit 111 ]
 //     byte 14      code of the salt (salts.hpp)
 //     byte 15      overflow: bit c is set if a key of class c (3 bits of its hash) lies in the
 //                  backyard
 //     byte 16..63  remainders: half A fills slots 0, 1, 2 …; half B fills slots 47, 46, 45 …; the
 //                  gap lies between
 //
-// Half B is half A seen in a mirror, so one piece of code does both. Within a half, `rank` counts
-// slots in the order in which they fill; slot_of() turns a rank into a slot, which is how the side
-// structure names it.
+// Half B is half A in a mirror, so one piece of code does both. Within a half, `rank` counts slots
+// in the order in which they fill; slot_of() turns a rank into a slot, the number by which the side
+// structure refers to it.
 //
 //   I1  64 ones, 48 zeros.
 //   I2  A half never holds more than 32 slots, so that its marks and zeros lie in one 64-bit word
 //       and its remainders in one window of 32 bytes; both halves together never hold more than 48.
-//   I3  Slots only join [broom law L2]: a slot keeps its remainder until the bin is laid anew. It
-//       moves when others join before it, so whoever names slots (side entries) follows insert()'s
-//       answer.
+//   I3  Slots only join [broom law L2]: a slot keeps its remainder until the bin is rebuilt. It
+//       moves when a slot joins before it, so structures that refer to slots (side entries) follow
+//       the answer of insert().
 #pragma once
 
 #include <algorithm>
@@ -43,7 +45,7 @@ inline constexpr unsigned slots_per_half = 32;
 inline constexpr unsigned groups_per_half = 32;
 inline constexpr unsigned groups_per_bin = 64;
 
-// Which group, and what to look for in it. Groups 0..31 lie in half A.
+// A quotient group and the remainder to look for in it. Groups 0..31 lie in half A.
 struct line_key {
     unsigned group;  // 0..63
     std::uint8_t remainder;
@@ -82,7 +84,7 @@ class line {
     }
 
     // Half A as it is; half B reversed, so that both read 0*1 from bit 0. Bits beyond the half's
-    // own are the other's.
+    // own belong to the other half.
     [[nodiscard]] constexpr std::uint64_t half(bool mirrored) const noexcept {
         return mirrored ? reverse(words[0] >> 48 | words[1] << 16) : words[0];
     }
@@ -90,7 +92,7 @@ class line {
     // Slots in use in a half: the last of its 32 marks stands at bit 31 + slots.
     [[nodiscard]] constexpr unsigned used(bool mirrored) const noexcept { return select(half(mirrored), 31) - 31; }
     [[nodiscard]] constexpr unsigned used() const noexcept { return used(false) + used(true); }
-    // Is there a half that has no room?
+    // Is one of the halves without room?
     [[nodiscard]] constexpr bool is_full() const noexcept {
         const unsigned a = used(false);
         const unsigned b = used(true);
@@ -101,8 +103,8 @@ class line {
         return here < slots_per_half && here + used(!mirrored) < slots_per_bin;
     }
 
-    // Total: a reader may see a line in the middle of a change (and will then look again), so that
-    // ranks are cut to a half.
+    // Defined for any bytes: a reader may see a line in the middle of a change (and will then look
+    // again), so ranks are cut to a half.
     [[nodiscard]] constexpr rank_range ranks(line_key key) const noexcept {
         const unsigned g = key.group_in_half();
         const std::uint64_t marks = half(key.mirrored());
@@ -118,8 +120,8 @@ class line {
         return static_cast<std::uint8_t>(words[2 + slot / 8] >> (8 * (slot % 8)));
     }
 
-    // Bit s is set if slot s has this key's group and remainder. At most one bit unless tails tell
-    // slots apart.
+    // Bit s is set if slot s has this key's group and remainder. At most one bit, unless slots
+    // differ only in their tails.
     [[nodiscard]] constexpr std::uint64_t matches(line_key key) const noexcept {
         const rank_range range = ranks(key);
         std::uint64_t found = 0;
@@ -130,14 +132,14 @@ class line {
         return found;
     }
 
-    // Adds a slot at the end of its group and returns its rank; slots of this half with that rank
-    // or more have moved one rank up. The caller has asked has_room().
+    // Adds a slot at the end of its group and returns its rank; the slots of this half with that
+    // rank or more move one rank up. REQUIRES: has_room().
     constexpr unsigned insert(line_key key) noexcept {
         const bool mirrored = key.mirrored();
         assert(has_room(mirrored));
         const unsigned before = used(mirrored);
         const unsigned rank = ranks(key).end;
-        const unsigned at = rank + key.group_in_half();  // the bit where the group's mark stands and the new zero goes
+        const unsigned at = rank + key.group_in_half();  // the bit of the group's mark, where the new zero is inserted
         const unsigned end = groups_per_half + before;   // first bit beyond the half: a free zero
         std::uint64_t marks = half(mirrored);
         const std::uint64_t below = low(at);
@@ -149,10 +151,11 @@ class line {
         return rank;
     }
 
-    // What insert() of these keys one by one would make of an empty line, at once; slots[i] is
-    // where keys[i] went. There is room for all.
+    // Fills an empty line at once, as insert() of these keys one by one would; slots[i] is the slot
+    // of keys[i]. REQUIRES: there is room for all.
     constexpr void fill(std::span<const line_key> keys, std::span<std::uint8_t> slots) noexcept {
-        std::array<std::uint8_t, groups_per_bin> next{};  // of a group: how many slots, then the rank of the next one
+        std::array<std::uint8_t, groups_per_bin>
+            next{};  // of a group: first its number of slots, then the rank of its next slot
         for (const line_key& key : keys) ++next[key.group];
         for (const bool mirrored : {false, true}) {
             std::uint64_t marks = 0;
@@ -173,7 +176,7 @@ class line {
         }
     }
 
-    // Takes the slot at `rank` of the group's half away: the soft history only [law L2].
+    // Removes the slot at `rank` of the group's half: the soft history only [law L2].
     constexpr void erase(bool mirrored, unsigned rank) noexcept {
         const unsigned before = used(mirrored);
         assert(rank < before);
@@ -190,7 +193,7 @@ class line {
         set_remainder(slot_of(mirrored, before - 1), 0);
     }
 
-    // Any bytes at all: is this a line that insert() could have made?
+    // For any bytes: is this a line that insert() could have made?
     [[nodiscard]] constexpr bool is_valid() const noexcept {
         if (std::popcount(words[0]) + std::popcount(words[1] & low(48)) != groups_per_bin) return false;
         if (std::popcount(words[0]) < 32 || std::popcount(half(true)) < 32) return false;
@@ -211,8 +214,8 @@ class line {
         x = (x >> 4 & 0x0f0f0f0f0f0f0f0fu) | (x & 0x0f0f0f0f0f0f0f0fu) << 4;
         return __builtin_bswap64(x);
     }
-    // Position of the one with `rank` ones below it; 64 if there is none (a line torn by a writer).
-    // Counts of ones up to and including each byte find the byte in one subtraction.
+    // Position of the set bit with `rank` set bits below it; 64 if there is none (a line torn by a
+    // writer). Counts of set bits up to and including each byte find the byte in one subtraction.
     static constexpr unsigned select(std::uint64_t x, unsigned rank) noexcept {
         constexpr std::uint64_t each = 0x0101010101010101;
         constexpr std::uint64_t tops = each << 7;

@@ -1,4 +1,5 @@
-// Blocks of side memory: first the list of the size, then a larger one cut in two, then new ground.
+// Blocks of side memory: from the list of their size, else cut from a larger block, else from
+// unused space.
 #include "filters/broom/memory.hpp"
 
 #include <sys/mman.h>
@@ -49,7 +50,7 @@ side_memory::handle side_memory::take(std::uint64_t granules, budget_class from,
     return block;
 }
 
-// New ground, and a map that is long enough for it.
+// Takes unused space, and makes the map long enough for it.
 side_memory::handle side_memory::carve(std::uint64_t granules, budget_class from, bool& refused) noexcept {
     if (granules > reserved_ - used_) return 0;
     constexpr std::uint64_t map_word = sizeof free_map_[0];
@@ -121,7 +122,7 @@ void side_memory::mark(handle block, std::uint64_t granules, bool free) noexcept
     }
 }
 
-// Granule 0 and the ground that is not carved yet are not free.
+// Granule 0 and the space that is not carved yet are not free.
 bool side_memory::is_free(std::uint64_t granule) const noexcept {
     return granule < used_ && (free_map_[granule / 64] >> (granule % 64) & 1) != 0;
 }
@@ -140,8 +141,8 @@ constexpr side_memory::handle high_handle(std::uint64_t word) noexcept {
 
 }  // namespace
 
-// No two free blocks are neighbours, so a free granule with a taken one on its other side is a
-// block of one.
+// No two free blocks are neighbours, so a free granule whose other neighbour is taken is a block of
+// one granule.
 std::uint64_t side_memory::length_from_start(handle block) const noexcept {
     return is_free(block + std::uint64_t{1}) ? high_handle(load_word(words(block) + 1)) : 1;
 }

@@ -1,28 +1,28 @@
-// Memory that readers may look at while writers change it: words with acquire loads and release
-// stores, in one stretch of addresses that stays mapped for as long as the table lives.
+// side_memory: memory that readers may look at while writers change it: words with acquire loads
+// and release stores, in one range of addresses that stays mapped for as long as the table lives.
 //
 // A reader takes a version, reads, and checks the version again (table.hpp). What it read in
-// between may be torn or belong to somebody else by now, so every word is read atomically and a
+// between may be torn, or belong to another block by now, so every word is read atomically, and a
 // block may always be read to its greatest length. Acquire loads keep the second version check
 // after the reads, without fences, which ThreadSanitizer does not understand.
 //
-// Blocks are whole granules of 8 bytes. A map has a bit for every free granule. A free block hangs
-// in a list of its size, and what is kept of it lies in itself:
+// Blocks are whole granules of 8 bytes. A map has a bit for every free granule. A free block is in
+// a list of its size, and its own words hold the links:
 //
 //     first word    the blocks before and after it in its list, 32 bits each
 //     second, last  where it begins and how long it is; a block of one granule has neither, and
 //                   needs none
 //
-// A block that comes back is joined with free neighbours at once: the map says whether there are
-// any, their words say what they are. So what small blocks leave behind serves larger ones, no two
-// free blocks lie side by side, and every call takes constant time [broom18 Thm 6], but for the
-// map's own growth: it moves by an eighth, a bit for 64 of these bits. (Joining all free blocks in
-// one sweep, when it pays, is constant on average only: 385,000 instructions within one write at
+// A block that is given back is joined with free neighbours at once: the map says whether there are
+// any, their words say where they begin and end. So the space of small blocks serves larger ones,
+// no two free blocks are neighbours, and every call takes constant time [broom18 Thm 6], except for
+// the map's own growth: it moves by an eighth, a bit for 64 of these bits. (Joining all free blocks
+// in one sweep, when it pays, is constant on average only: 385,000 instructions within one write at
 // 10^6 keys.)
 //
-// Addresses are reserved for the worst case, of which a filter uses a few percent, from the start
-// on. So it asks for small pages: huge ones would be given for 8 bytes of each, and nobody could
-// say what was taken. What is counted is the pages touched.
+// Addresses are reserved from the start for the worst case, of which a filter uses a few percent.
+// The memory asks for small pages: huge pages would be given for 8 bytes of each, and the bytes
+// taken could not be counted. What is counted is the pages touched.
 #pragma once
 
 #include <array>
@@ -58,19 +58,19 @@ class side_memory {
     side_memory& operator=(const side_memory&) = delete;
     ~side_memory();
 
-    // Takes addresses for `granules`, and no memory yet.
+    // Reserves addresses for `granules`, and takes no memory yet.
     [[nodiscard]] result<void> reserve(std::uint64_t granules) noexcept;
 
-    // Who pays for pages taken from now on.
+    // The budget that pays for pages taken from now on.
     void charge(budget& who) noexcept { budget_ = &who; }
 
     [[nodiscard]] std::uint64_t* words(handle block) const noexcept { return start_ + block; }
 
-    // 0 if there is no memory, or if the budget's limit forbids it, which `refused` then tells.
+    // 0 if there is no memory, or if the budget's limit forbids it; then `refused` is set.
     [[nodiscard]] handle take(std::uint64_t granules, budget_class from, bool& refused) noexcept;
     void give_back(handle block, std::uint64_t granules) noexcept;
-    // Gives every page back and keeps the addresses, for readers that are late. Nothing may be
-    // taken afterwards.
+    // Gives every page back and keeps the addresses, for late readers. No block may be taken
+    // afterwards.
     void release() noexcept;
     // Pages ever touched, and the map of free granules.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
@@ -91,9 +91,9 @@ class side_memory {
     std::uint64_t* start_ = nullptr;
     std::uint64_t mapped_bytes_ = 0;
     std::uint64_t reserved_ = 0;                     // granules
-    std::uint64_t used_ = 1;                         // granules ever carved; granule 0 is nobody's
-    std::array<handle, most_granules + 1> lists_{};  // by length; the last has all that are longer, too
-    std::array<std::uint64_t, most_granules / 64 + 1> filled_lists_{};  // a bit a list that is not empty
+    std::uint64_t used_ = 1;                         // granules ever carved; granule 0 is never used
+    std::array<handle, most_granules + 1> lists_{};  // by length; the last one also has all longer blocks
+    std::array<std::uint64_t, most_granules / 64 + 1> filled_lists_{};  // a bit for each list that is not empty
     std::vector<std::uint64_t> free_map_;
 };
 

@@ -1,4 +1,4 @@
-// Rebuilding: every bin laid anew from R, group after group, on as many threads as one likes.
+// Rebuilds every bin from R, cluster after cluster, on any number of threads.
 #include <algorithm>
 #include <new>
 #include <optional>
@@ -20,9 +20,9 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
                 if (*fits) return {};
             }
         }
-        // R has outrun this table, and a sweep lays every bin from R just as well. If one is under
-        // way that somebody else has begun, some bins were laid before anybody asked: again, in the
-        // table that it leads to.
+        // R has outgrown this table; a sweep also rebuilds every bin from R, so grow instead. If
+        // another call began the sweep that is under way, some of its bins were rebuilt before this
+        // call: rebuild again, in the table that the sweep leads to.
         if (!options_.grows)
             return error::make(error_code::unsupported, "broom: R holds more keys than the bins have room for");
         const auto all = grow(source, false);
@@ -33,8 +33,8 @@ result<void> core::rebuild(range_source& source, unsigned threads) noexcept try 
     return error::make(error_code::out_of_memory, "broom: no memory to rebuild");
 }
 
-// Each thread has its own stretch of whole stripes. False: some bin cannot hold its keys, or
-// somebody waits for the table to grow.
+// Each thread rebuilds its own range of whole stripes. False: some bin cannot hold its keys, or
+// another call waits for the table to grow.
 result<bool> core::rebuild_all(table& in, range_source& source, unsigned threads) {
     const std::uint64_t stripe = in.bins_per_stripe();
     const std::uint64_t stripes = (in.bins() + stripe - 1) / stripe;
@@ -60,45 +60,46 @@ result<bool> core::rebuild_all(table& in, range_source& source, unsigned threads
     return all;
 }
 
-// Sixteen bins a read, under one lock.
+// A cluster for each read, under one lock.
 result<bool> core::rebuild_bins(table& in, std::uint64_t first, std::uint64_t stop, range_source& source) {
     population r;
     int attempts = 0;
     while (first < stop) {
         if (options_.grows && wants_to_grow()) return false;
-        const std::uint64_t end = std::min(first + bins_per_group, stop);
+        const std::uint64_t end = std::min(first + bins_per_cluster, stop);
         const backoff_scope quiet{writers_, attempts++ >= patient_attempts};
         const std::uint32_t version = in.version(first);
         if (const auto got = fetch({in.range_of(first).first, in.range_of(end - 1).last}, source, r); !got)
             return got.error();
         table::lock held{in, first};
         if (held.version() != version) continue;
-        if (!lay_group(in, held, first, r.members)) return false;
+        if (!rebuild_cluster(in, held, first, r.members)) return false;
         first = end;
         attempts = 0;
     }
     return true;
 }
 
-// All bins of the group that begins with `first`, and their side block once. False: a bin cannot
-// hold its keys, and nothing has changed. May throw std::bad_alloc, having changed nothing.
-bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members) {
-    static thread_local group_image group;
-    in.read_group(first, group);
+// Rebuilds all bins of the cluster that begins with `first`, and writes their side block once.
+// False: a bin cannot hold its keys, and nothing has changed. May throw std::bad_alloc, having
+// changed nothing.
+bool core::rebuild_cluster(table& in, table::lock& held, std::uint64_t first, std::span<const digest> members) {
+    static thread_local cluster_image cluster;
+    in.read_cluster(first, cluster);
     std::uint64_t keys_before = 0;
     std::uint64_t keys_after = 0;
-    unsigned laid = 0;
+    unsigned built = 0;
     const auto give_salts_back = [&] {
-        for (unsigned i = 0; i < laid; ++i) {
-            if (group.renewed[i]) in.book().leave(group.lines[i].salt());
+        for (unsigned i = 0; i < built; ++i) {
+            if (cluster.renewed[i]) in.book().leave(cluster.lines[i].salt());
         }
     };
     try {
-        bin_image& image = group.work;
-        for (auto from = members.begin(); laid < group.bins; ++laid) {
-            const std::uint64_t last = in.range_of(first + laid).last;
+        bin_image& image = cluster.work;
+        for (auto from = members.begin(); built < cluster.bins; ++built) {
+            const std::uint64_t last = in.range_of(first + built).last;
             const auto to = std::find_if(from, members.end(), [&](const digest& d) { return d.position > last; });
-            in.open_bin(group, laid);
+            in.open_bin(cluster, built);
             keys_before += image.keys();
             const std::uint8_t code_before = image.slots.salt();
             if (!epoch{in, image}.renew({from, to}, {})) {
@@ -106,18 +107,19 @@ bool core::lay_group(table& in, table::lock& held, std::uint64_t first, std::spa
                 return false;
             }
             keys_after += image.keys();
-            group.renewed[laid] = image.slots.salt() != code_before || image.slots.salt() == long_salt;
-            group.lines[laid] = image.slots;
-            group.tails[laid] = image.tails;
+            cluster.renewed[built] = image.slots.salt() != code_before || image.slots.salt() == long_salt;
+            cluster.lines[built] = image.slots;
+            cluster.tails[built] = image.tails;
             from = to;
         }
-        in.commit_group(held, first, group, keys_after > keys_before ? budget_class::inserts : budget_class::upkeep);
+        in.commit_cluster(held, first, cluster,
+                          keys_after > keys_before ? budget_class::inserts : budget_class::upkeep);
     } catch (const std::bad_alloc&) {
         give_salts_back();
         throw;
     }
     count(held, keys_after - keys_before);
-    renewals_.fetch_add(group.bins, std::memory_order_relaxed);
+    renewals_.fetch_add(cluster.bins, std::memory_order_relaxed);
     return true;
 }
 

@@ -1,4 +1,4 @@
-// The book of salts. See salts.hpp.
+// The book of salts: hands out salts so that no bin sees one twice. See salts.hpp.
 #include "filters/broom/salts.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace broom {
 
 salt_book::salt_book(const hash_key& key, std::uint64_t secret, std::uint64_t bins, bool unsalted_first)
     : cipher_{derive_key(key, derived_use::salting)}, unsalted_first_{unsalted_first}, generations_{{0, secret}} {
-    for (auto& number : numbers_) number.store(nobody, std::memory_order_relaxed);
+    for (auto& number : numbers_) number.store(unassigned, std::memory_order_relaxed);
     assign(0, 0);
     users_[0].store(static_cast<std::uint32_t>(bins), std::memory_order_relaxed);
 }
@@ -47,16 +47,16 @@ salt salt_book::next(std::uint64_t last, unsigned draw) noexcept {
         chosen = *std::partition_point(by_number_.begin(), by_number_.begin() + numbered_,
                                        [&](std::uint8_t code) { return number_of(code) < halfway; });
     } else if (draw < early_draws) {
-        std::uint64_t oldest = nobody;
+        std::uint64_t oldest = unassigned;
         for (unsigned code = unsalted_first_ ? 1 : 0; code < salt_codes; ++code) {
             if (users_[code].load(std::memory_order_relaxed) != 0) continue;
             const std::uint64_t n = numbers_[code].load(std::memory_order_relaxed);
-            if (n != nobody && frozen_ != 0) continue;
-            if (n == nobody || n <= oldest) {
+            if (n != unassigned && frozen_ != 0) continue;
+            if (n == unassigned || n <= oldest) {
                 chosen = code;
                 oldest = n;
             }
-            if (n == nobody) break;
+            if (n == unassigned) break;
         }
         if (chosen != long_salt) {
             assign(chosen, next_number_++);
@@ -116,12 +116,12 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
     }
     if (unsalted_first_ && saved.numbers[0] != 0) return broken("code 0 is not the unsalted epoch");
     for (unsigned code = 0; code < salt_codes; ++code) {
-        if (saved.numbers[code] == nobody ? users[code] != 0 : saved.numbers[code] >= saved.next_number) {
+        if (saved.numbers[code] == unassigned ? users[code] != 0 : saved.numbers[code] >= saved.next_number) {
             return broken("a code without a number");
         }
     }
     generations_ = saved.generations;
-    // The last life may have drawn no salt at all.
+    // The last life of the process may have drawn no salt at all.
     if (generations_.size() > 1 && generations_.back().first_number == saved.next_number) generations_.pop_back();
     generations_.push_back({saved.next_number, secret});
     if (faults.load_keeps_salts) generations_.pop_back();
@@ -130,8 +130,8 @@ result<void> salt_book::restore(const image& saved, std::span<const std::uint32_
     numbered_ = 0;
     for (unsigned code = 0; code < salt_codes; ++code) {
         users_[code].store(users[code], std::memory_order_relaxed);
-        if (saved.numbers[code] == nobody) {
-            numbers_[code].store(nobody, std::memory_order_relaxed);
+        if (saved.numbers[code] == unassigned) {
+            numbers_[code].store(unassigned, std::memory_order_relaxed);
         } else {
             assign(code, saved.numbers[code]);
         }

@@ -1,4 +1,4 @@
-// shape: what a false-positive rate makes of a bin, and the constants of the epoch law
+// shape: the sizes of a bin for a false-positive rate, and the constants of the epoch law
 // (docs/filters/broom.md).
 //
 // With t tail bits a slot has N = 2^(14+t) bases and a backyard tag 2^(16+t) values, so that a
@@ -22,20 +22,20 @@ namespace broom {
 inline constexpr unsigned most_tail_bits = 16;
 inline constexpr unsigned most_tail_bits_unsalted = 8;  // of a first epoch without salt (mix.hpp)
 inline constexpr unsigned backyard_per_bin = 64;        // K
-// A renewal may lay so many entries more, if R holds refused keys that it cannot tell from stored
-// ones (epoch.hpp).
+// A renewal may add this many entries beyond K, if R holds refused keys that it cannot distinguish
+// from stored ones (epoch.hpp).
 inline constexpr unsigned entries_beyond = 8;
-inline constexpr unsigned bins_per_group = 16;  // bins that share a side block and a lock
+inline constexpr unsigned bins_per_cluster = 16;  // bins of a cluster: they share a side block and a lock
 
-// B: extended slots a bin may have before it is renewed instead. Each costs a side note of 18 bits;
-// broom-space measures what an endless attack then costs, broom-replay that repeated workloads
-// still settle.
+// B: extended slots a bin may have before it is renewed instead. Each costs an extension of 18
+// bits. The experiment broom-space measures the cost of an endless attack, broom-replay that
+// repeated workloads still come to rest.
 inline constexpr unsigned extensions_per_bin = 4;
 
-// Dead slots that a full bin may have: the next erase in it renews it instead of burying one more.
-// None at all would be half a range read an erase under churn at full load; two halve that and cost
-// 0.4 bits a key then, eight save another half and cost 1.2.
-inline constexpr unsigned dead_in_full_bin = 2;
+// Tombstones that a full bin may have: the next erase in it renews it instead of leaving one more.
+// With none at all, an erase under churn at full load would read half a range; two halve that and
+// cost 0.4 bits a key then, eight save another half and cost 1.2.
+inline constexpr unsigned tombstones_in_full_bin = 2;
 
 struct shape {
     unsigned tail_bits = 0;

@@ -1,14 +1,15 @@
-// The side structure of a group of bins, decoded: what does not fit into lines, as a writer changes
-// it before it commits. side_block.hpp has the same as bits in memory.
+// The side structure of a cluster of bins, decoded: what does not fit into lines, in the form that
+// a writer changes before it commits. side_block.hpp has the same as bits in memory.
 //
-//     backyard   tags of keys that had no room in their line
-//     dead       slots whose owners were erased; they match nothing and keep their places until
-//                renewal [law L2]
-//     notes      a slot (6 bits), then adaptivity bits below a leading one; goes on in the slot's
-//                next note
-//     salts      long salt numbers (salts.hpp)
+//     backyard    tags of keys that had no room in their line
+//     tombstones  slots whose owners were erased; they match nothing and keep their places until
+//                 renewal [law L2]
+//     extensions  a slot (6 bits), then adaptivity bits below a leading one; continued in the
+//                 slot's next extension
+//     salts       long salt numbers (salts.hpp)
 //
-//   I1  Backyard, notes and salts are sorted by bin; notes of one slot stand together, in order.
+//   I1  Backyard, extensions and salts are sorted by bin; extensions of one slot stand together, in
+//       order.
 //   I2  A bin has at most K backyard entries, with different tags, and at most B extended slots
 //       [law L3, L4].
 #pragma once
@@ -28,30 +29,30 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-inline constexpr unsigned note_bits = 18;          // bin 4, payload 14
-inline constexpr unsigned note_payload_bits = 14;  // slot 6, then up to 7 bits below a leading one
-inline constexpr unsigned bits_per_note = note_payload_bits - 6 - 1;
+inline constexpr unsigned side_extension_bits = 18;          // bin 4, payload 14
+inline constexpr unsigned side_extension_payload_bits = 14;  // slot 6, then up to 7 bits below a leading one
+inline constexpr unsigned bits_per_side_extension = side_extension_payload_bits - 6 - 1;
 inline constexpr unsigned most_extension_bits = 60;  // beyond that the bin is renewed
-inline constexpr unsigned most_notes_per_bin =
-    extensions_per_bin * ((most_extension_bits + bits_per_note - 1) / bits_per_note);
+inline constexpr unsigned most_side_extensions_per_bin =
+    extensions_per_bin * ((most_extension_bits + bits_per_side_extension - 1) / bits_per_side_extension);
 
-struct side_note {
-    unsigned bin;  // 0..15, within the group
+struct side_extension {
+    unsigned bin;  // 0..15, within the cluster
     std::uint32_t payload;
 
-    [[nodiscard]] static constexpr side_note from(std::uint64_t raw) noexcept {
+    [[nodiscard]] static constexpr side_extension from(std::uint64_t raw) noexcept {
         return {static_cast<unsigned>(raw & 15),
-                static_cast<std::uint32_t>(raw >> 4 & ((1u << note_payload_bits) - 1))};
+                static_cast<std::uint32_t>(raw >> 4 & ((1u << side_extension_payload_bits) - 1))};
     }
     [[nodiscard]] constexpr std::uint64_t raw() const noexcept { return std::uint64_t{payload} << 4 | bin; }
     [[nodiscard]] constexpr unsigned slot() const noexcept { return payload & 63; }
-    // Adaptivity bits below a leading one; 0 in no valid note.
+    // Adaptivity bits below a leading one; 0 in no valid extension.
     [[nodiscard]] constexpr std::uint64_t coded() const noexcept { return payload >> 6; }
 
-    friend constexpr bool operator==(const side_note&, const side_note&) noexcept = default;
+    friend constexpr bool operator==(const side_extension&, const side_extension&) noexcept = default;
 };
 
-// Something that belongs to a bin: a backyard tag, a long salt's number.
+// An item of a bin: a backyard tag, or a long salt's number.
 struct side_item {
     unsigned bin;
     std::uint64_t value;
@@ -59,21 +60,21 @@ struct side_item {
     friend constexpr bool operator==(const side_item&, const side_item&) noexcept = default;
 };
 
-// Adaptivity bits, first bit lowest.
+// The adaptivity bits of a slot, first bit lowest.
 struct extension {
     std::uint64_t bits = 0;
     unsigned length = 0;
 };
 
-// Slots of one bin as bits; those of a half move when one joins or leaves it [line I3].
+// Slots of one bin as bits; the slots of a half move when one joins or leaves it [line I3].
 struct slot_set {
     std::uint64_t bits = 0;
 
     [[nodiscard]] constexpr bool has(unsigned slot) const noexcept { return (bits >> slot & 1) != 0; }
     [[nodiscard]] constexpr unsigned size() const noexcept { return static_cast<unsigned>(std::popcount(bits)); }
     constexpr void add(unsigned slot) noexcept { bits |= std::uint64_t{1} << slot; }
-    // Ranks [from, end) of a half go to the next rank up, or down. Nobody is in the place that the
-    // first of them goes to.
+    // Moves ranks [from, end) of a half to the next rank up, or down. REQUIRES: the place that the
+    // first of them moves to is not in the set.
     constexpr void move_ranks(bool mirrored, unsigned from, unsigned end, bool up) noexcept {
         if (from >= end) return;
         // Rank r of the mirrored half is slot 47 - r.
@@ -88,15 +89,17 @@ struct slot_set {
 };
 
 struct side_list {
-    std::array<slot_set, bins_per_group> dead{};
+    std::array<slot_set, bins_per_cluster> tombstones{};
     std::vector<side_item> backyard;
-    std::vector<side_note> notes;
+    std::vector<side_extension> extensions;
     std::vector<side_item> salts;
 
     friend bool operator==(const side_list&, const side_list&) = default;
 
     [[nodiscard]] std::span<const side_item> backyard_of(unsigned bin) const noexcept { return part(backyard, bin); }
-    [[nodiscard]] std::span<const side_note> notes_of(unsigned bin) const noexcept { return part(notes, bin); }
+    [[nodiscard]] std::span<const side_extension> extensions_of(unsigned bin) const noexcept {
+        return part(extensions, bin);
+    }
     [[nodiscard]] std::uint64_t long_salt_of(unsigned bin) const noexcept {
         const auto found = part(salts, bin);
         return found.empty() ? 0 : found[0].value;
@@ -106,12 +109,12 @@ struct side_list {
         const auto tags = backyard_of(bin);
         return std::any_of(tags.begin(), tags.end(), [&](const side_item& e) { return e.value == tag; });
     }
-    [[nodiscard]] unsigned dead_slots(unsigned bin) const noexcept { return dead[bin].size(); }
-    [[nodiscard]] bool is_dead(unsigned bin, unsigned slot) const noexcept { return dead[bin].has(slot); }
-    // An unextended slot has length 0.
+    [[nodiscard]] unsigned tombstones_in(unsigned bin) const noexcept { return tombstones[bin].size(); }
+    [[nodiscard]] bool is_tombstone(unsigned bin, unsigned slot) const noexcept { return tombstones[bin].has(slot); }
+    // A slot without an extension has length 0.
     [[nodiscard]] extension extension_of(unsigned bin, unsigned slot) const noexcept {
         extension all;
-        for (const side_note& n : notes_of(bin)) {
+        for (const side_extension& n : extensions_of(bin)) {
             if (n.slot() != slot || n.coded() == 0) continue;
             const auto here = static_cast<unsigned>(std::bit_width(n.coded())) - 1;
             all.bits |= (n.coded() ^ std::uint64_t{1} << here) << all.length;
@@ -122,7 +125,7 @@ struct side_list {
     [[nodiscard]] unsigned extended_slots(unsigned bin) const noexcept {
         unsigned found = 0;
         unsigned last = slots_per_bin;
-        for (const side_note& n : notes_of(bin)) {
+        for (const side_extension& n : extensions_of(bin)) {
             if (n.slot() != last) {
                 last = n.slot();
                 ++found;
@@ -135,50 +138,51 @@ struct side_list {
     void remove_backyard(unsigned bin, std::uint32_t tag) {
         std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin && e.value == tag; });
     }
-    void add_dead(unsigned bin, unsigned slot) noexcept { dead[bin].add(slot); }
-    [[nodiscard]] unsigned bins_with_dead() const noexcept {
+    void add_tombstone(unsigned bin, unsigned slot) noexcept { tombstones[bin].add(slot); }
+    [[nodiscard]] unsigned bins_with_tombstones() const noexcept {
         unsigned found = 0;
-        for (const slot_set& each : dead) found += each.bits != 0 ? 1 : 0;
+        for (const slot_set& each : tombstones) found += each.bits != 0 ? 1 : 0;
         return found;
     }
-    // What adaptivity bits and dead slots take.
+    // The memory of adaptivity bits and tombstones.
     [[nodiscard]] std::uint64_t learnt_bits() const noexcept {
-        return notes.size() * note_bits + std::uint64_t{bins_with_dead()} * slots_per_bin;
+        return extensions.size() * side_extension_bits + std::uint64_t{bins_with_tombstones()} * slots_per_bin;
     }
-    // Does a slot that matches have more to say than its line does?
-    [[nodiscard]] bool speaks_of_slots() const noexcept { return !notes.empty() || bins_with_dead() != 0; }
+    // Does the side structure say more about some slot than its line does?
+    [[nodiscard]] bool has_slot_data() const noexcept { return !extensions.empty() || bins_with_tombstones() != 0; }
     void set_long_salt(unsigned bin, std::uint64_t number) { add(salts, side_item{bin, number}); }
     void set_extension(unsigned bin, unsigned slot, extension bits) {
-        std::erase_if(notes, [&](const side_note& n) { return n.bin == bin && n.slot() == slot; });
+        std::erase_if(extensions, [&](const side_extension& n) { return n.bin == bin && n.slot() == slot; });
         for (unsigned done = 0; done < bits.length;) {
-            const unsigned here = std::min(bits_per_note, bits.length - done);
+            const unsigned here = std::min(bits_per_side_extension, bits.length - done);
             const std::uint64_t piece = (bits.bits >> done) & ((std::uint64_t{1} << here) - 1);
             const auto coded = static_cast<std::uint32_t>(piece | std::uint64_t{1} << here);
-            add_note({bin, coded << 6 | slot});
+            add_extension({bin, coded << 6 | slot});
             done += here;
         }
     }
 
-    // A slot joined this half at `rank`: names of slots with that rank or more move one up [line
-    // I3].
+    // A slot joined this half at `rank`: the numbers of slots with that rank or more move one up
+    // [line I3].
     void slot_joined(unsigned bin, bool mirrored, unsigned rank, unsigned used_before) noexcept {
         rename(bin, mirrored, rank, used_before, 1);
     }
-    // The slot at `rank` left: names beyond it move one down. Its own notes must be gone.
+    // The slot at `rank` left: numbers beyond it move one down. REQUIRES: its own extensions are
+    // gone.
     void slot_left(unsigned bin, bool mirrored, unsigned rank, unsigned used_before) noexcept {
         rename(bin, mirrored, rank + 1, used_before, -1);
     }
 
     void clear() noexcept {
-        dead = {};
+        tombstones = {};
         backyard.clear();
-        notes.clear();
+        extensions.clear();
         salts.clear();
     }
     void forget(unsigned bin) noexcept {
-        dead[bin] = {};
+        tombstones[bin] = {};
         std::erase_if(backyard, [&](const side_item& e) { return e.bin == bin; });
-        std::erase_if(notes, [&](const side_note& n) { return n.bin == bin; });
+        std::erase_if(extensions, [&](const side_extension& n) { return n.bin == bin; });
         std::erase_if(salts, [&](const side_item& e) { return e.bin == bin; });
     }
 
@@ -195,18 +199,18 @@ struct side_list {
                                    [](unsigned bin, const side_item& other) { return bin < other.bin; }),
                   e);
     }
-    void add_note(const side_note& n) {
-        notes.insert(std::upper_bound(notes.begin(), notes.end(), n.bin,
-                                      [](unsigned bin, const side_note& other) { return bin < other.bin; }),
-                     n);
+    void add_extension(const side_extension& n) {
+        extensions.insert(std::upper_bound(extensions.begin(), extensions.end(), n.bin,
+                                           [](unsigned bin, const side_extension& other) { return bin < other.bin; }),
+                          n);
     }
     void rename(unsigned bin, bool mirrored, unsigned from_rank, unsigned used, int by) noexcept {
         if (faults.slot_names_stay) return;
-        dead[bin].move_ranks(mirrored, from_rank, used, by > 0);
-        for (side_note& n : notes) {
+        tombstones[bin].move_ranks(mirrored, from_rank, used, by > 0);
+        for (side_extension& n : extensions) {
             if (n.bin != bin) continue;
             const unsigned rank = mirrored ? slots_per_bin - 1 - n.slot() : n.slot();
-            if (rank < from_rank || rank >= used) continue;  // another place, or the other half
+            if (rank < from_rank || rank >= used) continue;  // not in the part that moves, or in the other half
             const unsigned moved = static_cast<unsigned>(static_cast<int>(rank) + by);
             n.payload = (n.payload & ~63u) | line::slot_of(mirrored, moved);
         }

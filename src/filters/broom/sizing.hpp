@@ -1,4 +1,4 @@
-// How many bins a capacity needs, and back.
+// The number of bins for a capacity, and the capacity of a number of bins.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Making, reading and committing bins. See table.hpp for what lies where; look-ups are in
-// table_look.cpp.
+// Making, reading and committing bins. See table.hpp for the memory; table_look.cpp has the
+// look-ups.
 #include "filters/broom/table.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::uint64_t tail_words(shape s, std::uint64_t bins) noexcept {
 }
 
 std::uint64_t most_side_granules(shape s) noexcept {
-    return side_block::granules(most_backyard, most_notes, bins_per_group, bins_per_group, s);
+    return side_block::granules(most_backyard, most_side_extensions, bins_per_cluster, bins_per_cluster, s);
 }
 
 std::uint64_t line_bytes(std::uint64_t bins) noexcept {
@@ -31,14 +31,14 @@ std::uint64_t tail_bytes(shape s, std::uint64_t bins) noexcept {
 }
 
 std::uint64_t handle_bytes(std::uint64_t bins) noexcept {
-    return (bins + bins_per_group - 1) / bins_per_group * sizeof(side_memory::handle);
+    return (bins + bins_per_cluster - 1) / bins_per_cluster * sizeof(side_memory::handle);
 }
 
-// Bins [i << shift, (i + 1) << shift) are stripe i: whole groups.
+// Stripe i has bins [i << shift, (i + 1) << shift): whole clusters.
 unsigned stripe_shift_for(std::uint64_t bins, std::uint64_t most_stripes) noexcept {
     unsigned shift = 0;
-    const std::uint64_t whole = (bins + bins_per_group - 1) / bins_per_group * bins_per_group;
-    while (whole >> shift > most_stripes || std::uint64_t{1} << shift < bins_per_group) ++shift;
+    const std::uint64_t whole = (bins + bins_per_cluster - 1) / bins_per_cluster * bins_per_cluster;
+    while (whole >> shift > most_stripes || std::uint64_t{1} << shift < bins_per_cluster) ++shift;
     return shift;
 }
 
@@ -65,9 +65,9 @@ result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bin
     auto sides = buffer::untouched(handle_bytes(bins));
     if (!sides) return sides.error();
     made->sides_ = *std::move(sides);
-    // The greatest block a group can need, for every group and for writers that have taken a new
-    // block and not yet given the old one back: addresses, not memory.
-    if (const auto reserved = made->memory_.reserve((made->groups() + 64) * most_side_granules(s)); !reserved)
+    // Reserves addresses, not memory: the longest block for every cluster, and more for writers
+    // that have taken a new block and not yet given the old one back.
+    if (const auto reserved = made->memory_.reserve((made->clusters() + 64) * most_side_granules(s)); !reserved)
         return reserved.error();
     made->stripe_shift_ = stripe_shift_for(bins, most_stripes);
     made->versions_ = std::make_unique<std::atomic<std::uint32_t>[]>(made->stripes());
@@ -79,8 +79,8 @@ result<std::unique_ptr<table>> table::make_unprepared(shape s, std::uint64_t bin
                        static_cast<unsigned long long>(bins));
 }
 
-// Piece after piece of the lines, so that growth neither keeps an insert waiting while all lines
-// are written nor takes their memory before it needs it.
+// Prepares the lines piece by piece, so that growth neither delays an insert while all lines are
+// written nor takes their memory before it needs it.
 void table::prepare(std::uint64_t end) noexcept {
     const std::uint64_t bins_a_piece = buffer::piece_for(lines_.size_bytes()) / sizeof(line);
     const line empty = line::empty();
@@ -105,18 +105,18 @@ std::uint64_t table::bytes_for(shape s, std::uint64_t bins) noexcept {
            sizeof(salt_book::generation);
 }
 
-// The sweep is at most a piece ahead in the new table, and lags behind by at most a piece and a
-// group in the old one.
+// The sweep is at most a piece ahead in the new table, and behind by at most a piece and a cluster
+// in the old one.
 std::uint64_t table::bytes_given_back_for(std::uint64_t new_bins) const noexcept {
-    const auto certain = [](std::uint64_t old_size, std::uint64_t new_size, std::uint64_t group_bytes) {
+    const auto certain = [](std::uint64_t old_size, std::uint64_t new_size, std::uint64_t cluster_bytes) {
         const std::uint64_t lag =
-            buffer::piece_for(old_size) + buffer::piece_for(new_size) + group_bytes + sizeof(std::uint64_t);
+            buffer::piece_for(old_size) + buffer::piece_for(new_size) + cluster_bytes + sizeof(std::uint64_t);
         const std::uint64_t had = old_size < buffer::least_mapping ? 0 : buffer::bytes_for(old_size);
         return had - std::min(had, lag);
     };
-    return certain(line_bytes(bins_), line_bytes(new_bins), bins_per_group * sizeof(line)) +
+    return certain(line_bytes(bins_), line_bytes(new_bins), bins_per_cluster * sizeof(line)) +
            certain(tail_bytes(shape_, bins_), tail_bytes(shape_, new_bins),
-                   bins_per_group * shape_.tail_bytes_per_bin());
+                   bins_per_cluster * shape_.tail_bytes_per_bin());
 }
 
 void table::add_bytes(broom_details& to) const noexcept {
@@ -148,11 +148,11 @@ broom_lookup_state table::lookup_state() const noexcept {
 }
 
 side_memory::handle table::load_side(std::uint64_t bin) const noexcept {
-    return __atomic_load_n(&side_of(bin), __ATOMIC_ACQUIRE) & ~side_has_notes;
+    return __atomic_load_n(&side_of(bin), __ATOMIC_ACQUIRE) & ~side_has_slot_data;
 }
 
-void table::store_side(std::uint64_t bin, side_memory::handle block, bool speaks_of_slots) noexcept {
-    __atomic_store_n(&side_of(bin), block | (speaks_of_slots ? side_has_notes : 0), __ATOMIC_RELEASE);
+void table::store_side(std::uint64_t bin, side_memory::handle block, bool has_slot_data) noexcept {
+    __atomic_store_n(&side_of(bin), block | (has_slot_data ? side_has_slot_data : 0), __ATOMIC_RELEASE);
 }
 
 std::uint32_t table::load_tail(std::uint64_t bin, unsigned slot) const noexcept {
@@ -174,7 +174,7 @@ void table::read(std::uint64_t bin, bin_image& image) const {
     if (shape_.tail_bits != 0) {
         for (unsigned slot = 0; slot < slots_per_bin; ++slot) image.tails[slot] = load_tail(bin, slot);
     } else {
-        image.tails = {};  // the image may have been another filter's
+        image.tails = {};  // the image may have come from another filter
     }
     if (const side_memory::handle block = load_side(bin); block != 0) {
         side_block{memory_.words(block), shape_}.read(image.sides);
@@ -183,11 +183,11 @@ void table::read(std::uint64_t bin, bin_image& image) const {
     }
     const std::uint8_t code = image.slots.salt();
     image.now =
-        code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_group())) : book_->of_code(code);
+        code == long_salt ? book_->of_number(image.sides.long_salt_of(image.bin_in_cluster())) : book_->of_code(code);
 }
 
-// A block that becomes shorter can always stay where it is: whatever needs less memory does not
-// fail.
+// A block that becomes shorter can always stay where it is: a change that needs less memory does
+// not fail.
 table::side_change table::prepare_sides(std::uint64_t bin, const side_list& sides, budget_class from) {
     side_change change;
     change.old = load_side(bin);
@@ -201,9 +201,9 @@ table::side_change table::prepare_sides(std::uint64_t bin, const side_list& side
         change.made = change.old;
     } else if (change.granules != 0) {
         bool refused = false;
-        // Upkeep may go beyond the limit, but not if there is another way.
+        // Upkeep may go beyond the limit, but only if there is no other way.
         change.made =
-            memory_.take(change.granules, from == budget_class::inserts ? from : budget_class::notes, refused);
+            memory_.take(change.granules, from == budget_class::inserts ? from : budget_class::extensions, refused);
         if (change.made == 0 && change.granules < change.old_granules) change.made = change.old;
         if (refused && change.made == 0 && from == budget_class::upkeep)
             change.made = memory_.take(change.granules, from, refused);
@@ -215,7 +215,7 @@ table::side_change table::prepare_sides(std::uint64_t bin, const side_list& side
 
 void table::exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept {
     if (change.made != 0) side_block::write(memory_.words(change.made), sides, shape_);
-    store_side(bin, change.made, sides.speaks_of_slots());
+    store_side(bin, change.made, sides.has_slot_data());
     if (change.made != change.old && change.old != 0) memory_.give_back(change.old, change.old_granules);
     if (change.made == change.old && change.granules < change.old_granules) {
         memory_.give_back(change.old + static_cast<side_memory::handle>(change.granules),
@@ -243,24 +243,24 @@ void table::commit(lock& held, const bin_image& image, budget_class from) {
     store_bin(image.bin, image.slots, image.tails);
 }
 
-void table::read_group(std::uint64_t first, group_image& into) const {
-    into.bins = static_cast<unsigned>(std::min<std::uint64_t>(bins_per_group, bins_ - first));
+void table::read_cluster(std::uint64_t first, cluster_image& into) const {
+    into.bins = static_cast<unsigned>(std::min<std::uint64_t>(bins_per_cluster, bins_ - first));
     read(first, into.work);
 }
 
-void table::open_bin(group_image& group, unsigned bin_in_group) const noexcept {
-    bin_image& image = group.work;
-    image.bin = image.bin / bins_per_group * bins_per_group + bin_in_group;
+void table::open_bin(cluster_image& cluster, unsigned bin_in_cluster) const noexcept {
+    bin_image& image = cluster.work;
+    image.bin = image.bin / bins_per_cluster * bins_per_cluster + bin_in_cluster;
     image.slots = load_line(image.bin);
     const std::uint8_t code = image.slots.salt();
-    image.now = code == long_salt ? book_->of_number(image.sides.long_salt_of(bin_in_group)) : book_->of_code(code);
+    image.now = code == long_salt ? book_->of_number(image.sides.long_salt_of(bin_in_cluster)) : book_->of_code(code);
 }
 
-void table::commit_group(lock& held, std::uint64_t first, const group_image& group, budget_class from) {
-    const side_change change = prepare_sides(first, group.work.sides, from);
+void table::commit_cluster(lock& held, std::uint64_t first, const cluster_image& cluster, budget_class from) {
+    const side_change change = prepare_sides(first, cluster.work.sides, from);
     held.touch();
-    exchange_sides(first, change, group.work.sides);
-    for (unsigned i = 0; i < group.bins; ++i) store_bin(first + i, group.lines[i], group.tails[i]);
+    exchange_sides(first, change, cluster.work.sides);
+    for (unsigned i = 0; i < cluster.bins; ++i) store_bin(first + i, cluster.lines[i], cluster.tails[i]);
 }
 
 void table::tidy() noexcept {
@@ -277,14 +277,14 @@ void table::tidy() noexcept {
     for (std::uint64_t bin = from; bin < std::min(from + bins_a_call, bins_); ++bin) {
         try {
             lock held{*this, bin};
-            // What is no longer here, or not yet, has no salt whose users anybody counts.
+            // A bin that has moved, or is not prepared yet, has no salt whose users are counted.
             if (bin < moved_.load(std::memory_order_relaxed) || bin >= prepared_.load(std::memory_order_acquire))
                 continue;
             const std::uint8_t code = load_line(bin).salt();
             if (code == long_salt || !book_->is_leaving(code)) continue;
             bin_image image = read(bin);
             image.set_salt(book_->of_number(image.now.number));
-            commit(held, image, budget_class::notes);
+            commit(held, image, budget_class::extensions);
         } catch (const std::bad_alloc&) {
             return;  // it keeps its code
         }

@@ -1,23 +1,23 @@
-// table: the bins of a broom filter in memory, with everything that one bin's readers and writers
-// need.
+// table: the bins of a broom filter in memory, with everything that the readers and writers of one
+// bin need.
 //
-//     lines     bins × 64 bytes                                     line.hpp
-//     tails     bins × 6·t bytes, slot s at bit s·t                 only for t > 0
-//     sides     one handle a group of 16 bins, of a block           side_block.hpp
-//     versions  a word a stripe of groups: is somebody at work, and a count of changes
+//     lines     bins × 64 bytes                                       line.hpp
+//     tails     bins × 6·t bytes, slot s at bit s·t                   only for t > 0
+//     sides     for each cluster of 16 bins the handle of a block     side_block.hpp
+//     versions  a word for each stripe of clusters: is a writer at work, and a count of changes
 //               (lookup_state.hpp)
-//     locks     a byte a stripe, for writers among themselves         writers.hpp
-//     salts     what the salt codes in the lines stand for          salts.hpp
+//     locks     a byte for each stripe, among writers                 writers.hpp
+//     salts     what the salt codes in the lines stand for            salts.hpp
 //
-// While a growth goes on, bins of the old table that have moved and bins of the new one that the
-// sweep has not come near have no memory: nobody looks there.
+// During a growth the bins of the old table that have moved, and the bins of the new one far ahead
+// of the sweep, have no memory: no look-up reads them.
 //
 //     old   [ pages given back | moved ... | bins in use                    ]
 //     new   [ bins in use      | empty lines, prepared | untouched          ]
 //
-// Readers never lock: they take the version, read, compare it again, and start over if it moved. A
-// writer holds the lock of one group, works on an image of the bin, and commits it; a commit that
-// cannot have its memory has changed nothing.
+// Readers never lock: they take the version, read, compare it again, and start over if it changed.
+// A writer holds the lock of one stripe, works on an image of the bin, and commits it; a commit
+// that fails for want of memory has changed nothing.
 #pragma once
 
 #include <atomic>
@@ -41,74 +41,75 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// A bin taken out for a change.
+// A copy of a bin, to be changed and committed.
 struct bin_image {
     std::uint64_t bin = 0;
     line slots{};
     std::array<std::uint32_t, slots_per_bin> tails{};
-    side_list sides;  // of the whole group
+    side_list sides;  // of the whole cluster
     salt now{};
 
-    [[nodiscard]] unsigned bin_in_group() const noexcept { return static_cast<unsigned>(bin % bins_per_group); }
+    [[nodiscard]] unsigned bin_in_cluster() const noexcept { return static_cast<unsigned>(bin % bins_per_cluster); }
     // Live slots and backyard entries: the keys of this bin.
     [[nodiscard]] unsigned keys() const noexcept {
-        return slots.used() - sides.dead_slots(bin_in_group()) +
-               static_cast<unsigned>(sides.backyard_of(bin_in_group()).size());
+        return slots.used() - sides.tombstones_in(bin_in_cluster()) +
+               static_cast<unsigned>(sides.backyard_of(bin_in_cluster()).size());
     }
     void set_salt(const salt& chosen) {
         now = chosen;
         slots.set_salt(chosen.code);
-        if (chosen.code == long_salt) sides.set_long_salt(bin_in_group(), chosen.number);
+        if (chosen.code == long_salt) sides.set_long_salt(bin_in_cluster(), chosen.number);
     }
 };
 
-// A whole group of bins, for those who lay all of them.
-struct group_image {
+// A copy of a whole cluster, for callers that rebuild all of its bins.
+struct cluster_image {
     unsigned bins = 0;
-    std::array<line, bins_per_group> lines{};
-    std::array<std::array<std::uint32_t, slots_per_bin>, bins_per_group> tails{};
-    std::array<bool, bins_per_group> renewed{};  // under a salt of its own
-    bin_image work;                              // the bin at work, and the sides of all
+    std::array<line, bins_per_cluster> lines{};
+    std::array<std::array<std::uint32_t, slots_per_bin>, bins_per_cluster> tails{};
+    std::array<bool, bins_per_cluster> renewed{};  // under a salt of its own
+    bin_image work;                                // the bin being rebuilt, and the sides of all bins
 };
 
 class side_block;
 
 class table {
   public:
-    // `secret` must never have been used with this hash key [law L1].
+    // REQUIRES: `secret` was never used with this hash key [law L1].
     [[nodiscard]] static result<std::unique_ptr<table>> make(shape s, std::uint64_t bins, const hash_key& key,
                                                              std::uint64_t secret, bool unsalted_first) noexcept;
-    // The same without a single bin in it: each is there once prepare() has come past it.
+    // The same without any bins: prepare() makes them.
     [[nodiscard]] static result<std::unique_ptr<table>> make_unprepared(shape s, std::uint64_t bins,
                                                                         const hash_key& key, std::uint64_t secret,
                                                                         bool unsalted_first) noexcept;
-    // What such a table takes, side blocks apart.
+    // The memory of such a table, side blocks excepted.
     [[nodiscard]] static std::uint64_t bytes_for(shape s, std::uint64_t bins) noexcept;
-    // How many of its own a table has certainly given back by the time when a growth into so many
-    // bins has taken all of those.
+    // A lower bound for the bytes that this table has given back by the time when a growth has
+    // taken the memory of that many new bins.
     [[nodiscard]] std::uint64_t bytes_given_back_for(std::uint64_t new_bins) const noexcept;
 
     [[nodiscard]] std::uint64_t bins() const noexcept { return bins_; }
     [[nodiscard]] std::uint64_t bins_per_stripe() const noexcept { return std::uint64_t{1} << stripe_shift_; }
-    [[nodiscard]] std::uint64_t groups() const noexcept { return (bins_ + bins_per_group - 1) / bins_per_group; }
+    [[nodiscard]] std::uint64_t clusters() const noexcept { return (bins_ + bins_per_cluster - 1) / bins_per_cluster; }
     [[nodiscard]] shape form() const noexcept { return shape_; }
     [[nodiscard]] position_range range_of(std::uint64_t bin) const noexcept { return range_of_bin(bin, bins_); }
     [[nodiscard]] std::uint64_t bin_of(const digest& d) const noexcept { return scale(d.position, bins_); }
     [[nodiscard]] mixed mix(const digest& d, const salt& of) const noexcept {
         return book_->is_unsalted(of) ? mixer::unsalted(d) : mixer_(d, of.word);
     }
-    // out.size() == keys.size()
+    // REQUIRES: out.size() == keys.size().
     void mix(std::span<const digest> keys, const salt& of, std::span<mixed> out) const noexcept {
         if (!book_->is_unsalted(of)) return mixer_(keys, of.word, out);
         for (std::size_t i = 0; i < keys.size(); ++i) out[i] = mixer::unsalted(keys[i]);
     }
-    // Whose writers change it, and who pays for its side memory; before the first of them does.
+    // The writers that change this table and the budget that pays for its side memory. Before the
+    // first change.
     void belong_to(writers& all, budget& who) noexcept {
         writers_ = &all;
         memory_.charge(who);
     }
     [[nodiscard]] salt_book& book() const noexcept { return *book_; }
-    // What adaptivity bits and dead slots take.
+    // The memory of adaptivity bits and tombstones.
     [[nodiscard]] std::uint64_t learnt_bits() const noexcept { return learnt_bits_.load(std::memory_order_relaxed); }
     void add_bytes(broom_details& to) const noexcept;
     [[nodiscard]] std::uint64_t side_memory_bytes() const noexcept { return memory_.allocated_bytes(); }
@@ -120,7 +121,7 @@ class table {
     }
     bool contains(const digest& d, broom_trace& touched) const noexcept;
 
-    // Waits only while somebody writes, not while somebody thinks.
+    // Waits only while a writer stores, never while it computes.
     [[nodiscard]] std::uint32_t version(std::uint64_t bin) const noexcept {
         while (true) {
             const std::uint32_t seen = version_of(bin).load(std::memory_order_acquire);
@@ -129,8 +130,7 @@ class table {
         }
     }
 
-    // Excludes other writers of the bin's stripe, and makes its readers start over if something was
-    // committed.
+    // Excludes other writers of the bin's stripe; readers start over if anything was committed.
     class lock {
       public:
         lock(const table& of, std::uint64_t bin) noexcept
@@ -157,10 +157,9 @@ class table {
         }
 
         [[nodiscard]] std::uint32_t version() const noexcept { return before_; }
-        // Nobody else changes anything in the whole filter.
+        // No other thread changes anything in the whole filter.
         [[nodiscard]] bool alone() const noexcept { return alone_; }
-        // Before the first write: readers wait from here on. What is written afterwards is written
-        // with release.
+        // Before the first write: readers wait from here on. Later writes use release.
         void touch() noexcept {
             changed_ = true;
             version_.store(before_ | broom_writing, std::memory_order_relaxed);
@@ -179,8 +178,8 @@ class table {
         std::uint32_t before_ = 0;
     };
 
-    // Under the lock. May throw std::bad_alloc (limit_reached, if only the limit forbids it),
-    // having changed nothing. Whoever reads often reads into an image that has its memory already.
+    // Under the lock. May throw std::bad_alloc (limit_reached if only the limit forbids it), having
+    // changed nothing. An image that is used again keeps its memory.
     void read(std::uint64_t bin, bin_image& image) const;
     [[nodiscard]] bin_image read(std::uint64_t bin) const {
         bin_image image;
@@ -188,55 +187,55 @@ class table {
         return image;
     }
     void commit(lock& held, const bin_image& image, budget_class from);
-    // The same for a group: read it, open bin after bin, put what becomes of each into the group,
-    // commit them together.
-    void read_group(std::uint64_t first, group_image& into) const;
-    void open_bin(group_image& group, unsigned bin_in_group) const noexcept;
-    void commit_group(lock& held, std::uint64_t first, const group_image& group, budget_class from);
+    // The same for a cluster: read it, open bin after bin, store each result in the image, commit
+    // all together.
+    void read_cluster(std::uint64_t first, cluster_image& into) const;
+    void open_bin(cluster_image& cluster, unsigned bin_in_cluster) const noexcept;
+    void commit_cluster(lock& held, std::uint64_t first, const cluster_image& cluster, budget_class from);
 
-    // The usual insert, without an image: the key's half has a free slot, nobody has its base or
-    // tag, and no note of the bin has to follow slots that move. False: none of that is certain,
-    // and nothing has changed.
+    // The usual insert, without an image: the key's half has a free slot, no key has its base or
+    // tag, and no extension of the bin has to follow slots that move. False: one of these is not
+    // certain, and nothing has changed.
     [[nodiscard]] bool join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
-    // The usual overflow: the key's half has no free slot, nobody has its base or tag, and the
+    // The usual overflow: the key's half has no free slot, no key has its base or tag, and the
     // backyard has room.
     [[nodiscard]] bool join_outside(lock& held, std::uint64_t bin, const digest& d) noexcept;
-    // The usual erase: the slot with the key's base, of which the caller knows that it is the
-    // key's, becomes a dead one. `no`: only a renewal will do, because there is no such slot, the
-    // bin is worn (epoch.hpp), or an entry has the key's tag, on which it would be a certain match
-    // afterwards. `unsure`: somebody has to look at an image.
+    // The usual erase: the slot with the key's base becomes a tombstone. REQUIRES: that slot is the
+    // key's. `no`: the bin needs a renewal, because there is no such slot, the bin is full of
+    // tombstones (epoch.hpp), or an entry has the key's tag, with which it would be a certain match
+    // afterwards. `unsure`: the caller has to look at an image.
     enum class buried : unsigned char { yes, no, unsure };
     [[nodiscard]] buried bury_quickly(lock& held, std::uint64_t bin, const digest& d) noexcept;
 
-    // Gives long salts to bins whose codes few others have, so that their codes can serve again
-    // (salts.hpp). Called by renewals, a few bins at a time; takes locks of its own.
+    // Gives long salts to bins whose codes few other bins have, so that their codes can be used
+    // again (salts.hpp). Called by renewals, for a few bins at a time; takes locks of its own.
     void tidy() noexcept;
 
-    // Makes the bins below `end` ready, and some beyond: they are empty then. One thread at a time.
+    // Prepares the bins below `end`, and some beyond: they are empty then. One thread at a time.
     void prepare(std::uint64_t end) noexcept;
 
-    // From now on kernels ask the core, which knows where a bin lives.
+    // From now on kernels ask the core, which has the front.
     void begin_leaving() noexcept;
-    // Under the last one's lock: bins below `end` live elsewhere from now on.
+    // REQUIRES: the lock of the last one is held. Bins below `end` live in another table from now
+    // on.
     void have_moved(std::uint64_t end) noexcept { moved_.store(end, std::memory_order_relaxed); }
-    // Gives the memory of bins that have moved back, as far as it pays. The front has passed them:
-    // a reader that comes late reads zeros, sees the front when it looks again, and starts over.
+    // Gives back the memory of bins that have moved, as far as it pays. The front has passed them:
+    // a late reader reads zeros, sees the front when it looks again, and starts over.
     void give_back_moved() noexcept;
-    // Gives all memory back that readers may still look at, and keeps the addresses. What they then
-    // read is zeros.
+    // Gives all memory back and keeps the addresses: late readers read zeros.
     void retire() noexcept;
 
-    // Bins below it live in another table.
+    // Bins below this one live in another table.
     [[nodiscard]] std::uint64_t moved() const noexcept { return moved_.load(std::memory_order_relaxed); }
 
-    // Snapshots (table_snapshot.cpp). One group, copied under its lock, behind what is in `to`:
-    // others may work meanwhile. May throw std::bad_alloc.
-    static constexpr std::size_t most_group_bytes =
-        8 + bins_per_group * (sizeof(line) + 6 * most_tail_bits) + 8 * side_memory::most_granules;
-    void save_group(std::uint64_t first, std::vector<std::byte>& to) const;
-    // The groups of bins [first, end), from the last group to the first, off the front of `groups`.
-    // Any bytes at all: a table that keeps the law in every one of these bins, or an error.
-    // `secret` as in make().
+    // Snapshots (table_snapshot.cpp). Appends one cluster to `to`, copied under its lock: other
+    // threads may write meanwhile. May throw std::bad_alloc.
+    static constexpr std::size_t most_cluster_bytes =
+        8 + bins_per_cluster * (sizeof(line) + 6 * most_tail_bits) + 8 * side_memory::most_granules;
+    void save_cluster(std::uint64_t first, std::vector<std::byte>& to) const;
+    // Reads the clusters of bins [first, end), from the last to the first, off the front of
+    // `clusters`. For any bytes: a table that keeps the law in every one of these bins, or an
+    // error. `secret` as in make().
     struct part {
         std::uint64_t bins;  // of the whole table
         std::uint64_t first;
@@ -244,7 +243,7 @@ class table {
         bool unsalted_first;
     };
     [[nodiscard]] static result<std::unique_ptr<table>> load(shape s, const part& of, const hash_key& key,
-                                                             std::uint64_t secret, std::span<const std::byte>& groups,
+                                                             std::uint64_t secret, std::span<const std::byte>& clusters,
                                                              std::span<const std::byte> salts);
     static void write_book(const salt_book::image& book, std::vector<std::byte>& to);
     // Of the bins [first, end).
@@ -252,8 +251,8 @@ class table {
 
   private:
     static constexpr std::uint64_t most_stripes = 4096;
-    // What quick changes leave to the long way: backyards that make the table think of growing, and
-    // long blocks.
+    // Changes that the usual paths above leave to the general one: backyards so long that the table
+    // may have to grow, and long blocks.
     static constexpr unsigned backyard_quickly = 32;
     static constexpr std::uint64_t granules_quickly = 128;
 
@@ -279,11 +278,11 @@ class table {
         return copy;
     }
     [[nodiscard]] side_memory::handle& side_of(std::uint64_t bin) const noexcept {
-        return reinterpret_cast<side_memory::handle*>(const_cast<std::byte*>(sides_.data()))[bin / bins_per_group];
+        return reinterpret_cast<side_memory::handle*>(const_cast<std::byte*>(sides_.data()))[bin / bins_per_cluster];
     }
     [[nodiscard]] side_memory::handle load_side(std::uint64_t bin) const noexcept;
-    void store_side(std::uint64_t bin, side_memory::handle block, bool speaks_of_slots) noexcept;
-    // Memory for the new sides of a bin's group, and later the exchange of the old for it. May
+    void store_side(std::uint64_t bin, side_memory::handle block, bool has_slot_data) noexcept;
+    // Memory for the new sides of a bin's cluster, exchanged for the old one at the commit. May
     // throw std::bad_alloc.
     struct side_change {
         side_memory::handle old = 0;
@@ -292,26 +291,26 @@ class table {
         std::uint64_t granules = 0;
         std::uint64_t old_learnt_bits = 0;
     };
-    // The block of the bin's group, or one that says nothing.
+    // The block of the bin's cluster, or an empty one.
     [[nodiscard]] side_block quick_block(std::uint64_t bin) const noexcept;
-    // Puts what write(words) writes, `needed` granules of it, in the place of the group's block.
-    // False: no memory, or too long.
+    // Replaces the cluster's block by what write(words) writes, `needed` granules. False: no
+    // memory, or too long.
     template <class Write>
     [[nodiscard]] bool replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
-                                     budget_class from, bool speaks_of_slots, const Write& write) noexcept;
+                                     budget_class from, bool has_slot_data, const Write& write) noexcept;
     void renew_empty_bins(std::uint64_t first, std::uint64_t end);  // of a loaded table that no other thread has yet
     [[nodiscard]] side_change prepare_sides(std::uint64_t bin, const side_list& sides, budget_class from);
     void exchange_sides(std::uint64_t bin, const side_change& change, const side_list& sides) noexcept;
-    // Bins below it have moved, with their whole groups.
+    // Bins below this one have moved, with their whole clusters.
     [[nodiscard]] std::uint64_t first_bin() const noexcept {
-        return moved_.load(std::memory_order_relaxed) / bins_per_group * bins_per_group;
+        return moved_.load(std::memory_order_relaxed) / bins_per_cluster * bins_per_cluster;
     }
     void store_bin(std::uint64_t bin, const line& slots,
                    const std::array<std::uint32_t, slots_per_bin>& tails) noexcept;
     [[nodiscard]] bool look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept;
     [[nodiscard]] std::uint32_t load_tail(std::uint64_t bin, unsigned slot) const noexcept;
     void store_tail(std::uint64_t bin, unsigned slot, std::uint32_t tail) noexcept;
-    [[nodiscard]] result<void> load_group(std::uint64_t first, std::span<const std::byte>& groups);
+    [[nodiscard]] result<void> load_cluster(std::uint64_t first, std::span<const std::byte>& clusters);
 
     shape shape_;
     std::uint64_t bins_;
@@ -320,7 +319,7 @@ class table {
     buffer tails_;
     buffer sides_;  // handles
     writers* writers_ = nullptr;
-    unsigned stripe_shift_ = 0;  // bins [i << shift, (i + 1) << shift) are stripe i: whole groups
+    unsigned stripe_shift_ = 0;  // stripe i has bins [i << shift, (i + 1) << shift): whole clusters
     mutable std::unique_ptr<std::atomic<std::uint32_t>[]> versions_;
     mutable std::unique_ptr<broom_lock[]> locks_;
     side_memory memory_;

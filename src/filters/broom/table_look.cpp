@@ -1,5 +1,5 @@
-// The look-up, in plain C++ with atomic loads: what kernels fall back on, what sanitizers see, what
-// tests compare with.
+// The look-up in plain C++ with atomic loads: the kernels fall back on it, sanitizers see it, tests
+// compare with it.
 #include <bit>
 
 #include "filters/broom/side_block.hpp"
@@ -21,11 +21,11 @@ bool table::contains(const digest& d, broom_trace& touched) const noexcept {
 }
 
 bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const noexcept {
-    const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+    const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
     const line slots = load_line(bin);
     const auto side = [&]() -> const std::uint64_t* {
         const side_memory::handle block = load_side(bin);
-        if (!touched.read_side) touched.cache_lines += 2;  // the handle's and the block's, more if that is long
+        if (!touched.read_side) touched.cache_lines += 2;  // those of the handle and the block, more for a long block
         touched.read_side = true;
         return block == 0 ? nullptr : memory_.words(block);
     };
@@ -34,7 +34,7 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
         if (const std::uint64_t* const words = side(); words != nullptr) {
             const side_block block{words, shape_};
             for (unsigned i = 0; i < block.salts(); ++i) {
-                if (const side_item e = block.salt_at(i); e.bin == bin_in_group) now = book_->of_number(e.value);
+                if (const side_item e = block.salt_at(i); e.bin == bin_in_cluster) now = book_->of_number(e.value);
             }
         }
     } else {
@@ -49,16 +49,16 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
             ++touched.cache_lines;
         }
         if (load_tail(bin, slot) != f.tail) continue;
-        // The base is x's: at most one slot has it [law L3]. Dead slots match nothing; an extension
-        // must agree.
+        // The slot has the base of x: at most one slot has it [law L3]. A tombstone matches
+        // nothing; an extension must agree.
         bool match = true;
         std::uint64_t stream = first_stream_bits(m);
         if (const std::uint64_t* const words = side(); words != nullptr) {
             const side_block block{words, shape_};
-            if (block.dead_of(bin_in_group).has(slot)) match = faults.dead_slot_matches;
-            for (unsigned i = block.first_note_of(bin_in_group); i < block.notes() && match; ++i) {
-                const side_note n = block.note(i);
-                if (n.bin != bin_in_group) break;
+            if (block.tombstones_of(bin_in_cluster).has(slot)) match = faults.dead_slot_matches;
+            for (unsigned i = block.first_extension_of(bin_in_cluster); i < block.extensions() && match; ++i) {
+                const side_extension n = block.extension_at(i);
+                if (n.bin != bin_in_cluster) break;
                 if (n.slot() != slot) continue;
                 if (n.coded() != 0 && !faults.extension_ignored) {
                     const auto length = static_cast<unsigned>(std::bit_width(n.coded())) - 1;
@@ -74,7 +74,7 @@ bool table::look(const digest& d, std::uint64_t bin, broom_trace& touched) const
     const std::uint64_t* const words = side();
     if (words == nullptr) return false;
     const side_block block{words, shape_};
-    const side_block::range here = block.backyard_of(bin_in_group);
+    const side_block::range here = block.backyard_of(bin_in_cluster);
     for (unsigned i = here.first; i < here.end; ++i) {
         if (block.tag(i) == f.tag) return true;
     }

@@ -1,5 +1,5 @@
-// Nearly all inserts and buried slots, without an image of the bin: a slot in a line, an entry or a
-// bit in a side block.
+// Nearly all inserts and erases, without an image of the bin: a slot in a line, an entry or a
+// tombstone's bit in a side block.
 #include <bit>
 
 #include "filters/broom/side_block.hpp"
@@ -14,16 +14,17 @@ bool table::join_quickly(lock& held, std::uint64_t bin, const digest& d) noexcep
     if (slots.salt() == long_salt) return false;
     const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
     const bool mirrored = f.key.mirrored();
-    // With tails a slot of the same group and remainder may have another base: the long way finds
-    // out.
+    // With tails, a slot of the same group and remainder may have another base: the general path
+    // compares tails.
     if (slots.matches(f.key) != 0 || !slots.has_room(mirrored)) return false;
     if (const side_memory::handle handle = load_side(bin); handle != 0) {
-        const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+        const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
         const side_block block{memory_.words(handle), shape_};
-        const unsigned note = block.first_note_of(bin_in_group);
-        if (note < block.notes() && block.note(note).bin == bin_in_group) return false;
-        if (block.dead_slots_at(bin_in_group) != 0) return false;
-        const side_block::range here = block.backyard_of(bin_in_group);
+        const unsigned first_extension = block.first_extension_of(bin_in_cluster);
+        if (first_extension < block.extensions() && block.extension_at(first_extension).bin == bin_in_cluster)
+            return false;
+        if (block.tombstones_at(bin_in_cluster) != 0) return false;
+        const side_block::range here = block.backyard_of(bin_in_cluster);
         if (here.end - here.first >= backyard_per_bin && !faults.full_bins_read_on_collision())
             return false;  // core::join
         for (unsigned i = here.first; i < here.end; ++i) {
@@ -48,17 +49,17 @@ bool table::join_outside(lock& held, std::uint64_t bin, const digest& d) noexcep
     if (slots.salt() == long_salt) return false;
     const fingerprint f = fingerprint::of(mix(d, book_->of_code(slots.salt())), shape_);
     if (slots.matches(f.key) != 0 || slots.has_room(f.key.mirrored())) return false;
-    const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+    const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
     const side_block block = quick_block(bin);
-    const side_block::range here = block.backyard_of(bin_in_group);
+    const side_block::range here = block.backyard_of(bin_in_cluster);
     if (here.end - here.first >= backyard_quickly) return false;
     for (unsigned i = here.first; i < here.end; ++i) {
         if (block.tag(i) == f.tag) return false;
     }
-    const std::uint64_t needed =
-        side_block::granules(block.backyard() + 1, block.notes(), block.salts(), block.bins_with_dead(), shape_);
-    if (!replace_block(held, bin, block, needed, budget_class::inserts, block.speaks_of_slots(),
-                       [&](std::uint64_t* to) { block.write_with_entry(to, bin_in_group, f.tag, shape_); })) {
+    const std::uint64_t needed = side_block::granules(block.backyard() + 1, block.extensions(), block.salts(),
+                                                      block.bins_with_tombstones(), shape_);
+    if (!replace_block(held, bin, block, needed, budget_class::inserts, block.has_slot_data(),
+                       [&](std::uint64_t* to) { block.write_with_entry(to, bin_in_cluster, f.tag, shape_); })) {
         return false;
     }
     slots.set_overflow(static_cast<std::uint8_t>(slots.overflow() | 1u << f.overflow_class));
@@ -74,26 +75,27 @@ table::buried table::bury_quickly(lock& held, std::uint64_t bin, const digest& d
     while (hits != 0 && load_tail(bin, static_cast<unsigned>(std::countr_zero(hits))) != f.tail) hits &= hits - 1;
     if (hits == 0) return buried::no;
     const auto slot = static_cast<unsigned>(std::countr_zero(hits));
-    const auto bin_in_group = static_cast<unsigned>(bin % bins_per_group);
+    const auto bin_in_cluster = static_cast<unsigned>(bin % bins_per_cluster);
     const side_block block = quick_block(bin);
-    const unsigned note = block.first_note_of(bin_in_group);
-    if (note < block.notes() && block.note(note).bin == bin_in_group) return buried::unsure;
-    const side_block::range here = block.backyard_of(bin_in_group);
+    const unsigned first_extension = block.first_extension_of(bin_in_cluster);
+    if (first_extension < block.extensions() && block.extension_at(first_extension).bin == bin_in_cluster)
+        return buried::unsure;
+    const side_block::range here = block.backyard_of(bin_in_cluster);
     for (unsigned i = here.first; i < here.end; ++i) {
         if (block.tag(i) == f.tag) return buried::no;
     }
-    slot_set dead = block.dead_of(bin_in_group);
-    if (dead.has(slot) || (slots.is_full() && dead.size() >= dead_in_full_bin)) return buried::no;
-    if (const std::uint64_t at = block.dead_slots_at(bin_in_group); at != 0) {
+    slot_set tombstones = block.tombstones_of(bin_in_cluster);
+    if (tombstones.has(slot) || (slots.is_full() && tombstones.size() >= tombstones_in_full_bin)) return buried::no;
+    if (const std::uint64_t at = block.tombstones_at(bin_in_cluster); at != 0) {
         held.touch();
-        dead.add(slot);
-        set_bits_at(memory_.words(load_side(bin)), at, slots_per_bin, dead.bits);
+        tombstones.add(slot);
+        set_bits_at(memory_.words(load_side(bin)), at, slots_per_bin, tombstones.bits);
         return buried::yes;
     }
-    const std::uint64_t needed =
-        side_block::granules(block.backyard(), block.notes(), block.salts(), block.bins_with_dead() + 1, shape_);
-    if (!replace_block(held, bin, block, needed, budget_class::notes, true,
-                       [&](std::uint64_t* to) { block.write_with_dead(to, bin_in_group, slot); })) {
+    const std::uint64_t needed = side_block::granules(block.backyard(), block.extensions(), block.salts(),
+                                                      block.bins_with_tombstones() + 1, shape_);
+    if (!replace_block(held, bin, block, needed, budget_class::extensions, true,
+                       [&](std::uint64_t* to) { block.write_with_tombstone(to, bin_in_cluster, slot); })) {
         return buried::unsure;
     }
     learnt_bits_.fetch_add(slots_per_bin, std::memory_order_relaxed);
@@ -107,9 +109,8 @@ side_block table::quick_block(std::uint64_t bin) const noexcept {
 
 template <class Write>
 bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block, std::uint64_t needed,
-                          budget_class from, bool speaks_of_slots, const Write& write) noexcept {
-    // In place or not, the new block is made elsewhere first: the old one's bits are what it is
-    // made from.
+                          budget_class from, bool has_slot_data, const Write& write) noexcept {
+    // The new block is built in a buffer even if it stays in place: its source is the old block.
     std::array<std::uint64_t, granules_quickly> made;
     if (needed > granules_quickly) return false;
     write(made.data());
@@ -120,7 +121,7 @@ bool table::replace_block(lock& held, std::uint64_t bin, const side_block& block
     if (needed != had && (place = memory_.take(needed, from, refused)) == 0) return false;
     held.touch();
     for (std::uint64_t i = 0; i < needed; ++i) store_word(memory_.words(place) + i, made[i]);
-    store_side(bin, place, speaks_of_slots);
+    store_side(bin, place, has_slot_data);
     if (place != old && old != 0) memory_.give_back(old, had);
     return true;
 }

@@ -1,4 +1,5 @@
-// A table as bytes, and back. docs/format.md draws the sections.
+// A table as bytes and back; loading accepts no table that breaks the law. docs/format.md draws the
+// sections.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -50,9 +51,9 @@ void table::write_book(const salt_book::image& book, std::vector<std::byte>& to)
     }
 }
 
-void table::save_group(std::uint64_t first, std::vector<std::byte>& to) const {
+void table::save_cluster(std::uint64_t first, std::vector<std::byte>& to) const {
     const lock held{*this, first};
-    const std::uint64_t end = std::min(first + bins_per_group, bins_);
+    const std::uint64_t end = std::min(first + bins_per_cluster, bins_);
     const side_memory::handle block = load_side(first);
     const std::uint64_t granules = block == 0 ? 0 : side_block{memory_.words(block), shape_}.granules(shape_);
     put_word(to, granules);
@@ -66,52 +67,54 @@ void table::save_group(std::uint64_t first, std::vector<std::byte>& to) const {
     for (std::uint64_t i = 0; i < granules; ++i) put_word(to, load_word(memory_.words(block) + i));
 }
 
-result<void> table::load_group(std::uint64_t first, std::span<const std::byte>& groups) {
-    const std::uint64_t most = side_block::granules(most_backyard, most_notes, bins_per_group, bins_per_group, shape_);
-    const std::uint64_t bins = std::min<std::uint64_t>(bins_per_group, bins_ - first);
+result<void> table::load_cluster(std::uint64_t first, std::span<const std::byte>& clusters) {
+    const std::uint64_t most =
+        side_block::granules(most_backyard, most_side_extensions, bins_per_cluster, bins_per_cluster, shape_);
+    const std::uint64_t bins = std::min<std::uint64_t>(bins_per_cluster, bins_ - first);
     const std::uint64_t tail_bytes = bins * shape_.tail_bytes_per_bin();
-    if (groups.size() < 8 + bins * sizeof(line) + tail_bytes) return broken("the groups of bins are cut short");
-    const std::uint64_t granules = word_at(groups, 0);
-    groups = groups.subspan(8);
+    if (clusters.size() < 8 + bins * sizeof(line) + tail_bytes) return broken("the clusters are cut short");
+    const std::uint64_t granules = word_at(clusters, 0);
+    clusters = clusters.subspan(8);
     for (std::uint64_t bin = first; bin < first + bins; ++bin) {
-        for (std::size_t i = 0; i < 8; ++i) line_words(bin)[i] = word_at(groups, 8 * i);
-        groups = groups.subspan(sizeof(line));
+        for (std::size_t i = 0; i < 8; ++i) line_words(bin)[i] = word_at(clusters, 8 * i);
+        clusters = clusters.subspan(sizeof(line));
     }
-    if (tail_bytes != 0) std::memcpy(tails_.data() + first * shape_.tail_bytes_per_bin(), groups.data(), tail_bytes);
-    groups = groups.subspan(tail_bytes);
+    if (tail_bytes != 0) std::memcpy(tails_.data() + first * shape_.tail_bytes_per_bin(), clusters.data(), tail_bytes);
+    clusters = clusters.subspan(tail_bytes);
     if (granules == 0) return {};
-    if (granules > most || granules > groups.size() / 8) return broken("a side block is longer than it can be");
+    if (granules > most || granules > clusters.size() / 8) return broken("a side block is longer than it can be");
     bool refused = false;
     const side_memory::handle block = memory_.take(granules, budget_class::upkeep, refused);
     if (block == 0) throw std::bad_alloc{};
-    for (std::uint64_t i = 0; i < granules; ++i) store_word(memory_.words(block) + i, word_at(groups, 8 * i));
-    groups = groups.subspan(8 * granules);
+    for (std::uint64_t i = 0; i < granules; ++i) store_word(memory_.words(block) + i, word_at(clusters, 8 * i));
+    clusters = clusters.subspan(8 * granules);
     const side_block side{memory_.words(block), shape_};
     if (side.granules(shape_) != granules || !side.is_valid()) return broken("a side block does not add up");
     learnt_bits_.fetch_add(side.learnt_bits(), std::memory_order_relaxed);
-    if (!faults.load_forgets_backyard) store_side(first, block, side.speaks_of_slots());
+    if (!faults.load_forgets_backyard) store_side(first, block, side.has_slot_data());
     return {};
 }
 
 result<std::unique_ptr<table>> table::load(shape s, const part& of, const hash_key& key, std::uint64_t secret,
-                                           std::span<const std::byte>& groups, std::span<const std::byte> salts) {
-    const std::uint64_t first = of.first / bins_per_group * bins_per_group;
-    const std::uint64_t end = std::min((of.end + bins_per_group - 1) / bins_per_group * bins_per_group, of.bins);
-    // Before anything is allocated: the bytes of so many bins are there. The caller has seen to it
+                                           std::span<const std::byte>& clusters, std::span<const std::byte> salts) {
+    const std::uint64_t first = of.first / bins_per_cluster * bins_per_cluster;
+    const std::uint64_t end = std::min((of.end + bins_per_cluster - 1) / bins_per_cluster * bins_per_cluster, of.bins);
+    // Before anything is allocated: the bytes of all these bins are there. The caller has checked
     // that the bins before `first` and after `end` are not many more than those of the other part.
     if (of.first > of.end || of.end > of.bins ||
-        (end - first) > groups.size() / (sizeof(line) + s.tail_bytes_per_bin()))
-        return broken("the groups of bins are cut short");
+        (end - first) > clusters.size() / (sizeof(line) + s.tail_bytes_per_bin()))
+        return broken("the clusters are cut short");
     auto made = make_unprepared(s, of.bins, key, secret, of.unsalted_first);
     if (!made) return made.error();
     table& t = **made;
     t.prepare(end);
     std::array<std::uint32_t, salt_codes + 1> users{};
-    users[0] = static_cast<std::uint32_t>(of.bins - (end - first));  // moved, or not there yet: empty lines
-    for (std::uint64_t group = end; group > first;) {
-        group = (group - 1) / bins_per_group * bins_per_group;
-        if (const auto loaded = t.load_group(group, groups); !loaded) return loaded.error();
-        for (std::uint64_t bin = group; bin < std::min(group + bins_per_group, end); ++bin)
+    users[0] =
+        static_cast<std::uint32_t>(of.bins - (end - first));  // bins that have moved or are not there yet: empty lines
+    for (std::uint64_t cluster = end; cluster > first;) {
+        cluster = (cluster - 1) / bins_per_cluster * bins_per_cluster;
+        if (const auto loaded = t.load_cluster(cluster, clusters); !loaded) return loaded.error();
+        for (std::uint64_t bin = cluster; bin < std::min(cluster + bins_per_cluster, end); ++bin)
             ++users[t.load_line(bin).salt()];
     }
     const auto book = read_book(salts);
@@ -130,8 +133,8 @@ result<std::unique_ptr<table>> table::load(shape s, const part& of, const hash_k
     return made;
 }
 
-// A bin that is empty in a snapshot may have been filled afterwards, and what it let through then
-// is known: it must not be filled under that salt again [law L1].
+// A bin that is empty in a snapshot may have been filled afterwards, and which keys it let through
+// is then known: it must not be filled under that salt again [law L1].
 void table::renew_empty_bins(std::uint64_t first, std::uint64_t end) {
     bin_image image;
     const auto put_back = [&] {
@@ -139,8 +142,8 @@ void table::renew_empty_bins(std::uint64_t first, std::uint64_t end) {
         exchange_sides(image.bin, change, image.sides);
         store_bin(image.bin, image.slots, image.tails);
     };
-    // After some hundred lives no code may be free. Those that few bins have are, once these have
-    // long salts; otherwise all empty bins would get long ones.
+    // After some hundred lives no code may be free. Then bins whose codes few others have get long
+    // salts first, which frees those codes; otherwise all empty bins would get long salts.
     if (book_->is_used_up()) {
         book_->choose_leaving();
         for (std::uint64_t bin = first; bin < end; ++bin) {
@@ -154,8 +157,8 @@ void table::renew_empty_bins(std::uint64_t first, std::uint64_t end) {
     for (std::uint64_t bin = first; bin < end; ++bin) {
         if (load_line(bin).used() != 0) continue;
         read(bin, image);
-        if (!image.sides.backyard_of(image.bin_in_group()).empty()) continue;
-        image.sides.forget(image.bin_in_group());
+        if (!image.sides.backyard_of(image.bin_in_cluster()).empty()) continue;
+        image.sides.forget(image.bin_in_cluster());
         image.set_salt(book_->next(image.now.number, 0));
         put_back();
     }

@@ -1,4 +1,4 @@
-// The rare half of writers.hpp: becoming the owner, and sharing.
+// The rare half of writers.hpp: a thread becomes the owner, or the filter becomes shared.
 #include "filters/broom/writers.hpp"
 
 #include <chrono>
@@ -15,14 +15,14 @@ inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 namespace {
 
-// Addresses that no thread has.
+// Addresses that are no thread's.
 const char sharing_mark = 0;
 const char shared_mark = 0;
 const void* const sharing = &sharing_mark;
 const void* const shared = &shared_mark;
 
 #if defined(__SANITIZE_THREAD__)
-constexpr bool sanitizer_watches = true;  // it cannot see a barrier of the kernel's
+constexpr bool sanitizer_watches = true;  // it cannot see the kernel's barrier
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 constexpr bool sanitizer_watches = true;
@@ -33,7 +33,7 @@ constexpr bool sanitizer_watches = false;
 constexpr bool sanitizer_watches = false;
 #endif
 
-// A full barrier on every running thread of this process. False: the kernel has none for us.
+// Runs a full barrier on every running thread of this process. False: the kernel cannot do that.
 bool barrier_everywhere() noexcept {
 #if defined(__linux__) && defined(SYS_membarrier)
     if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) return false;
@@ -62,7 +62,7 @@ bool writers::enter_slowly() noexcept {
         first_.store(me(), std::memory_order_relaxed);
         return enter();
     }
-    // The owner, already within, goes on: whoever objects waits for it.
+    // The owner is inside already and goes on: a thread that objects waits for it.
     if (first_.load(std::memory_order_relaxed) == me() && busy_.load(std::memory_order_relaxed) != 0) {
         busy_.store(busy_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return true;
@@ -76,11 +76,12 @@ void writers::share() noexcept {
     if (owner_.load(std::memory_order_relaxed) == shared) return;
     owner_.store(sharing, std::memory_order_seq_cst);
     if (!barrier_everywhere()) {
-        // It worked when this filter was made and is forbidden now. A store leaves the processor's
-        // buffer within microseconds; nothing better is left to us.
+        // The barrier worked when this filter was made and is forbidden now. A store leaves the
+        // processor's buffer within microseconds; there is no better way left.
         std::this_thread::sleep_for(std::chrono::milliseconds{100});
     }
-    // Either the owner's next look sees that we object, or we see that it is at work.
+    // Either the owner's next check sees the objection, or this thread sees that the owner is at
+    // work.
     while (busy_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
     owner_.store(shared, std::memory_order_release);
 }

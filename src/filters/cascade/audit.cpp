@@ -1,4 +1,4 @@
-// Do the invariants hold, does R agree? And figures. See core.hpp.
+// Checks the invariants, compares with R, and computes figures. See core.hpp.
 #include <set>
 #include <utility>
 #include <vector>
@@ -20,7 +20,7 @@ result<void> core::audit(index_source& remote) const {
         if (const auto checked = each.set.table().check(); !checked) return checked;
     }
     if (in.all().back().set.dead() != 0) return bad("the last level has dead values", in.all().back().set.dead());
-    // Every member is let through.
+    // Every stored key is answered "maybe".
     std::uint64_t denied = 0, members = 0;
     const auto ask = [&](const digest& d, key_view) {
         ++members;
@@ -28,8 +28,8 @@ result<void> core::audit(index_source& remote) const {
         return true;
     };
     if (const auto read = remote.each_member({}, ask); !read) return read;
-    if (denied != 0) return bad("members are denied", denied);
-    // Every record stands at the place of its key, and every stored value is somebody's.
+    if (denied != 0) return bad("stored keys are denied", denied);
+    // Every record stands at the place of its key, and every stored value has a key.
     std::vector<std::set<std::uint64_t>> values(in.all().size());
     std::vector<std::uint64_t> residents(in.all().size());
     std::uint64_t strange = 0, keys = 0;
@@ -47,11 +47,11 @@ result<void> core::audit(index_source& remote) const {
     };
     if (const auto read = remote.each({}, look); !read) return read;
     if (strange != 0) return bad("records of the index stand where they do not belong", strange);
-    if (keys < members) return bad("the index knows fewer keys than there are members", keys);
-    if (keys < in.keys() || keys > in.keys() + in_doubt_) return bad("the index knows another number of keys", keys);
+    if (keys < members) return bad("the index has fewer keys than R", keys);
+    if (keys < in.keys() || keys > in.keys() + in_doubt_) return bad("the index has another number of keys", keys);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const state::level& each = in.all()[i];
-        if (values[i].size() != each.set.stored()) return bad("values are stored that nobody has", i);
+        if (values[i].size() != each.set.stored()) return bad("values are stored that no key has", i);
         if (in_doubt_ == 0 && residents[i] != each.residents) return bad("another number of keys in a level", i);
         if (i > 0 && in.come_to(static_cast<unsigned>(i)) > each.plan.keys) return bad("too many keys in a level", i);
     }
@@ -65,7 +65,7 @@ filter_stats core::stats() const noexcept {
     now.capacity = capacity_;
     now.false_positive_rate = rate_;
     now.local_bytes = sizeof(core) + state_->allocated_bytes() + book_.local_bytes();
-    // Nothing grows; what is there for adapting alone are the levels behind the first.
+    // No structure grows; the memory for adapting is the levels behind the first.
     for (const state::level& each : state_->all().subspan(1)) now.adaptive_bytes += each.set.allocated_bytes();
     now.adapts = adapts_;
     now.renewals = rebuilds_;

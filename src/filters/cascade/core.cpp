@@ -47,12 +47,12 @@ result<void> core::begin(index_source& remote) {
     if (index_ == index_is::foreign)
         return error::make(error_code::unsupported,
                            "cascade: the index in R is not this filter's yet; rebuild(R) makes it so");
-    if (index_ == index_is::unknown) {  // just made: R may hold the index of a former filter
+    if (index_ == index_is::unknown) {  // new filter: R may hold the index of a former one
         if (auto cleared = book_.clear(remote); !cleared) return cleared;
         index_ = index_is::ours;
     }
     if (index_ == index_is::broken) return start_afresh(remote);
-    return book_.settle(remote);
+    return book_.write_pending(remote);
 }
 
 void core::finish(index_source& remote) {
@@ -81,13 +81,12 @@ result<std::vector<core::resident>> core::residents_of(const place& at, index_so
     if (!read) return read.error();
     if (!fits || found.empty())
         return error::make(error_code::corrupt, "cascade: the index has %s at level %u, value %llu",
-                           fits ? "nobody" : "a record that does not belong there", at.level,
+                           fits ? "no record" : "a record that does not belong there", at.level,
                            static_cast<unsigned long long>(at.value));
     return found;
 }
 
 // ---- insertion: R is written, never read
-// ------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert_at(const place& at, const digest& d, key_view key, index_source& remote) {
     const bool is_full = state_->keys() >= capacity_;
@@ -98,7 +97,7 @@ result<insert_outcome> core::insert_at(const place& at, const digest& d, key_vie
         try {
             const auto written = book_.write({&record, 1}, remote, [&] {
                 const std::unique_lock alone{looking_};
-                if (!state_->insert(at)) throw no_room{};  // the record is owed back
+                if (!state_->insert(at)) throw no_room{};  // the written record becomes a pending erase
             });
             if (!written) return written.error();
         } catch (const no_room&) {
@@ -106,8 +105,8 @@ result<insert_outcome> core::insert_at(const place& at, const digest& d, key_vie
         }
         return insert_outcome::inserted;
     }
-    // Somebody has this value: the key itself, or one that shares it. Which of them only the index
-    // can tell.
+    // Another insert stored this value: that of the key itself, or of a key with the same value.
+    // Only the index can tell which.
     const auto is_new = book_.put_again(record, remote);
     if (!is_new) {
         ++in_doubt_;
@@ -134,8 +133,8 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
     auto outcome = insert_at(at, d, key, remote);
     if (!outcome) return outcome;
     if (*outcome == insert_outcome::full && state_->keys() < capacity_) {
-        // No slot within reach, or more keys in a level than it is made for. New hash functions,
-        // which find the key in R.
+        // No slot within the window, or more keys in a level than it is made for. New hash
+        // functions are drawn, and the rebuild finds the key in R.
         if (const auto done = start_afresh(remote); !done) return done.error();
         outcome = insert_at(state_->find(d), d, key, remote);
         if (outcome && *outcome == insert_outcome::already_present) outcome = insert_outcome::inserted;
@@ -145,7 +144,6 @@ result<insert_outcome> core::insert(key_view key, index_source& remote) {
 }
 
 // ---- deletion
-// ---------------------------------------------------------------------------------------------------------
 
 result<erase_outcome> core::leave(const digest& d, key_view key, index_source& remote) {
     const place at = state_->find(d);

@@ -1,14 +1,14 @@
-// core: the cascade as a filter: levels (levels.hpp), the index in R that says who has which value,
-// and new hash functions.
+// core: the cascade as a filter: levels (levels.hpp), the index in R that says which keys have a
+// value, and new hash functions.
 //
 //     core.cpp       look-ups, insert, erase; the records of the index
 //     fix.cpp        false positives: FIX [broom17 §5, Fig. 1]
-//     rebuild.cpp    all keys under new hash functions, after n queries or where a level is full
+//     rebuild.cpp    all keys under new hash functions, after n queries or when a level is full
 //     audit.cpp      do the invariants hold, and does R agree? Figures.
 //     snapshot.cpp   save and load
 //
 // A change reads R first, then writes the index, then its own memory under the lock of the
-// look-ups.
+// look-ups. So a change that fails leaves the filter as it was.
 #pragma once
 
 #include <atomic>
@@ -63,8 +63,10 @@ class core {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
 
   private:
-    // ---- the index: one record for each key, at its place. The seed is the key's own, to catch a
-    // record with another's key. ------
+    //  ---- the index
+    //
+    // One record for each key, at its place. The seed is that of the key, to detect a record with
+    // another key.
     static constexpr unsigned value_bits = 60;
     [[nodiscard]] static digest record_place(const place& at, const digest& d) noexcept {
         return {std::uint64_t{at.level} << value_bits | at.value, d.position};
@@ -77,7 +79,6 @@ class core {
     [[nodiscard]] result<std::vector<resident>> residents_of(const place& at, index_source& remote);
 
     // ---- core.cpp
-    // -----------------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> begin(index_source& remote);
     // After n queries new hash functions are due. If R fails they stay due; nothing else depends on
     // them.
@@ -87,12 +88,10 @@ class core {
     [[nodiscard]] result<erase_outcome> leave(const digest& d, key_view key, index_source& remote);
 
     // ---- fix.cpp
-    // ------------------------------------------------------------------------------------------------------
-    // One value of x dies, or x itself leaves. False: what is left has its very digest.
+    // One value of x dies, or x itself leaves. False: the remaining key has the same digest.
     [[nodiscard]] result<bool> fix(const digest& d, key_view key, index_source& remote);
 
     // ---- rebuild.cpp
-    // --------------------------------------------------------------------------------------------------
     [[nodiscard]] result<void> start_afresh(index_source& remote);
     [[nodiscard]] result<bool> fill(state& fresh, index_source& remote);
 
@@ -101,14 +100,14 @@ class core {
     const hasher hash_;
     const cascade_rates falling_;
 
-    mutable std::shared_mutex looking_;  // the state: shared by look-ups, alone for changes
+    mutable std::shared_mutex looking_;  // the state: shared by look-ups, exclusive for changes
     std::unique_ptr<state> state_;
-    mutable std::atomic<std::uint64_t> queries_{0};  // since the hash functions were new
+    mutable std::atomic<std::uint64_t> queries_{0};  // since the last new hash functions
 
-    mutable std::mutex changing_;  // one change at a time, and all that follows
+    mutable std::mutex changing_;  // serialises changes; guards all that follows
     index_book book_;
-    // broken: being made anew, or R failed meanwhile. foreign: of another filter, or of this one
-    // before it was saved.
+    // broken: a rebuild is under way, or R failed during one. foreign: of another filter, or of
+    // this one before it was saved.
     enum class index_is : unsigned char { unknown, ours, broken, foreign } index_ = index_is::unknown;
     std::uint64_t salts_;  // drawn so far, from the seed
     std::uint64_t in_doubt_ = 0;

@@ -1,21 +1,22 @@
-// design: how many levels a cascade has and how large each is, from n and ε alone [broom17 §5,
+// design: the number and the sizes of the levels of a cascade, from n and ε alone [broom17 §5,
 // "Extending to other AMQs"].
 //
 //     rates      ε_0 = ε,  ε_1 = ε^(1/√ε),  ε_i = ε^(1/ε_(i-1)) from i = 2 on: a tower, so that
-//                                           O(log* n) levels do
-//     keys       n_0 = n,  n_i = ε_(i-1) n_(i-1) (1 + 1/log n): what comes to level i within n
-//                          queries, with high probability
+//                                           O(log* n) levels are enough
+//     keys       n_0 = n,  n_i = ε_(i-1) n_(i-1) (1 + 1/log n): the keys that reach level i within
+//                          n queries, with high probability
 //     values     at least n_i / ε_i: the range of h_i. The last level is the one where that is
-//                beyond 2^59: about as many bits as a hash has, and a false positive there is an
-//                event to start afresh for
+//                beyond 2^59: about as many bits as a hash has, and a false positive there makes
+//                the filter rebuild
 //
-// Where n_i is small the text's 1 + 1/log n is less than chance moves a sum: we add four standard
-// deviations and 16 keys, which is o(1) of n_i where it is large.
+// Where n_i is small the paper's factor 1 + 1/log n is less than the random fluctuation of a sum:
+// we add four standard deviations and 16 keys, which is o(1) of n_i where it is large.
 //
 // A level is a quotient table: 2^bits values a quotient, and what a slot costs is bits + 2.25. A
-// dead value takes two slots (quotient_set.hpp), so that a table has to hold, when its time is
-// over, the distinct values of n_i keys and its dead ones once
-// more. Those are what n queries hit, for level 0:  d (1 - e^(-n/V)),  d = V (1 - e^(-n/V)), V values; n_(i+1) for the others.
+// dead value takes two slots (quotient_set.hpp), so in the end a table has to hold the distinct
+// values of n_i keys and its dead values once more. The dead values of level 0 are those that n
+// queries hit: d (1 - e^(-n/V)) with d = V (1 - e^(-n/V)) and V values; n_(i+1) for the other
+// levels.
 #pragma once
 
 #include <algorithm>
@@ -31,16 +32,16 @@ inline constexpr double least_rate = 0x1p-26;
 inline constexpr std::uint64_t most_keys = std::uint64_t{1} << 34;
 inline constexpr unsigned most_levels = 16;  // ε = 1/2, the slowest tower, has 5
 inline constexpr double most_values = 0x1p59;
-// How full a table may be: O(1) expected steps, which is what Thm 20 asks of its filter, and 6 % of
-// the space.
+// The maximal load of a table: O(1) expected steps, which is what Thm 20 asks of its filter, and 6
+// % of the space.
 inline constexpr double most_load = 0.94;
-// So far may a slot be from its quotient. At this load the chance that a gap is farther than t is
-// about e^(-0.0019 t).
+// The maximal distance of a slot from its quotient. At this load the probability that a gap is
+// farther away than t is about e^(-0.0019 t).
 inline constexpr unsigned window = 16'384;
 
 struct level_plan {
     double rate = 0;         // ε_i
-    std::uint64_t keys = 0;  // n_i: more than these, and the filter starts afresh
+    std::uint64_t keys = 0;  // n_i: with more keys the filter rebuilds
     std::uint64_t quotients = 1;
     unsigned bits = 1;  // of a remainder
 
@@ -56,7 +57,7 @@ struct design {
     friend bool operator==(const design&, const design&) = default;
 };
 
-// The fewest bits of a table for so many keys at this rate, with so many dead values beside them;
+// The table with the fewest bits for `keys` at this rate, with `dead` dead values beside them;
 // negative: as many as n queries kill.
 [[nodiscard]] inline level_plan plan_level(double keys, double rate, double dead, double slack) noexcept {
     const double wanted = std::min(keys / rate, most_values);
@@ -65,7 +66,7 @@ struct design {
     for (unsigned bits = 1; bits <= 58; ++bits) {
         const double each = std::ldexp(1.0, static_cast<int>(bits));
         double quotients = std::max(1.0, std::ceil(wanted / each));
-        for (int step = 0; step < 64; ++step) {  // more quotients are more values, which are a few more distinct ones
+        for (int step = 0; step < 64; ++step) {  // more quotients mean more values, of which a few more are distinct
             const double values = quotients * each, hit = -std::expm1(-keys / values), distinct = values * hit;
             const double entries = distinct + (dead >= 0 ? dead : distinct * hit * slack);
             const double enough = std::ceil(entries / most_load);
@@ -94,7 +95,7 @@ struct design {
         keys = next;
         if (falling == cascade_rates::tower) here = std::pow(rate, first ? 1 / std::sqrt(rate) : 1 / here);
         left *= made.levels[made.count].rate;
-        if (left < 1) here = 0;  // without a tower: nobody is left to be told apart
+        if (left < 1) here = 0;  // without a tower: no collision is expected beyond this level
         here = std::max(here, 0x1p-100);
     }
     return made;

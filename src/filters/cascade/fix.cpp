@@ -1,5 +1,5 @@
-// FIX: the value of a false positive dies, and the keys that have it move on [broom17 §5]. See
-// core.hpp.
+// FIX: the value of a false positive dies, and the keys that have it move to the next level
+// [broom17 §5]. See core.hpp.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ result<bool> core::fix(const digest& d, key_view key, index_source& remote) {
     const auto there = residents_of(at, remote);
     if (!there) return there.error();
     if (std::ranges::any_of(*there, [&](const resident& each) { return each.key == key.text(); })) {
-        // The key itself: R has let go of it, and the filter has not heard of it.
+        // The key itself: it has left R, and its erase has not come yet.
         const auto left = leave(d, key, remote);
         if (!left) return left.error();
         return true;
@@ -34,14 +34,14 @@ result<bool> core::fix(const digest& d, key_view key, index_source& remote) {
         try {
             const auto written = book_.write(changes, remote, [&] {
                 const std::unique_lock alone{looking_};
-                if (!state_->kill(at, moving)) throw no_room{};  // the records are owed back
+                if (!state_->kill(at, moving)) throw no_room{};  // the written records become pending erases
             });
             if (!written) return written.error();
         } catch (const no_room&) {
             moved = false;
         }
     }
-    if (!moved) {  // the last level, or a full one: with high probability never
+    if (!moved) {  // the last level, or a full one: with high probability this never happens
         if (const auto done = start_afresh(remote); !done) return done.error();
     }
     return true;
@@ -56,8 +56,8 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
     const auto member = remote.is_member(d, key);
     if (!member) return member.error();
     if (*member) return adapt_outcome::true_positive;
-    // Each time it comes to a later level, and new hash functions may collide again, with a chance
-    // of ε.
+    // Each step reaches a later level, and new hash functions may collide again, with probability
+    // ε.
     constexpr int most_steps = 64;
     bool has_finished = false;
     for (int step = 0; step < most_steps; ++step) {
@@ -70,7 +70,7 @@ result<adapt_outcome> core::adapt(key_view key, index_source& remote) {
         }
         const auto fixed = fix(d, key, remote);
         if (!fixed) return fixed.error();
-        if (!*fixed) return adapt_outcome::true_positive;  // a key of the very same digest is a member
+        if (!*fixed) return adapt_outcome::true_positive;  // R holds a key with the same digest
     }
     return state_->contains(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
 }

@@ -1,7 +1,7 @@
 // levels: the cascade itself, over any single-hash set: LOOKUP, INSERT and FIX of [broom17 §5, Fig.
 // 1 and "Extending to other AMQs"], without R.
 //
-//     h_0(x) dead? ──yes──▶ h_1(x) dead? ──yes──▶ …            each level has a hash function of its own
+//     h_0(x) dead? ──yes──▶ h_1(x) dead? ──yes──▶ …      each level has its own hash function
 //         │ no                  │ no
 //     stored: present       stored: present
 //     absent: absent        absent: absent
@@ -11,7 +11,7 @@
 //   I2  A value is stored if and only if some key has its place there. Dead values stay dead until
 //       all hash functions are new.
 //   I3  The last level has no dead values.
-//   I4  Of the keys no more than plan.keys have come to a level beyond the first.
+//   I4  At most plan.keys keys have come to a level beyond the first.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class hash_functions {
     hasher cipher_;
 };
 
-// Where a digest is answered.
+// The level and the value that answer a digest.
 struct place {
     unsigned level = 0;
     std::uint64_t value = 0;
@@ -60,7 +60,8 @@ class levels {
         std::uint64_t residents = 0;  // keys whose place is here
     };
 
-    // With new hash functions. May throw std::bad_alloc, as whatever below is not noexcept.
+    // With new hash functions. May throw std::bad_alloc, as every function below that is not
+    // noexcept.
     [[nodiscard]] static result<levels> make(const design& sizes, const hasher& hash, std::uint64_t& salts) {
         std::vector<level> made;
         made.reserve(sizes.count);
@@ -82,7 +83,8 @@ class levels {
         return functions_(d, all_[i].salt, all_[i].plan.values());
     }
 
-    // A key that is not there comes to its place. False: no room, and nothing has changed.
+    // Inserts a key at its place. REQUIRES: the key is not stored. False: no room, and nothing has
+    // changed.
     [[nodiscard]] bool insert(const place& at) {
         if (!admits(0, {&at, 1})) return false;
         level& to = all_[at.level];
@@ -90,14 +92,14 @@ class levels {
         ++to.residents;
         return true;
     }
-    // A key leaves its place; the last one there takes the value along.
+    // Removes a key from its place; the last key of the place removes the value.
     void leave(const place& at, bool is_last) noexcept {
         level& from = all_[at.level];
         if (is_last) from.set.erase(at.value);
         if (from.residents > 0) --from.residents;
     }
 
-    // FIX: a value dies, and the keys that have it, which are all of `keys`, move on. False: no
+    // FIX: a value dies, and its keys, which are all of `keys`, move to the next level. False: no
     // room (or it is the last level), and nothing has changed.
     [[nodiscard]] bool kill(const place& at, std::span<const digest> keys) {
         if (at.level + 1 >= all_.size()) return false;
@@ -105,7 +107,7 @@ class levels {
         to.reserve(keys.size());
         for (const digest& d : keys) to.push_back(find_from(at.level + 1, d));
         if (!admits(at.level + 1, to)) return false;
-        std::vector<place> came;  // and whoever came goes back unless all of it succeeds
+        std::vector<place> came;  // the places of moved keys; undone unless all keys find room
         came.reserve(to.size());
         const auto give_up = [&]() noexcept {
             for (; !came.empty(); came.pop_back()) all_[came.back().level].set.erase(came.back().value);
@@ -114,7 +116,7 @@ class levels {
         try {
             for (const place& each : to) {
                 Set& set = all_[each.level].set;
-                if (set.look(each.value) == value_state::stored) continue;  // two of them may share it, too
+                if (set.look(each.value) == value_state::stored) continue;  // two of the keys may share this value, too
                 if (!set.insert(each.value)) return give_up();
                 came.push_back(each);
             }
@@ -128,18 +130,18 @@ class levels {
         for (const place& each : to) ++all_[each.level].residents;
         return true;
     }
-    // Where a key of this level would go if its value here were dead.
+    // The place of a key of this level if its value here were dead.
     [[nodiscard]] place find_from(unsigned first, const digest& d) const noexcept {
         const auto last = static_cast<unsigned>(all_.size()) - 1;
         for (unsigned i = first;; ++i) {
             const std::uint64_t here = value(i, d);
             const value_state state = all_[i].set.look(here);
             if (state != value_state::dead) return {i, here, state};
-            if (i == last) return {i, here, value_state::stored};  // against I3: the safe answer
+            if (i == last) return {i, here, value_state::stored};  // contradicts I3: the safe answer
         }
     }
 
-    // n_i: the keys that have come to a level, those that went on included.
+    // n_i: the keys that have come to a level, including those that moved on.
     [[nodiscard]] std::uint64_t come_to(unsigned i) const noexcept {
         std::uint64_t sum = 0;
         for (; i < all_.size(); ++i) sum += all_[i].residents;
@@ -154,7 +156,7 @@ class levels {
     }
 
   private:
-    // May so many more come from level `first` on? [broom17 §5: "if this is violated, we rebuild"]
+    // May these keys come from level `first` on? [broom17 §5: "if this is violated, we rebuild"]
     [[nodiscard]] bool admits(unsigned first, std::span<const place> coming) const noexcept {
         for (unsigned i = first; i < all_.size(); ++i) {
             std::uint64_t more = 0;

@@ -1,12 +1,12 @@
-// quotient_set: hash values in a quotient table, each in bits + 2.25 bits of a slot: the
-// single-hash filter that the cascade uses.
+// quotient_set: hash values in a quotient table, bits + 2.25 bits a slot: the single-hash filter
+// that the cascade uses.
 //
-// A dead value is one that is stored twice. No key needs that, for keys with one value share its
-// slot. So the mark costs nothing where there is none, and bits + 2.25 where there is one: less
-// than a bit in every slot, which would be (bits + 2.25) times the share of dead values as much,
-// and less than a table of dead values beside this one, whose remainders would be longer. (The text
+// A dead value is one that is stored twice. No key needs that, because keys with one value share
+// its slot. So the mark costs nothing for a live value, and bits + 2.25 for a dead one: on average
+// (bits + 2.25) times the share of dead values, which is less than a bit in every slot. It is also
+// less than a table of dead values beside this one, whose remainders would be longer. (The paper
 // compresses its dead bits by cutting the table into ranges [broom17 §5, proof of Thm 19]; this is
-// the same thought.)
+// the same idea.)
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ class quotient_set {
         if (!table) return table.error();
         return quotient_set{*std::move(table)};
     }
-    // Bytes of another set of this plan, which may be anything. May throw std::bad_alloc.
+    // Takes over the bytes of another set of this plan, which may be anything. May throw
+    // std::bad_alloc.
     [[nodiscard]] static result<quotient_set> from_bytes(const level_plan& plan, std::span<const std::byte> bytes);
 
     [[nodiscard]] value_state look(std::uint64_t value) const noexcept {

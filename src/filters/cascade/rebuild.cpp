@@ -1,8 +1,9 @@
-// All keys of R under new hash functions: after n queries, after loading, and where the text's
-// "with high probability" runs out [broom17 §3.1, §5: "if this is violated, we rebuild"].
+// All keys of R under new hash functions: after n queries, after loading, and when an event happens
+// that the paper excludes "with high probability" [broom17 §3.1, §5: "if this is violated, we
+// rebuild"].
 //
 // The old state answers meanwhile. The index is cleared first: if R fails on the way, the filter
-// has no index until the next attempt, which every change begins with.
+// has no index until the next attempt, with which every change begins.
 #include <utility>
 
 #include "filters/cascade/core.hpp"
@@ -20,7 +21,7 @@ result<bool> core::fill(state& fresh, index_source& remote) {
     return each_member_of(remote, hash_, remote_reads_, [&](const index_member& each) -> result<bool> {
         const place at = fresh.find(each.d);
         if (fresh.keys() >= capacity_) return false;
-        // Nothing is owed for a write that fails: the index is cleared again.
+        // A failed write leaves nothing pending: the index will be cleared again.
         if (const auto written = remote.put(record_place(at, each.d), key_view{each.key}); !written)
             return written.error();
         return fresh.insert(at);

@@ -1,5 +1,5 @@
 // Save and load. docs/format.md draws the sections. The index is not part of a snapshot: a loaded
-// filter lays its keys anew before it changes (cascade.hpp).
+// filter rebuilds from R before its first change (cascade.hpp).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint16_t version = 1;
 
-// Sizes are taken from the file, for another machine's logarithm may round otherwise; but not far
-// from what they would be here.
+// Sizes are read from the file, because another machine's logarithm may round differently. They
+// must be close to the sizes computed here.
 bool nearly(const level_plan& a, const level_plan& b) noexcept {
     const auto close = [](double one, double other) { return std::abs(one - other) <= 1 + 1e-9 * other; };
     return a.bits == b.bits && a.quotients >= 1 &&
@@ -29,7 +29,7 @@ result<quotient_set> quotient_set::from_bytes(const level_plan& plan, std::span<
     auto table = quotient_table::from_bytes(shape_of(plan), bytes);
     if (!table) return table.error();
     quotient_set made{*std::move(table)};
-    // Twice is dead, three times is nonsense.
+    // Twice means dead, three times is invalid.
     std::vector<std::uint64_t> run;
     const quotient_table& all = made.table_;
     for (std::uint64_t q = all.next_occupied(0); q < all.quotients(); q = all.next_occupied(q + 1)) {
@@ -104,7 +104,7 @@ result<std::unique_ptr<core>> core::load(std::span<const std::byte> bytes) {
         const std::uint64_t bits = fields.u64(), salt = fields.u64(), residents = fields.u64();
         plan.bits = static_cast<unsigned>(bits & 0xff);
         if (bits >= value_bits || !nearly(plan, expected.levels[i])) return bad("a level of another size", i);
-        // The section before the table that it fills: hostile lengths allocate nothing.
+        // Checks the section before the table is allocated: hostile lengths allocate nothing.
         auto set = quotient_set::from_bytes(plan, view->sections[i]);
         if (!set) return set.error();
         if (i + 1 == count && set->dead() != 0) return bad("dead values in the last level", set->dead());

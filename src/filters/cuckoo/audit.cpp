@@ -1,4 +1,4 @@
-// Does the filter agree with R? See cuckoo/family.hpp, audit().
+// Compares the filter with R. See cuckoo/family.hpp, audit().
 #include <algorithm>
 #include <new>
 #include <vector>
@@ -41,8 +41,8 @@ result<void> core::audit(slot_source& remote) const {
     };
     if (starved) return error::make(error_code::out_of_memory, "audit: no memory for the keys' digests");
     if (const auto read = visit_members(position_range{}, remote, look_at_member); !read) return read.error();
-    if (denied != 0) return complain("members are denied", denied);
-    if (without_slot != 0 && slots_are_ours_) return complain("members have no slot", without_slot);
+    if (denied != 0) return complain("stored keys are denied", denied);
+    if (without_slot != 0 && slots_are_ours_) return complain("stored keys have no slot", without_slot);
     return {};
 }
 

@@ -1,4 +1,5 @@
-// The core behind its walls: no exception leaves, no type of R comes in. See cuckoo/family.hpp.
+// The public functions around the core: no exception escapes, and no type of R comes in. See
+// cuckoo/family.hpp.
 #include <new>
 
 #include "filters/common.hpp"
@@ -10,7 +11,7 @@
 namespace genista::cuckoo {
 namespace {
 
-// R's own exceptions (a map of the caller's) are reported as its failures.
+// Exceptions of R (a caller's map) are reported as failures of R.
 template <class Call>
 auto walled(const char* doing, Call call) noexcept -> decltype(call()) {
     try {

@@ -1,4 +1,4 @@
-// chance: a fast stream of random words for choices that decide no secret: which slot to try, which
+// chance: a fast stream of random words for choices that need no secrecy: which slot to try, which
 // key to move.
 #pragma once
 
@@ -13,7 +13,7 @@ class chance {
     explicit chance(std::uint64_t seed) noexcept : state_{seed} {}
 
     std::uint64_t word() noexcept { return mix(state_ += step); }
-    // Uniform below `end`, as near as 64 bits come.
+    // Uniform below `end`, as nearly as 64 bits allow.
     std::uint64_t below(std::uint64_t end) noexcept { return scale(word(), end); }
 
   private:

@@ -1,4 +1,4 @@
-// Slots, matches, commits and debts; insert and erase. See core.hpp.
+// Slots, matches, commits and pending writes; insert and erase. See core.hpp.
 #include "filters/cuckoo/core.hpp"
 
 #include <utility>
@@ -20,7 +20,6 @@ core::core(const member_of_family& who, const beginnings& from, buffer table) no
 }
 
 // ---- the table
-// --------------------------------------------------------------------------------------------------------
 
 core::place core::place_of(std::uint64_t slot) const noexcept {
     const std::uint64_t bin = slot / shape().bin_slots;
@@ -90,7 +89,6 @@ void core::set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector)
 }
 
 // ---- R
-// ----------------------------------------------------------------------------------------------------------------
 
 result<void> core::begin(slot_source& remote) {
     if (!slots_are_ours_) {
@@ -102,13 +100,13 @@ result<void> core::begin(slot_source& remote) {
         if (const auto cleared = remote.clear(0, ~std::uint64_t{0}); !cleared) return cleared.error();
         slots_are_ours_ = true;
     }
-    if (owed_.empty()) return {};
+    if (pending_.empty()) return {};
     std::vector<slot_change> changes;
-    for (const debt& each : owed_) {
+    for (const pending_write& each : pending_) {
         changes.push_back({each.slot, each.key ? std::optional<key_view>{*each.key} : std::nullopt});
     }
-    if (const auto paid = remote.write(changes); !paid) return paid.error();
-    owed_.clear();
+    if (const auto done = remote.write(changes); !done) return done.error();
+    pending_.clear();
     return {};
 }
 
@@ -122,7 +120,7 @@ result<planned_slot*> core::occupant(std::uint64_t slot, plan& in, slot_source& 
     if (!*found || !fits(held.where, slot)) {
         return error::make(error_code::corrupt, "%.*s: the remote map %s slot %llu of the filter",
                            static_cast<int>(who_.name.size()), who_.name.data(),
-                           *found ? "holds another key than" : "knows of no key in",
+                           *found ? "holds another key than" : "holds no key in",
                            static_cast<unsigned long long>(slot));
     }
     return &in.add(slot, std::move(held));
@@ -137,11 +135,11 @@ result<std::optional<std::uint64_t>> core::find(const digest& d, key_view key, p
     return std::optional<std::uint64_t>{};
 }
 
-// R first: a slot of the filter whose key R has forgotten already could never be moved again. What
-// may fail for want of memory comes before the write.
+// R first: if R lost the key of a slot, the filter could never move that key again. All allocations
+// come before the write.
 result<void> core::commit(const plan& done, slot_source& remote) {
     std::vector<slot_change> changes;
-    std::vector<debt> as_it_was;
+    std::vector<pending_write> as_it_was;
     for (const planned_slot& each : done.slots()) {
         if (each.before == each.after) continue;
         const std::uint64_t there = in_remote(generation_, each.slot);
@@ -149,13 +147,13 @@ result<void> core::commit(const plan& done, slot_source& remote) {
         as_it_was.push_back({there, each.before ? std::optional{each.before->key} : std::nullopt});
     }
     if (changes.empty()) return {};
-    owed_ = std::move(as_it_was);
+    pending_ = std::move(as_it_was);
     if (const auto written = remote.write(changes); !written) return written.error();
-    owed_.clear();
+    pending_.clear();
     const changing now{*this};
     for (const planned_slot& each : done.slots()) {
         if (each.before == each.after) continue;
-        // A key that comes to a slot begins with the first fingerprint there [acf §2.4].
+        // A key that moves to a slot starts with the first fingerprint there [acf §2.4].
         set(each.slot, each.after ? fingerprint(essence_of(each.after->where), each.slot, 0) : 0, 0);
         keys_ += each.after ? 1u : 0u;
         keys_ -= each.before ? 1u : 0u;
@@ -169,7 +167,6 @@ result<void> core::clear_slot(std::uint64_t slot, plan& in, slot_source& remote)
 }
 
 // ---- operations
-// -------------------------------------------------------------------------------------------------------
 
 result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const std::lock_guard held{mutex_};
@@ -179,8 +176,8 @@ result<insert_outcome> core::insert(key_view key, slot_source& remote) {
     const auto there = find(more.where, key, moves, remote);
     if (!there) return there.error();
     if (there->has_value()) return insert_outcome::already_present;
-    // Beyond what it was made for keys still find room, but repairs do not, and a rebuild finds no
-    // hash functions any more.
+    // Beyond the capacity there is still room for keys, but repairs would fail, and a rebuild would
+    // find no hash functions.
     if (keys_ >= capacity_) return insert_outcome::full;
     const auto room = search(more, moves, remote);
     if (!room) return room.error();
@@ -188,9 +185,9 @@ result<insert_outcome> core::insert(key_view key, slot_source& remote) {
         if (const auto done = commit(moves, remote); !done) return done.error();
         return insert_outcome::inserted;
     }
-    const auto laid = relay(keys_from::slots, &more, remote);
-    if (!laid) return laid.error();
-    return *laid ? insert_outcome::inserted : insert_outcome::full;
+    const auto placed = rehash(keys_from::slots, &more, remote);
+    if (!placed) return placed.error();
+    return *placed ? insert_outcome::inserted : insert_outcome::full;
 }
 
 result<erase_outcome> core::erase(key_view key, slot_source& remote) {
@@ -208,8 +205,8 @@ result<erase_outcome> core::erase(key_view key, slot_source& remote) {
     return *was_member ? erase_outcome::erased : erase_outcome::absent;
 }
 
-// The question whether the key is back comes last, right before it is let go: whoever puts it back
-// tells the filter afterwards, and waits here until we are done.
+// The check whether the key is back in R comes last, right before its removal: a thread that puts
+// it back calls insert afterwards, which waits here.
 result<erase_outcome> core::forget(key_view key, slot_source& remote) {
     const std::lock_guard held{mutex_};
     if (const auto ready = begin(remote); !ready) return ready.error();

@@ -1,15 +1,15 @@
 // core: a filter of the cuckoo family, whatever its rule. One file for each thing it does:
 //
-//     core.cpp      slots, matches, commits and debts; insert and erase
+//     core.cpp      slots, matches, commits and pending writes; insert and erase
 //     search.cpp    the way to a free slot
-//     fix.cpp       what a mistake teaches, by rule [acf §2.3-2.5]
-//     relay.cpp     new hash functions for all keys
+//     fix.cpp       the repair of a false positive, by rule [acf §2.3-2.5]
+//     rehash.cpp    new hash functions for all keys
 //     audit.cpp     does it agree with R?
 //     snapshot.cpp  save and load
 //
-// A change is planned first, with reads of R alone, then R's slots are written, all at once, then
-// the table's. If the write fails, nobody knows whether it happened: the old contents are owed to
-// R, and paid before anything else is written.
+// A change is planned first and only reads R, then R's slots are written, all at once, then the
+// table's. A failed write may have happened or not: writing the old contents back to R becomes
+// pending, and is done before any other write.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,6 @@ class core {
 
   private:
     // ---- the table
-    // ----------------------------------------------------------------------------------------------------
     struct place {
         unsigned table;
         std::uint64_t bin;
@@ -77,9 +76,9 @@ class core {
     [[nodiscard]] std::uint64_t fingerprint(const essence& key, std::uint64_t slot, unsigned selector) const noexcept;
     [[nodiscard]] salts current_salts() const noexcept;
     [[nodiscard]] essence essence_of(const digest& d) const noexcept { return {d, current_salts()}; }
-    // Does the key belong into this slot, and is the fingerprint there its own?
+    // Does the key belong in this slot, and is the fingerprint there its own?
     [[nodiscard]] bool fits(const digest& d, std::uint64_t slot) const noexcept;
-    // The slots of a key's bins, table by table from this one on, until visit says true.
+    // Visits the slots of a key's bins, table by table from this one on, until visit returns true.
     template <class Visit>
     bool any_slot_of(const essence& key, unsigned first_table, Visit visit) const {
         for (unsigned i = 0; i < shape().tables; ++i) {
@@ -93,7 +92,7 @@ class core {
     [[nodiscard]] std::vector<std::uint64_t> matching_slots(const digest& d) const;
     [[nodiscard]] bool may_contain(const digest& d) const noexcept;
 
-    // While one lives, look-ups trust no "no".
+    // While one exists, look-ups do not trust a "no".
     class changing {
       public:
         explicit changing(core& of) noexcept;
@@ -107,15 +106,14 @@ class core {
     void set(std::uint64_t slot, std::uint64_t fingerprint, unsigned selector) noexcept;
 
     // ---- R
-    // ------------------------------------------------------------------------------------------------------------
     static constexpr unsigned slot_number_bits = 40;
     static constexpr std::uint64_t most_generations = std::uint64_t{1} << (64 - slot_number_bits);
     [[nodiscard]] static std::uint64_t in_remote(std::uint64_t generation, std::uint64_t slot) noexcept {
         return (generation << slot_number_bits) + slot;
     }
-    // Opens every change: makes sure that R's slots are this filter's, and pays what is owed.
+    // Begins every change: makes sure that R's slots are this filter's, and writes what is pending.
     [[nodiscard]] result<void> begin(slot_source& remote);
-    // The key of an occupied slot, through the plan; an error if what R says does not fit.
+    // The key of an occupied slot, through the plan; an error if the answer of R does not fit.
     [[nodiscard]] result<planned_slot*> occupant(std::uint64_t slot, plan& in, slot_source& remote);
     // The slot that holds exactly this key.
     [[nodiscard]] result<std::optional<std::uint64_t>> find(const digest& d, key_view key, plan& in,
@@ -124,8 +122,7 @@ class core {
     [[nodiscard]] result<void> clear_slot(std::uint64_t slot, plan& in, slot_source& remote);
 
     // ---- operations
-    // ---------------------------------------------------------------------------------------------------
-    // Plans the moves that make room for a key, none of them out of the pinned slot.
+    // Plans the moves that make room for a key; the pinned slot keeps its key.
     enum class way : unsigned char { found, none, too_long };
     [[nodiscard]] result<way> search(const element& key, plan& in, slot_source& remote,
                                      std::optional<std::uint64_t> pinned = std::nullopt);
@@ -138,22 +135,22 @@ class core {
     [[nodiscard]] result<void> turn_selector(std::uint64_t slot, plan& in, slot_source& remote);
     [[nodiscard]] result<void> swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote);
 
-    // New hash functions for everything R's slots hold and perhaps one key more, or for everything
-    // that is a member. False: none were found that place all keys.
+    // New hash functions for all keys in R's slots and perhaps one key more, or for all keys of R.
+    // False: none were found that place all keys.
     enum class keys_from : unsigned char { slots, members };
-    [[nodiscard]] result<bool> relay(keys_from from, const element* more, slot_source& remote);
+    [[nodiscard]] result<bool> rehash(keys_from from, const element* more, slot_source& remote);
     [[nodiscard]] result<std::vector<digest>> digests(keys_from from, const element* more, slot_source& remote);
     struct arrangement;
     [[nodiscard]] std::optional<arrangement> arrange(std::span<const digest> keys);
     [[nodiscard]] bool place_all(std::span<const digest> keys, arrangement& made);
-    // Writes the slots of a generation, part by part; forgets in the arrangement who has gone
-    // meanwhile.
+    // Writes the slots of a generation, part by part; removes keys from the arrangement that have
+    // left R meanwhile.
     [[nodiscard]] result<void> write_generation(keys_from from, const element* more, arrangement& made,
                                                 std::uint64_t generation, slot_source& remote);
     [[nodiscard]] std::uint64_t parts() const noexcept;
-    // One range read. A record outside it, out of order, twice, in a slot that it does not fit or
-    // with a digest that is not its key's is an error, not a key: believed, it would cost another
-    // key its place.
+    // One range read. A record outside the range, out of order, repeated, in a slot that it does
+    // not fit or with a wrong digest is an error and not a key: trusting it would cost another key
+    // its place.
     [[nodiscard]] result<void> visit_part(keys_from from, std::uint64_t part, slot_source& remote,
                                           const take_member& take);
     [[nodiscard]] result<void> visit_members(position_range range, slot_source& remote, const take_member& take) const;
@@ -173,16 +170,17 @@ class core {
     chance chance_;
     std::uint64_t keys_ = 0;
     std::uint64_t generation_ = 1;
-    bool slots_are_ours_ = false;  // R's slots may be anything: a former filter's, say
+    bool slots_are_ours_ = false;  // false: R's slots may hold the contents of a former filter
     std::uint64_t adapts_ = 0, relays_ = 0, remote_reads_ = 0;
-    std::uint64_t unplaceable_ = ~std::uint64_t{0};  // so many keys found no hash functions that place them all
-    std::uint64_t futile_ = 0;                       // repairs in vain under these hash functions
+    std::uint64_t unplaceable_ =
+        ~std::uint64_t{0};      // with this many keys no hash functions were found that place them all
+    std::uint64_t futile_ = 0;  // repairs that failed under these hash functions
 
-    struct debt {
+    struct pending_write {
         std::uint64_t slot;
         std::optional<std::string> key;
     };
-    std::vector<debt> owed_;
+    std::vector<pending_write> pending_;
 };
 
 }  // namespace genista::cuckoo

@@ -1,5 +1,5 @@
-// What a mistake teaches, by rule [acf §2.3-2.5]. `collided` are the slots whose fingerprints the
-// absent key shares.
+// The repair of a false positive, by rule [acf §2.3-2.5]. `collided` are the slots whose
+// fingerprints the absent key shares.
 #include <cmath>
 #include <utility>
 
@@ -17,7 +17,7 @@ result<adapt_outcome> core::adapt(key_view key, slot_source& remote) {
     const auto own = find(d, key, moves, remote);
     if (!own) return own.error();
     if (own->has_value()) {
-        // Either a member, or one that an erase could not finish with.
+        // Either R holds the key, or an erase failed half way.
         ++remote_reads_;
         const auto is_member = remote.is_member(d, key);
         if (!is_member) return is_member.error();
@@ -31,8 +31,8 @@ result<adapt_outcome> core::adapt(key_view key, slot_source& remote) {
     return may_contain(d) ? adapt_outcome::unfixed : adapt_outcome::fixed;
 }
 
-// Each key that collided, one after the other: one that an earlier repair has moved already is left
-// where it is now. All of them have been read, so that nothing fails half done.
+// Repairs the collided keys one after the other: a key that an earlier repair has moved already
+// stays where it is now. All of them are read first, so a failed read changes nothing.
 result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_source& remote) {
     for (const std::uint64_t slot : collided) {
         const auto held = occupant(slot, in, remote);
@@ -49,29 +49,30 @@ result<void> core::fix(std::span<const std::uint64_t> collided, plan& in, slot_s
             if (*moved == way::found) continue;
             in = before;
             if (*moved == way::none && ++futile_ < most_futile()) continue;
-            // New hash functions instead. If there are none, the mistake stays, and nobody looks
-            // for them again before a key has gone: to try takes as long as a rebuild.
+            // New hash functions instead. If none are found, the false positive stays, and the
+            // filter does not search again before a key is erased: a search takes as long as a
+            // rebuild.
             if (keys_ >= unplaceable_) continue;
-            const auto laid = relay(keys_from::slots, nullptr, remote);
-            if (!laid) return laid.error();
-            if (!*laid) unplaceable_ = keys_;
+            const auto placed = rehash(keys_from::slots, nullptr, remote);
+            if (!placed) return placed.error();
+            if (!*placed) unplaceable_ = keys_;
             return {};
         }
     }
     return commit(in, remote);
 }
 
-// The text bounds how often a repair is in vain and lets the mistake stay [acf Lemma 8, Criterion
-// 2]. A key that is asked for ever would then be wrong for ever, so we do not wait longer than it
-// costs to lay all keys anew, by ranges of 1024.
+// The paper bounds how often a repair fails and then accepts the false positive [acf Lemma 8,
+// Criterion 2]. A key that is queried for ever would then be wrong for ever, so the bound here is
+// the cost of rehashing all keys, by ranges of 1024.
 std::uint64_t core::most_futile() const noexcept {
     return 16 + static_cast<std::uint64_t>(std::sqrt(static_cast<double>(shape().slots())));
 }
 
-// Cuckooing: to the next table; what lies there is inserted anew [acf §2.3]. The key that collided
-// stays where it has come to: the way back is the loop after which nothing is repaired [acf §3.1,
-// Criterion 2]. Where that is the only way, as in a crowd of two tables that is full to the last
-// slot, the mistake stays.
+// Cuckooing: the key moves to the next table, and the key that it displaces is inserted again [acf
+// §2.3]. The collided key stays in its new slot: moving back is the loop after which nothing is
+// repaired [acf §3.1, Criterion 2]. If moving back is the only way, as in a full component of two
+// tables, the false positive stays.
 result<core::way> core::move_on(std::uint64_t slot, plan& in, slot_source& remote) {
     element moved = *std::exchange(in.find(slot)->after, std::nullopt);
     const unsigned table = (place_of(slot).table + 1) % shape().tables;
@@ -101,7 +102,7 @@ result<void> core::turn_selector(std::uint64_t slot, plan& in, slot_source& remo
     return {};
 }
 
-// Swapping: to another slot of its bin, chosen at random, whose key takes its place [acf §2.5].
+// Swapping: the key swaps with a random other slot of its bin [acf §2.5].
 result<void> core::swap_in_bin(std::uint64_t slot, plan& in, slot_source& remote) {
     const std::uint64_t first = slot - place_of(slot).in_bin;
     const std::uint64_t drawn = first + chance_.below(shape().bin_slots - 1);

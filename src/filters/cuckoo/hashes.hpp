@@ -1,14 +1,15 @@
-// The hash functions of the cuckoo family, all drawn from a key's digest: `tables` places and as
-// many fingerprints as a rule asks for. New salts are new functions, so that a filter can choose
-// again without knowing its keys' bytes.
+// The hash functions of the cuckoo family, all derived from a key's digest: `tables` places and as
+// many fingerprints as a rule needs. New salts are new functions, so a filter can draw new
+// functions without the bytes of its keys.
 //
-//     digest ─ fold with salts 0, 1 ─→ where ─ mix(where + number) ─→ bin in table `number`        hl_0 .. hl_{k-1} [acf §2.1]
-//            └ fold with salts 2, 3 ─→ what ── mix(what + number) ──→ fingerprint `number`         hf(x, 0), hf(x, 1), …
+//     digest ─ fold with salts 0, 1 ─→ where ─ mix(where + number) ─→ bin in table `number`
+//            └ fold with salts 2, 3 ─→ what ── mix(what + number) ──→ fingerprint `number`
 //
-// The digest is 128 keyed bits that nobody outside knows: whatever public function comes behind it,
-// places and fingerprints are as good as random to an adversary. Two keys share all of them if
-// `where` or `what` agree, one pair in 2^64. A fingerprint is never 0, which marks an empty slot:
-// 2^bits - 1 values.
+// The bins are hl_0 .. hl_{k-1} of [acf §2.1], the fingerprints hf(x, 0), hf(x, 1), ….
+//
+// The digest is 128 keyed bits that are secret: through any public function of it, places and
+// fingerprints are pseudo-random to an adversary. Two keys share all of them if `where` or `what`
+// agree, one pair in 2^64. A fingerprint is never 0, which marks an empty slot: 2^bits - 1 values.
 #pragma once
 
 #include <array>
@@ -27,16 +28,16 @@ using salts = std::array<std::uint64_t, 4>;
     return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-// A bijection in which every bit of the answer depends on every bit asked.
+// A bijection in which every output bit depends on every input bit.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t mix(std::uint64_t word) noexcept {
     word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93u;
     word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93u;
     return word ^ (word >> 32);
 }
 inline constexpr std::uint64_t step =
-    0x9e3779b97f4a7c15u;  // 2^64 divided by the golden ratio: numbers end up far apart
+    0x9e3779b97f4a7c15u;  // 2^64 divided by the golden ratio: spreads consecutive numbers
 
-// All a filter needs to know of a key.
+// What a filter needs of a key.
 struct essence {
     std::uint64_t where = 0;
     std::uint64_t what = 0;
@@ -53,7 +54,7 @@ struct essence {
     }
 };
 
-// Which of a key's fingerprints lies in a slot.
+// The number of the fingerprint that a key has in a slot.
 [[nodiscard]] constexpr unsigned fingerprint_number(cuckoo_rule rule, unsigned table, unsigned slot_in_bin,
                                                     unsigned selector) noexcept {
     switch (rule) {

@@ -1,10 +1,10 @@
-// Look-ups of one instruction set in filters of the cuckoo family. It matters for the hash; slots
-// are plain words.
+// Look-ups of one instruction set in filters of the cuckoo family. Only the hash depends on it;
+// slots are plain words.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
 
-// Tables and BinSlots are known beforehand for the usual shapes; 0: as the state says.
+// Tables and BinSlots are compile-time constants for the usual shapes; 0: read from the state.
 template <cuckoo_rule Rule, unsigned Tables, unsigned BinSlots>
 struct cuckoo_family_policy {
     using state = cuckoo_state;
@@ -19,7 +19,7 @@ struct cuckoo_family_policy {
     static unsigned tables(const state& s) noexcept { return Tables == 0 ? s.shape.tables : Tables; }
     static unsigned bin_slots(const state& s) noexcept { return BinSlots == 0 ? s.shape.bin_slots : BinSlots; }
 
-    // The version first: what is read after it may be newer, and is then not trusted.
+    // The version is read first: later reads may see newer slots, and are then not trusted.
     [[gnu::always_inline]] static target aim(const state& s, const digest& d) noexcept {
         target aimed;
         aimed.where = d;
@@ -46,7 +46,7 @@ struct cuckoo_family_policy {
     }
 
   private:
-    // All tables, without a branch between them: the misses overlap.
+    // Reads all tables without a branch between them, so that the cache misses overlap.
     [[gnu::always_inline]] static bool matches(const state& s, const target& t) noexcept {
         const unsigned bits = s.shape.fingerprint_bits;
         const unsigned slot_bits = s.shape.slot_bits();
@@ -63,7 +63,7 @@ struct cuckoo_family_policy {
         return found;
     }
 
-    // Somebody has changed the table meanwhile.
+    // The table changed during the look-up.
     [[gnu::noinline]] static bool test_again(const state& s, const digest& d) noexcept {
         while (true) {
             const target t = aim(s, d);

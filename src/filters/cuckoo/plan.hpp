@@ -1,7 +1,7 @@
-// plan: what an operation is going to do to slots. Nothing is changed while it is made;
-// core::commit carries it out.
+// plan: the changes to slots that an operation is going to make. Planning changes nothing;
+// core::commit carries the plan out.
 //
-// It remembers every slot that was read, so that no key is read twice, and shows each as it will
+// It keeps every slot that was read, so that no key is read twice, and shows each slot as it will
 // be.
 #pragma once
 
@@ -36,7 +36,7 @@ class plan {
             std::find_if(slots_.begin(), slots_.end(), [&](const planned_slot& s) { return s.slot == slot; });
         return at == slots_.end() ? nullptr : &*at;
     }
-    // A slot as it is now. Pointers to others do not survive it.
+    // Adds a slot as it is now. Invalidates pointers to others.
     planned_slot& add(std::uint64_t slot, const std::optional<element>& held) {
         return slots_.emplace_back(planned_slot{slot, held, held});
     }

@@ -1,9 +1,9 @@
 // The way to a free slot: breadth first over the keys that could make room, so that the fewest of
 // them move.
 //
-// One remote read for each key looked at; where its other bins are, and whether they have room, is
-// local. While the walk of [acf §2.2] moves what it meets, this moves nothing before it knows the
-// end: a victim cannot be lost.
+// One remote read for each key examined; its other bins, and whether they have room, are local. The
+// walk of [acf §2.2] moves keys as it goes; this search moves nothing before it has found the end,
+// so no key can be lost.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -13,13 +13,13 @@
 namespace genista::cuckoo {
 namespace {
 
-// At 95 % load a key has room in one of three other tables with probability 0.14, so that so many
-// in a row without any room is what happens in tables that have none.
+// At 95 % load a key has room in one of three other tables with probability 0.14: this many keys in
+// a row without room occur only in tables that have none.
 constexpr std::size_t most_reads = 400;
 
 struct step_of_search {
     std::uint64_t slot;
-    std::size_t from;  // the step whose key would come here
+    std::size_t from;  // the step whose key would move here
 };
 constexpr std::size_t from_the_key = ~std::size_t{0};
 
@@ -70,7 +70,8 @@ result<core::way> core::search(const element& key, plan& in, slot_source& remote
             look_at_bins(moved, at);
             continue;
         }
-        // From the end to the beginning: each key goes where the one before it has just left.
+        // From the end to the beginning: each key moves to the slot that the previous move has just
+        // freed.
         come_to(*free, in.find(steps[at].slot)->after);
         std::size_t hole = at;
         for (; steps[hole].from != from_the_key; hole = steps[hole].from) {

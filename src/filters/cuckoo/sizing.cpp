@@ -20,9 +20,10 @@ double poisson_tail(double mean, unsigned least) noexcept {
     return 1 - below;
 }
 
-// Where random tables stop having room for all keys: with x the solution of k b = x Q(x, b) / Q(x,
-// b + 1), Q the Poisson tail, the load x / (k b Q(x, b)^(k-1)) is the threshold (Fountoulakis,
-// Khosla, Panagiotou 2011). Two tables of single slots, the classic case, have theirs at one half.
+// The load beyond which random tables no longer have room for all keys: with x the solution of k b
+// = x Q(x, b) / Q(x, b + 1), Q the Poisson tail, the load x / (k b Q(x, b)^(k-1)) is the threshold
+// (Fountoulakis, Khosla, Panagiotou 2011). For two tables of single slots, the classic case, it is
+// one half.
 double threshold(unsigned tables, unsigned bin_slots) noexcept {
     if (tables == 2 && bin_slots == 1) return 0.5;
     const double wanted = tables * bin_slots;
@@ -45,8 +46,8 @@ std::uint64_t bins_for(const cuckoo_shape& shape, std::uint64_t capacity, double
     const auto least = [&](std::uint64_t keys) {
         return static_cast<std::uint64_t>(std::ceil(static_cast<double>(keys) / bin_keys));
     };
-    // Chance is unkind to small tables: what is likely for many keys is not for a handful. (Never
-    // fewer for more keys.)
+    // Small tables deviate more: what is likely for many keys is not for a handful. (Never fewer
+    // slots for more keys.)
     constexpr std::uint64_t small = 64;
     return capacity < small ? std::min(least(capacity) + 2, least(small)) : least(capacity);
 }
@@ -68,8 +69,8 @@ cuckoo_options usual(std::uint64_t capacity, double rate) noexcept {
 }  // namespace
 
 double most_load(unsigned tables, unsigned bin_slots) noexcept {
-    if (tables == 2 && bin_slots == 1) return 0.5;  // chance decides there, and new hash functions help [acf §3]
-    constexpr double distance = 0.015;  // closer, searches grow too long, and many inserts lay all keys anew
+    if (tables == 2 && bin_slots == 1) return 0.5;  // the threshold; new hash functions help there [acf §3]
+    constexpr double distance = 0.015;              // closer, searches grow too long, and many inserts rehash all keys
     return std::floor(1000 * (threshold(tables, bin_slots) - distance)) / 1000;
 }
 
@@ -89,7 +90,7 @@ result<cuckoo_shape> shape_for(const member_of_family& who, const cuckoo_options
     if (shape.tables < least_tables || shape.tables > most_tables)
         return outside(who.name, "tables", shape.tables, least_tables, most_tables);
     const unsigned least_bin_slots =
-        shape.rule == cuckoo_rule::swapping ? 2 : 1;  // swapping needs somebody to swap with
+        shape.rule == cuckoo_rule::swapping ? 2 : 1;  // swapping needs a second slot in the bin
     if (shape.bin_slots < least_bin_slots || shape.bin_slots > most_bin_slots)
         return outside(who.name, "bin_slots", shape.bin_slots, least_bin_slots, most_bin_slots);
     if (const unsigned bits = options.fingerprint_bits.value_or(least_fingerprint_bits);

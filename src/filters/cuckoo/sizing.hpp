@@ -1,5 +1,5 @@
-// How big a filter of the cuckoo family is made: bins for a load, fingerprints for a rate, and what
-// cannot be.
+// The size of a filter of the cuckoo family: bins for a load, fingerprints for a rate, and which
+// shapes are impossible.
 #pragma once
 
 #include "genista/detail/filters/cuckoo/family.hpp"
@@ -13,11 +13,11 @@ inline constexpr unsigned least_fingerprint_bits = 2,
 inline constexpr double least_load = 0.01;
 inline constexpr std::uint64_t most_slots = std::uint64_t{1} << 40;  // slot_source.hpp numbers them so
 
-// The load that tables of this shape can be filled to, with a little distance to where it becomes
+// The load to which tables of this shape can be filled, a little below the point where it becomes
 // impossible.
 [[nodiscard]] double most_load(unsigned tables, unsigned bin_slots) noexcept;
 
-// Of one query at this load: one chance for each slot looked at.
+// The false-positive rate of one query at this load: one chance for each slot examined.
 [[nodiscard]] double rate_of(const cuckoo_shape& shape, double load) noexcept;
 
 // The shape for these options; an error names what lies outside its range, and the range.

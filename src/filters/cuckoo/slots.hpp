@@ -1,15 +1,15 @@
-// Slots of some bits each in shared words: one writer, any number of readers (lookup_state.hpp
-// tells who may trust what).
+// Slots of some bits each in shared words: one writer, any number of readers (lookup_state.hpp says
+// which reads can be trusted).
 //
-// Loads acquire and stores release: whoever has seen a changed word also sees that the version had
-// become odd before.
+// Loads acquire and stores release: a reader that has seen a changed word also sees that the
+// version became odd before.
 #pragma once
 
 #include <cstdint>
 
 namespace genista::cuckoo {
 
-// One word beyond the last slot is there, so that no slot needs a case of its own.
+// One word beyond the last slot exists, so that no slot needs a special case.
 [[nodiscard]] constexpr std::uint64_t words_for(std::uint64_t slots, unsigned slot_bits) noexcept {
     return (slots * slot_bits + 63) / 64 + 1;
 }

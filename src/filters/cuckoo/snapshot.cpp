@@ -1,5 +1,5 @@
 // Save and load. docs/format.md draws the sections. R's slots are not part of a snapshot: a loaded
-// filter lays its keys anew before it changes (family.hpp).
+// filter rebuilds from R before its first change (family.hpp).
 #include <algorithm>
 #include <cstring>
 
@@ -28,7 +28,8 @@ snapshot_kind kind_of(cuckoo_rule rule) noexcept {
     return snapshot_kind::swapping;
 }
 
-// As it is written down: small fingerprints promise less than nothing, and no filter is said to.
+// The rate that is saved: small fingerprints may have a rate beyond what the format accepts, so it
+// is bounded.
 double rate_to_save(const cuckoo_shape& shape, double load) noexcept {
     return std::min(rate_of(shape, load), max_false_positive_rate);
 }

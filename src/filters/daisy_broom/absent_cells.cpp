@@ -1,5 +1,5 @@
-// Buckets, their locks and versions. See absent_cells.hpp, whose argument the comments here refer
-// to.
+// Buckets, their locks and versions. See absent_cells.hpp; the comments here refer to the argument
+// there.
 #include "genista/detail/filters/daisy_broom/absent_cells.hpp"
 
 #include <sys/mman.h>
@@ -31,14 +31,15 @@ std::uint64_t bucket_of(std::uint64_t cell) noexcept {
 std::uint32_t low_half(std::uint64_t cell) noexcept {
     return static_cast<std::uint32_t>(cell);
 }
-// Whom to forget: nobody who asks knows how often a bucket has changed.
+// Which cell to drop: queries cannot know how often a bucket has changed, so they cannot predict
+// it.
 unsigned any_of(unsigned count, std::uint64_t version, std::uint32_t cell) noexcept {
     const std::uint64_t word = (version ^ std::uint64_t{cell} << 32) * 0x9e3779b97f4a7c15u;
     return static_cast<unsigned>(scale(word ^ word << 29, count));
 }
 
-// From a page on it is mapped, so that pages can be given back and addresses kept (release). Zeros
-// are an empty bucket.
+// Tables of a page or more are mapped, so that their pages can be given back while the addresses
+// stay (release). An empty bucket is all zeros.
 constexpr std::uint64_t page = 4096;
 std::uint64_t mapped_bytes(std::uint64_t bytes) noexcept {
     return (bytes + page - 1) / page * page;
@@ -58,8 +59,8 @@ void give_back(void* at, std::uint64_t bytes) noexcept {
 
 }  // namespace
 
-// A bucket held alone. Whatever happened to it, its version is another one afterwards, unless it
-// was left().
+// A bucket held exclusively. Releasing it advances its version, unless leave_as_it_was() was
+// called.
 class absent_cells::locked {
   public:
     explicit locked(bucket& of) noexcept : of_{of} {
@@ -85,14 +86,14 @@ class absent_cells::locked {
     [[nodiscard]] std::uint64_t version() const noexcept { return version_of(before_); }
     void leave_as_it_was() noexcept { changed_ = false; }
 
-    // cells_of_a_bucket: it is not there.
+    // cells_of_a_bucket: the cell is not there.
     [[nodiscard]] unsigned find(std::uint32_t cell) const noexcept {
         for (unsigned i = 0; i < count_; ++i) {
             if (of_.cells[i].load(std::memory_order_relaxed) == cell) return i;
         }
         return cells_of_a_bucket;
     }
-    // True: it had to forget another one.
+    // True: another cell was dropped for it.
     bool add(std::uint32_t cell) noexcept {
         const bool forgets = count_ == cells_of_a_bucket;
         const unsigned at = forgets ? any_of(count_, version(), cell) : count_++;
@@ -103,7 +104,7 @@ class absent_cells::locked {
         --count_;
         of_.cells[index].store(of_.cells[count_].load(std::memory_order_relaxed), std::memory_order_release);
     }
-    // How many there were.
+    // Returns how many cells there were.
     unsigned clear() noexcept { return std::exchange(count_, 0); }
 
   private:
@@ -146,7 +147,7 @@ bool absent_cells::excludes(std::uint64_t position) const noexcept {
     for (unsigned i = 0; i < count_of(before); ++i) {
         found = found || of.cells[i].load(std::memory_order_acquire) == low_half(cell);
     }
-    // A cell from a later change brought its lock along (release, acquire): then meta differs.
+    // A cell from a later change makes its lock visible too (release, acquire): then meta differs.
     return found && of.meta.load(std::memory_order_relaxed) == before;
 }
 
@@ -155,7 +156,7 @@ result<absent_cells::ticket> absent_cells::draw(std::uint64_t position) noexcept
     if (!all) return all.error();
     ticket drawn;
     drawn.cell_ = scale(position, buckets_ << 32);
-    // Of a bucket that is just being changed it is the version from before, which will not do.
+    // For a bucket that is being changed this is the version from before, which will not match.
     drawn.version_ = version_of((*all)[bucket_of(drawn.cell_)].meta.load(std::memory_order_seq_cst));
     return drawn;
 }
@@ -163,8 +164,8 @@ result<absent_cells::ticket> absent_cells::draw(std::uint64_t position) noexcept
 bool absent_cells::exclude(const ticket& drawn) noexcept {
     locked held{table()[bucket_of(drawn.cell_)]};
     const bool there = held.find(low_half(drawn.cell_)) != cells_of_a_bucket;
-    // Asked under the lock: whoever gets it after release() has emptied the bucket sees that it
-    // was.
+    // Checked under the lock: a caller that gets the lock after release() has emptied the bucket
+    // sees the release.
     const bool valid = held.version() == drawn.version_ && !is_released();
     if (!valid || there) {
         held.leave_as_it_was();
@@ -192,8 +193,8 @@ void absent_cells::admit_all() noexcept {
     for (std::uint64_t i = 0; i < buckets_; ++i) size_.fetch_sub(locked{all[i]}.clear(), std::memory_order_relaxed);
 }
 
-// An admit that is inside a bucket while its page goes has found it empty and leaves it empty; an
-// exclude does nothing.
+// An admit that holds a bucket while its page is given back has found it empty and leaves it empty;
+// an exclude does nothing.
 void absent_cells::release() noexcept {
     bucket* const all = table();
     if (all == nullptr || released_.exchange(true, std::memory_order_seq_cst)) return;

@@ -6,7 +6,7 @@
 
 namespace genista {
 
-// The sizes follow from the bytes, and a snapshot need not tell them.
+// The sizes follow from the bytes, so a snapshot need not store them.
 absent_list::absent_list(std::uint64_t bytes) noexcept
     : buckets_{std::min(bytes / absent_cells::bucket_bytes, absent_cells::most_buckets)} {
     std::uint64_t left = buckets_;
@@ -57,7 +57,7 @@ std::uint64_t absent_list::saved_words() const noexcept {
     return words;
 }
 
-// Others may work meanwhile: a part that came after `into` was measured stays outside.
+// Other threads may work meanwhile: a part that was made after `into` was sized is not saved.
 void absent_list::save(std::span<std::uint32_t> into) const noexcept {
     for (unsigned i = 0; i < count_ && !into.empty(); ++i) {
         const std::uint64_t words =

@@ -22,7 +22,7 @@ std::uint64_t whole(double keys) noexcept {
     return static_cast<std::uint64_t>(std::clamp(std::ceil(keys), 1.0, static_cast<double>(max_capacity)));
 }
 
-// Expected keys and three deviations.
+// The expected number of keys plus three deviations.
 double with_luck(double keys) noexcept {
     return keys + 3 * std::sqrt(keys);
 }

@@ -14,7 +14,8 @@ namespace {
 
 constexpr double notable = 0.1;
 
-// Half the sum of the differences. Weights need not sum to one; no weight at all is like no other.
+// Half the sum of the differences. Weights need not sum to one; a vector without weight is at full
+// distance from all others.
 double distance(std::span<const double> a, std::span<const double> b) noexcept {
     double sum_a = 0, sum_b = 0, far = 0;
     for (std::size_t i = 0; i < a.size(); ++i) sum_a += a[i], sum_b += b[i];
@@ -82,15 +83,15 @@ std::uint64_t daisy_broom_core::told_late_parts() const noexcept {
     return broom::bins_for(late_told());
 }
 
-// As many keys as the plan expects, or as have come, whatever is more. But we are told of puts, and
-// a key that is nearly certain to be stored may be put a million times: they count only as far as R
-// can hold so many.
+// The keys that the plan expects, or those that have come, whichever is more. But the count
+// includes repeated puts, and a key that is nearly certain to be stored may be put a million times:
+// so it is cut to what R can hold.
 std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noexcept {
     const auto parts = static_cast<double>(seen.parts), found = static_cast<double>(seen.found);
     constexpr double surely = 4;  // deviations
     const double most = parts * (found + surely * std::sqrt(found) + 2 * surely);
-    // A bin has 45 keys on average and 80 once in a million. More: R holds keys that nobody told us
-    // of, and the bins would not hold them.
+    // A bin has 45 keys on average and 80 once in a million. More means that R holds keys that were
+    // never inserted here, and the bins would not hold them.
     constexpr std::uint64_t too_many = 80;
     const double least = seen.found > too_many ? parts * found : 0;
     const double wanted = std::max(
@@ -98,7 +99,7 @@ std::uint64_t daisy_broom_core::late_capacity(const late_sample& seen) const noe
     return static_cast<std::uint64_t>(std::min(std::ceil(wanted), static_cast<double>(max_capacity)));
 }
 
-// The band is published empty, and only then does anybody read R to lay a range of it
+// The band is published empty; only afterwards does a thread read R to fill a range of it
 // [deferred_band.hpp].
 result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<void> {
@@ -117,7 +118,7 @@ result<void> daisy_broom_core::open_late(const late_sample& seen) noexcept {
     });
 }
 
-// Erases of absent keys are told too: never below zero.
+// Erases of absent keys count too: never below zero.
 void daisy_broom_core::count_unkept(bool more) noexcept {
     if (more) {
         unkept_.fetch_add(1, std::memory_order_relaxed);
@@ -131,8 +132,8 @@ void daisy_broom_core::count_unkept(bool more) noexcept {
 double daisy_broom_core::rate_of_class_0() const noexcept {
     const deferred_band* const band = late();
     if (band == nullptr) return 1;
-    const double laid = static_cast<double>(band->laid()) / static_cast<double>(band->ranges());
-    return 1 - laid + laid * bands_.late().rate();
+    const double filled = static_cast<double>(band->laid()) / static_cast<double>(band->ranges());
+    return 1 - filled + filled * bands_.late().rate();
 }
 
 filter_stats daisy_broom_core::stats(std::uint64_t oracle_bytes) const noexcept {
@@ -159,7 +160,7 @@ filter_stats daisy_broom_core::stats(std::uint64_t oracle_bytes) const noexcept 
         add(of);
     }
     if (const deferred_band* const band = late(); band != nullptr) {
-        const filter_stats of = band->broom().stats();  // its keys are counted as they were told, laid or not
+        const filter_stats of = band->broom().stats();  // its keys are counted by inserts, in filled ranges or not
         add(of);
         now.local_bytes += band->memory_bytes() - of.local_bytes;
     }

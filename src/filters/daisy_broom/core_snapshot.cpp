@@ -1,5 +1,5 @@
-// Snapshots of daisy_broom_filter: the broom filters of its bands as they save themselves, inside
-// one envelope. docs/format.md draws it.
+// Snapshots of daisy_broom_filter: the snapshots of its bands' broom filters in one envelope.
+// docs/format.md draws it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace genista {
 namespace {
 
 constexpr std::uint16_t daisy_broom_version = 5;
-constexpr std::size_t daisy_broom_sections = 5;  // plan, bands, exceptions, laid ranges, deferred band
+constexpr std::size_t daisy_broom_sections = 5;  // plan, bands, exceptions, filled ranges, deferred band
 constexpr std::size_t plan_numbers = 2 * (max_daisy_class + 1) + 2;
 constexpr unsigned most_bands = daisy_bands::most_rate_bits - daisy_bands::least_rate_bits + 1;
 
@@ -50,8 +50,8 @@ result<daisy_plan> read_plan(const daisy_terms& terms, std::span<const std::byte
     return plan;
 }
 
-// Each band's broom filter, one after the other; their sizes are multiples of 64 as every
-// snapshot's.
+// The broom filter of each band, one after the other; their sizes are multiples of 64, like those
+// of every snapshot.
 result<std::vector<broom_filter>> read_brooms(std::span<const std::byte> bytes, std::span<const std::uint64_t> sizes,
                                               std::span<const daisy_band> bands, const hasher& hash) {
     std::vector<broom_filter> made;
@@ -86,22 +86,22 @@ std::vector<std::byte> bytes_of(std::span<const std::uint64_t> words) {
     return bytes;
 }
 
-// `ranges` and the capacity were checked.
-result<std::unique_ptr<deferred_band>> read_late(std::uint64_t ranges, std::span<const std::byte> laid,
+// REQUIRES: `ranges` and the capacity were checked.
+result<std::unique_ptr<deferred_band>> read_late(std::uint64_t ranges, std::span<const std::byte> filled,
                                                  std::span<const std::byte> band, const hasher& hash, double rate) {
     if (ranges == 0) {
-        if (!laid.empty() || !band.empty()) return corrupt("ranges of a band that is not open");
+        if (!filled.empty() || !band.empty()) return corrupt("ranges of a band that is not open");
         return std::unique_ptr<deferred_band>{};
     }
-    if (ranges > max_capacity || laid.size() != (ranges + 63) / 64 * 8)
+    if (ranges > max_capacity || filled.size() != (ranges + 63) / 64 * 8)
         return corrupt("an impossible number of ranges");
     auto broom = broom_filter::load(band);
     if (!broom) return broom.error();
     if (!(broom->hash() == hash) || broom->rate() != rate) return corrupt("a deferred band that is another's");
-    std::vector<std::uint64_t> words(laid.size() / 8);
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = load_little_endian<std::uint64_t>(laid.data() + 8 * i);
+    std::vector<std::uint64_t> words(filled.size() / 8);
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = load_little_endian<std::uint64_t>(filled.data() + 8 * i);
     auto made = std::make_unique<deferred_band>(*std::move(broom), ranges);
-    if (!made->restore(words)) return corrupt("laid ranges behind the last one");
+    if (!made->restore(words)) return corrupt("filled ranges behind the last one");
     return made;
 }
 
@@ -119,15 +119,15 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
             if (const auto written = brooms_[i].save(brooms, store); !written) return written.error();
             sizes[i] = brooms.bytes().size() - before;
         }
-        // The list first, then the bits, then the band (deferred_band.hpp): what is laid by then
-        // has been read from R before.
+        // The list first, then the bits, then the band (deferred_band.hpp): a range whose bit is
+        // copied was filled from R before.
         std::vector<std::uint32_t> words(cells_.saved_words());
         cells_.save(words);
         const deferred_band* const band = late();
-        std::vector<std::uint64_t> laid(band == nullptr ? 0 : band->words());
+        std::vector<std::uint64_t> filled(band == nullptr ? 0 : band->words());
         vector_sink late_bytes;
         if (band != nullptr) {
-            band->save(laid);
+            band->save(filled);
             if (const auto written = band->broom().save(late_bytes, store); !written) return written.error();
         }
         std::vector<std::byte> cells(4 * words.size());
@@ -145,7 +145,7 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
         fields.u32(static_cast<std::uint32_t>(how_.history)).u32(how_.grows ? 1 : 0).u32(opens_ ? 1 : 0).u32(0);
         fields.u64(bands_.late().capacity).u64(band == nullptr ? 0 : band->ranges());
         const auto plan = plan_bytes(plan_);
-        const std::vector<std::byte> bits = bytes_of(laid);
+        const std::vector<std::byte> bits = bytes_of(filled);
         const std::array<std::span<const std::byte>, daisy_broom_sections> all = {plan, brooms.bytes(), cells, bits,
                                                                                   late_bytes.bytes()};
         return write_snapshot(out, *info, fields.view(), all);
@@ -154,8 +154,8 @@ result<void> daisy_broom_core::save(sink& out, const oracle_marks& oracle, const
 
 result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte> bytes) noexcept {
     return without_throwing("daisy_broom", [&]() -> result<saved> {
-        // Version 1 knew no deferred band, the mark of version 2 hung on a logarithm; nobody has
-        // such files but whoever tried what was never released.
+        // Version 1 had no deferred band, and the mark of version 2 depended on a logarithm;
+        // neither was ever released.
         if (const auto any = open_snapshot(bytes);
             any && any->info.kind == snapshot_kind::daisy_broom && any->info.kind_version < daisy_broom_version)
             return error::make(
@@ -187,7 +187,7 @@ result<daisy_broom_core::saved> daisy_broom_core::load(std::span<const std::byte
             bands[i].asked_share = fields.f64();
             bands[i].capacity = fields.u64();
             sizes[i] = fields.u64();
-            // A sum of the plan's, each of which may be as much too large.
+            // A sum of the plan's shares, which is checked with twice the slack.
             constexpr double most = 1 + 2 * plan_sum_slack;
             if (!(bands[i].stored_share >= 0 && bands[i].stored_share <= most && bands[i].asked_share >= 0 &&
                   bands[i].asked_share <= most && bands[i].last_class <= max_daisy_class))

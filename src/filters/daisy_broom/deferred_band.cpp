@@ -1,4 +1,4 @@
-// Which ranges of a deferred band are laid. See deferred_band.hpp.
+// Which ranges of a deferred band are filled from R. See deferred_band.hpp.
 #include "genista/detail/filters/daisy_broom/deferred_band.hpp"
 
 #include <bit>
@@ -44,12 +44,12 @@ void deferred_band::save(std::span<std::uint64_t> into) const noexcept {
 bool deferred_band::restore(std::span<const std::uint64_t> from) noexcept {
     assert(from.size() == words());
     if (ranges_ % 64 != 0 && from.back() >> ranges_ % 64 != 0) return false;
-    std::uint64_t laid = 0;
+    std::uint64_t filled = 0;
     for (std::uint64_t i = 0; i < words(); ++i) {
         bits_[i].store(from[i], std::memory_order_relaxed);
-        laid += static_cast<std::uint64_t>(std::popcount(from[i]));
+        filled += static_cast<std::uint64_t>(std::popcount(from[i]));
     }
-    laid_.store(laid, std::memory_order_release);
+    laid_.store(filled, std::memory_order_release);
     return true;
 }
 

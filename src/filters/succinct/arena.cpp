@@ -1,4 +1,4 @@
-// See arena.hpp.
+// Allocation, free lists and compaction. See arena.hpp.
 #include "filters/succinct/arena.hpp"
 
 #include <algorithm>
@@ -15,11 +15,11 @@ std::uint64_t arena::skip_to_fit(std::uint64_t at, std::uint64_t words) noexcept
     const std::uint64_t left = words_t::left_in_piece(at);
     if (left >= words) return at;
     pages::unpoison(&words_[at], sizeof(std::uint64_t));
-    words_[at] = dead_header(left, 0);  // less than a block: its size fits
+    words_[at] = dead_header(left, 0);  // less than a block, so its size fits the field
     return at + left;
 }
 
-arena::address arena::lay(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept {
+arena::address arena::begin_block(std::uint64_t at, std::uint64_t words, std::uint64_t owner) noexcept {
     pages::unpoison(&words_[at], words * sizeof(std::uint64_t));
     std::fill_n(&words_[at], words, std::uint64_t{0});
     words_[at] = words << words_place | owner << owner_place;
@@ -31,14 +31,14 @@ arena::address arena::take(std::uint64_t words, std::uint64_t owner) noexcept {
         const address at = dead_[words];
         dead_[words] = static_cast<address>(words_[at] >> owner_place);
         garbage_ -= words;
-        return lay(at, words, owner);
+        return begin_block(at, words, owner);
     }
-    if (pushing_) {  // into the gap, if it is wide enough
+    if (pushing_) {  // into the gap of the compaction, if it is wide enough
         const std::uint64_t left = words_t::left_in_piece(to_), at = left >= words ? to_ : to_ + left;
         if (at + words <= from_) {
             to_ = skip_to_fit(to_, words) + words;
             garbage_ -= words;
-            return lay(at, words, owner);
+            return begin_block(at, words, owner);
         }
     }
     constexpr std::uint64_t most = std::numeric_limits<address>::max();
@@ -47,7 +47,7 @@ arena::address arena::take(std::uint64_t words, std::uint64_t owner) noexcept {
     const std::uint64_t at = skip_to_fit(end_, words);
     garbage_ += at - end_;
     end_ = at + words;
-    return lay(at, words, owner);
+    return begin_block(at, words, owner);
 }
 
 void arena::free(address block) noexcept {
@@ -77,7 +77,7 @@ void arena::move(std::uint64_t from, std::uint64_t to, std::uint64_t words) noex
     std::uint64_t* target = &words_[to];
     const std::uint64_t* source = &words_[from];
     pages::unpoison(target, words * sizeof(std::uint64_t));
-    std::copy_n(source, words, target);  // to lies below from, and each block in one piece
+    std::copy_n(source, words, target);  // the target is below the source, and each block lies in one piece
     const std::uint64_t vacated = std::max(from, to + words);
     poison(vacated, from + words - vacated);
 }

@@ -1,4 +1,4 @@
-// See bin.hpp.
+// Changes of a bin's code, without decoding it. See bin.hpp.
 #include "filters/succinct/bin.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace genista::succinct {
 
 void bin::insert(const found& where, std::uint64_t least, std::uint64_t number) noexcept {
-    // Nobody is between the two: if they differ in their upper parts, there are only 0s.
+    // There is no number between the two: if their upper parts differ, only 0s lie between them.
     const place at{where.at.index, where.at.position + (number >> code_.low_bits) - (least >> code_.low_bits)};
     const std::uint64_t before = count(), end = end_of_uppers();
     assert(before < most_in_bin && words_for(code_, before + 1) <= words_.size());
@@ -30,7 +30,7 @@ void bin::erase(const place& where) noexcept {
 
 void bin::change(const place& where, std::uint64_t from, std::uint64_t to) noexcept {
     bits::write_bits(words_, low_place(where.index), code_.low_bits, to);
-    // Between its 1 and where that goes there are only 0s.
+    // Only 0s lie between the old place of its 1 and the new one.
     const std::uint64_t to_position = where.position + (to >> code_.low_bits) - (from >> code_.low_bits);
     bits::write_bits(words_, where.position, 1, 0);
     bits::write_bits(words_, to_position, 1, 1);
@@ -67,7 +67,7 @@ void bin::copy(const bin& other) noexcept {
     for (std::uint64_t i = 1; i < whole; ++i) words_[i] = other.words_[i];
     if (whole > 0 && end % bits::word_bits != 0)
         words_[whole] |= other.words_[whole] & bits::low_mask(end % bits::word_bits);
-    // Lows end at the end of either block: the same bits of the words, counted from there.
+    // Lows end at the end of either block: the same bits of the words, counted from the end.
     const std::uint64_t whole_lows = lows / bits::word_bits, rest = lows % bits::word_bits;
     const std::uint64_t to = words_.size(), from = other.words_.size();
     for (std::uint64_t i = 1; i <= whole_lows; ++i) words_[to - i] = other.words_[from - i];
@@ -78,7 +78,7 @@ void bin::copy(const bin& other) noexcept {
 bool bin::is_sound(std::uint64_t limit) const noexcept {
     const std::uint64_t all = count();
     if (all == 0 || all > most_in_bin || words_for(code_, all) != words_.size()) return false;
-    // As many 1s as numbers in front of the last 0, zeros between uppers and lows.
+    // The checks: as many 1s as numbers before the last 0, and zeros between uppers and lows.
     const std::uint64_t end = end_of_uppers();
     std::uint64_t ones = 0;
     for (std::uint64_t position = first_upper; position < end; position += bits::word_bits) {

@@ -1,16 +1,17 @@
-// bin: some numbers below a limit, increasing, in about log(limit/count) + 2 bits each, in a block
-// of words.
+// bin: an increasing sequence of numbers below a limit, in about log(limit/count) + 2 bits each, in
+// a block of words.
 //
-// The code is Elias and Fano's: the low bits of each number are written out, the rest (its *upper*
-// part) in unary. With as many different upper parts as there are numbers, roughly, that is half a
-// bit a number above log C(limit, count).
+// The code is that of Elias and Fano: the low bits of each number are written out, the rest (its
+// *upper* part) in unary. With roughly as many different upper parts as numbers, that is half a bit
+// a number above log C(limit, count).
 //
 //     block     [ arena's 47 bits | count, 10 bits | uppers →   ...   ← lows ]
-//     uppers    for every upper part a 1 for each number that has it, then a 0:  "110 0 10 0" = 0, 0, 2
+//     uppers    for every upper part a 1 for each number that has it, then a 0:
+//               "110 0 10 0" = 0, 0, 2
 //     lows      the low bits of number i end i · low_bits below the block's end
 //
-// Uppers grow from below, lows from above: a number that comes or goes moves whole runs of bits by
-// 1 and by low_bits, and a block that has a word too few or too many is copied without decoding it.
+// Uppers grow from below, lows from above: an insert or an erase moves whole runs of bits by 1 and
+// by low_bits, and a block that has a word too few or too many is copied without decoding it.
 #pragma once
 
 #include <algorithm>
@@ -26,10 +27,10 @@
 
 namespace genista::succinct {
 
-// The same for all bins of a level (sets.hpp).
+// The parameters of the code, equal for all bins of a level (sets.hpp).
 struct bin_code {
     unsigned low_bits = 0;
-    unsigned uppers = 1;  // different upper parts
+    unsigned uppers = 1;  // the number of different upper parts
     std::uint64_t lane_tops =
         0;  // the highest bit of every lane of a window (bin::window); 0: lanes are too narrow or too few
 
@@ -37,7 +38,7 @@ struct bin_code {
         return number & ((std::uint64_t{1} << low_bits) - 1);
     }
 
-    static constexpr unsigned window_bits = 57;  // so many of a word that begins in the middle of a byte
+    static constexpr unsigned window_bits = 57;  // bits of a word load that starts in the middle of a byte
     [[nodiscard]] static constexpr bin_code for_limit(std::uint64_t limit) noexcept {
         constexpr unsigned upper_bits = 8, narrowest = 2, widest = window_bits / 2;
         const auto width = static_cast<unsigned>(std::bit_width(limit - 1));
@@ -53,7 +54,7 @@ inline constexpr unsigned most_in_bin = 1000;
 
 class bin {
   public:
-    // Member by member: a copy as a whole would go through memory, in every look-up.
+    // Copied by members: a copy of the whole object would go through memory in every look-up.
     bin(std::span<std::uint64_t> block, const bin_code& code) noexcept
         : words_{block}, code_{code.low_bits, code.uppers, code.lane_tops} {}
 
@@ -68,7 +69,7 @@ class bin {
         return static_cast<unsigned>(words_[0] >> count_place & bits::low_mask(count_bits));
     }
 
-    // Where a number is, or would be.
+    // The place of a number, or the place where it would be.
     struct place {
         std::uint64_t index = 0;     // among all numbers
         std::uint64_t position = 0;  // of its 1 among the uppers
@@ -78,28 +79,28 @@ class bin {
         std::uint64_t number = 0;
         bool is_there = false;
     };
-    // The first number from `least` on, if it is below least + range. If there is none: where
-    // `least` would be.
+    // The first number from `least` on, if it is below least + range. If there is none: the place
+    // where `least` would be.
     template <class Words>
     [[nodiscard]] found find(std::uint64_t least, std::uint64_t range) const noexcept;
-    // What find() says, one step after another: its plain twin, and for the rare cases that do not
-    // fit into a window.
+    // The same answer as find(), one step after another: its scalar version, and for the rare cases
+    // that do not fit into a window.
     template <class Words>
     [[nodiscard]] found find_step_by_step(std::uint64_t least, std::uint64_t range) const noexcept;
 
     // The few numbers of one upper part, seen at once: their low bits are the lanes of a word, the
-    // first number the highest. Looking takes no branch that chance decides: one that was
-    // mispredicted costs the next look-ups their head start, which is more than all of this.
+    // first number the highest. No branch depends on random data: a mispredicted one delays the
+    // next look-ups, which costs more than all of this.
     struct window {
-        bool is_whole = false;     // else: it says nothing, and find_step_by_step has to answer
+        bool is_whole = false;     // false: the window is unusable, and find_step_by_step has to answer
         place at{};                // of the first of them
-        std::uint64_t lanes = 0;   // what is below the last of them is anything
+        std::uint64_t lanes = 0;   // the bits below the last lane are arbitrary
         std::uint64_t inside = 0;  // all bits of their lanes
     };
-    // Whole, nearly always, if all numbers of the range have the upper part of the first.
+    // Whole in nearly all cases where all numbers of the range have the upper part of the first.
     template <class Words>
     [[nodiscard]] window look(std::uint64_t least, std::uint64_t range) const noexcept;
-    // The lanes that are one of the numbers asked for, as their highest bits.
+    // The highest bits of the lanes that are in the range asked for.
     [[nodiscard]] std::uint64_t equal_lanes(const window& seen, std::uint64_t least,
                                             std::uint64_t range) const noexcept {
         const std::uint64_t tops = code_.lane_tops, ones = tops >> (code_.low_bits - 1), rest = tops - ones;
@@ -110,28 +111,29 @@ class bin {
         }
         return ~unlike & tops & seen.inside;
     }
-    // Those that are smaller. (The subtraction borrows from no neighbour: every lane has a 1 on
-    // top.)
+    // The same for lanes that are smaller. (The subtraction borrows from no neighbour: every lane
+    // has a 1 on top.)
     [[nodiscard]] std::uint64_t smaller_lanes(const window& seen, std::uint64_t least) const noexcept {
         const std::uint64_t tops = code_.lane_tops, all = code_.low_of(least) * (tops >> (code_.low_bits - 1));
         const std::uint64_t borrows = ~((seen.lanes | tops) - (all & ~tops));
         return ((~seen.lanes & all) | (~(seen.lanes ^ all) & borrows)) & tops & seen.inside;
     }
 
-    // The block has a word for it. `where` is what find said of `least`, and the number is in the
-    // range that it looked at.
+    // REQUIRES: the block has a word of room; `where` is the result of find for `least`, and the
+    // number is in the range of that search.
     void insert(const found& where, std::uint64_t least, std::uint64_t number) noexcept;
     void erase(const place& where) noexcept;
-    // To a number so near that none lies between the two.
+    // Changes a number. REQUIRES: no other number lies between `from` and `to`.
     void change(const place& where, std::uint64_t from, std::uint64_t to) noexcept;
 
-    // All numbers, in their order; `out` has room for count().
+    // All numbers in order; `out` has room for count().
     void read(std::span<std::uint64_t> out) const noexcept;
-    // Into a block that is all zero but for its header.
+    // REQUIRES: the block is zero except for its header.
     void write(std::span<const std::uint64_t> numbers) noexcept;
-    // The numbers of another block of the same code; this one is all zero but for its header.
+    // Copies the numbers of another block of the same code. REQUIRES: this block is zero except for
+    // its header.
     void copy(const bin& other) noexcept;
-    // Is it what write() makes of some numbers below the limit? For bytes that may be anything.
+    // For any bytes: is this what write() makes of some numbers below the limit?
     [[nodiscard]] bool is_sound(std::uint64_t limit) const noexcept;
 
   private:
@@ -147,7 +149,7 @@ class bin {
     void set_count(std::uint64_t count) noexcept { bits::write_bits(words_, count_place, count_bits, count); }
     [[nodiscard]] std::uint64_t end_of_uppers() const noexcept { return first_upper + count() + code_.uppers; }
 
-    // Eight bytes from any on, as a word; they are in the block.
+    // Eight bytes from any byte of the block on, as a word. REQUIRES: they are in the block.
     [[nodiscard]] std::uint64_t word_at_byte(std::uint64_t byte) const noexcept {
         if constexpr (std::endian::native == std::endian::little) {
             std::uint64_t word;
@@ -164,16 +166,16 @@ class bin {
 
 template <class Words>
 [[gnu::always_inline]] inline bin::window bin::look(std::uint64_t least, std::uint64_t range) const noexcept {
-    // What is read lies in the first words_at_once + 1 words, and up to 64 bits below the lows,
-    // where the uppers are.
+    // The reads are in the first words_at_once + 1 words, and up to 64 bits below the lows, where
+    // the uppers are.
     constexpr std::uint64_t words_at_once = 8;
     if (code_.lane_tops == 0 || words_.size() <= words_at_once ||
         (code_.low_of(least) + range - 1) >> code_.low_bits != 0) [[unlikely]]
         return {};
-    // The upper part begins behind 0 number `upper`, if the header is all 1s but for a 0 at its
-    // end. How many more 0s are wanted after each word: the last that is not negative says in which
-    // word it is, and without signs that is the smallest. Its lowest digit, base 8, is the number
-    // of words behind that one.
+    // The upper part begins behind 0 number `upper`, if the header counts as all 1s except for a 0
+    // at its end. `wanted` counts the 0s still missing after each word. The word in question is the
+    // last with a count that is not negative; as unsigned numbers that is the smallest. Its lowest
+    // digit, base 8, is the number of words behind it.
     constexpr std::uint64_t before = bits::low_mask(first_upper - 1), last = std::uint64_t{1} << (first_upper - 1);
     const std::uint64_t upper = least >> code_.low_bits, first = (words_[0] | before) & ~last;
     std::uint64_t wanted = 8 * upper + 7, best = wanted;
@@ -183,7 +185,7 @@ template <class Words>
     }
     const std::uint64_t index = 7 - best % 8;
     const std::uint64_t zeros = ~(index == 0 ? first : words_[index]);
-    if (Words::popcount(zeros) <= best / 8) [[unlikely]]  // further behind
+    if (Words::popcount(zeros) <= best / 8) [[unlikely]]  // in a later word
         return {};
     const std::uint64_t position = bits::word_bits * index + Words::select(zeros, best / 8) + 1;
     const std::uint64_t uppers = word_at_byte(position / 8) >> position % 8;
@@ -224,7 +226,7 @@ bin::found bin::find_step_by_step(std::uint64_t least, std::uint64_t range) cons
         const std::uint64_t number = upper << code_.low_bits | rest;
         return {at, number, number - least < range};
     }
-    // At the 0 that ends this upper part. What begins behind it may still be near enough.
+    // The 0 that ends this upper part. A number of a later upper part may still be in the range.
     const std::uint64_t last = std::min<std::uint64_t>((least + range - 1) >> code_.low_bits, code_.uppers - 1);
     for (std::uint64_t next = upper + 1, there = at.position + 1; next <= last; ++next, ++there) {
         if (!upper_bit(there)) continue;

@@ -1,4 +1,4 @@
-// See counted.hpp.
+// Inserts, erases and checks of counters. See counted.hpp.
 #include "filters/succinct/counted.hpp"
 
 namespace genista::succinct {
@@ -9,7 +9,7 @@ result<counted> counted::make(std::uint64_t universe) noexcept {
     return counted{*std::move(digits)};
 }
 
-// Only a digit that comes into being needs memory, and it comes first.
+// Only a new digit needs memory, and it is written first.
 bool counted::follow(const bits::counter_plan& plan, std::uint64_t x) noexcept {
     for (const bits::counter_plan::change& each : plan) {
         const auto set = static_cast<unsigned>(each.position);
@@ -35,7 +35,7 @@ constexpr unsigned plus = static_cast<unsigned>(bits::digit::plus) - 1;
 
 bool counted::insert(std::uint64_t x) noexcept {
     if (size_ == most_size) return false;
-    // Nearly all are new, and then the plan would be to write one digit.
+    // Nearly all elements are new, and then the plan would be to write one digit.
     if (const insert_outcome done = sets_.insert(0, x, plus); done != insert_outcome::already_present) {
         size_ += done == insert_outcome::inserted ? 1 : 0;
         return done == insert_outcome::inserted;
@@ -51,7 +51,7 @@ bool counted::insert(std::uint64_t x, std::uint64_t times) noexcept {
     if (times == 0) return true;
     const auto plan = bits::plan_addition(counter{sets_, x}, times);
     if (!plan) return false;
-    // Only digits that come into being need memory: they come first, and go again if there is none
+    // Only new digits need memory: they are written first, and removed again if there is no memory
     // for one of them.
     for (const bits::counter_plan::change& each : *plan) {
         if (!plan->creates(each.position)) continue;
@@ -77,9 +77,9 @@ bool counted::insert(std::uint64_t x, std::uint64_t times) noexcept {
 }
 
 bool counted::erase(std::uint64_t x) noexcept {
-    // Nearly all stand at one, a plus and nothing above it, and then the plan would be to take this
-    // digit away. Without a plan it is one look-up less in the largest set, and no kilobyte of
-    // changes that are none: a quarter of the instructions of an erase.
+    // Nearly all counters are one, a plus and nothing above it, and then the plan would be to
+    // remove this digit. Without a plan this saves a look-up in the largest set and a kilobyte of
+    // empty changes: a quarter of the instructions of an erase.
     const sets::located lowest = sets_.locate(0, x);
     if (!lowest.where.is_there) return false;
     if (lowest.symbol() == plus && !sets_.find(1, x)) {
@@ -89,7 +89,7 @@ bool counted::erase(std::uint64_t x) noexcept {
     }
     const auto plan = bits::plan_decrement(counter{sets_, x});
     if (!plan) return false;
-    (void)follow(*plan, x);  // creates nothing
+    (void)follow(*plan, x);  // creates no digit
     --size_;
     return true;
 }
@@ -117,7 +117,7 @@ result<counted> counted::from_digits(sets digits) noexcept {
         good = good && value <= most_size - made.size_;
         made.size_ += good ? value : 0;
     });
-    // A digit in a higher set that no counter reaches is nobody's.
+    // A digit in a higher set that no counter reaches is an error.
     if (!good || digits_seen != all.size())
         return error::make(error_code::corrupt, "succinct multiset: digits that are no counters");
     return made;

@@ -1,9 +1,9 @@
 // counted: a dynamic multiset of elements of [u] in B + o(B) + O(n) bits [ppr05 §4, Theorem 1.1].
 //
 // Every element has a redundant counter (bits/redundant_counter.hpp). Digit i of the counter of x
-// is the symbol of x in set S_i: x_0, x_1 or x_-1 in the text, "none" if x is not in S_i. Whether x
-// is there at all is one look-up in S_1; a count c takes O(1 + log c); going up and down changes
-// O(1) sets, amortised.
+// is the symbol of x in set S_i: x_0, x_1 or x_-1 in the paper, "none" if x is not in S_i. Whether
+// x is present at all is one look-up in S_1; a count c takes O(1 + log c); an increment or
+// decrement changes O(1) sets, amortised.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ class counted {
     [[nodiscard]] std::uint64_t count(std::uint64_t x) const noexcept { return bits::value_of(counter{sets_, x}); }
     // False: no memory, and nothing has changed.
     [[nodiscard]] bool insert(std::uint64_t x) noexcept;
-    // So often at once, in O(1 + log times), amortised. False: no memory, or beyond `most_size` or
-    // what a counter holds (2^62 - 1); nothing has changed.
+    // Inserts x `times` times at once, in O(1 + log times), amortised. False: no memory, or beyond
+    // `most_size` or the limit of a counter (2^62 - 1); nothing has changed.
     [[nodiscard]] bool insert(std::uint64_t x, std::uint64_t times) noexcept;
-    // False: x is not there, and nothing has changed.
+    // False: x is absent, and nothing has changed.
     [[nodiscard]] bool erase(std::uint64_t x) noexcept;
 
     [[nodiscard]] std::uint64_t universe() const noexcept { return sets_.shape().universe; }
@@ -44,11 +44,12 @@ class counted {
     void each(Take take) const {
         sets_.each(0, [&](std::uint64_t x, unsigned) { take(x, count(x)); });
     }
-    // The digits of a snapshot, which may be anything: an error unless every counter is one.
+    // Takes the digits of a snapshot, which may be anything: an error unless every counter is
+    // valid.
     [[nodiscard]] static result<counted> from_digits(sets digits) noexcept;
 
   private:
-    // The digits of one element: a tape for the counter's rules.
+    // The digits of one element, in the form that the counter's rules read and write.
     struct counter {
         const sets& in;
         std::uint64_t x;

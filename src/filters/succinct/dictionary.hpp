@@ -1,4 +1,4 @@
-// What succinct_set and succinct_multiset have in common behind their headers.
+// What succinct_set and succinct_multiset share behind their headers.
 #pragma once
 
 #include <cmath>
@@ -35,8 +35,8 @@ namespace genista::succinct {
 [[nodiscard]] inline double log2_choose(double all, double some) noexcept {
     const auto log_factorial = [](double n) { return std::lgamma(n + 1); };
     if (some <= 0 || some >= all) return 0;
-    // Where they are far apart the difference of two large logarithms has few digits left: k
-    // log(n/k) + … instead.
+    // If they are far apart, the difference of two large logarithms has few digits left: k log(n/k)
+    // + … instead.
     if (some < all * 1e-4) {
         const double ratio = some / all;
         return (some * std::log(1 / ratio) - (all - some) * std::log1p(-ratio) -

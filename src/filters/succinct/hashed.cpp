@@ -1,5 +1,5 @@
-// Instantiates the look-ups of `hashed` for every instruction set and hands out the right table.
-// See hashed.hpp.
+// Instantiates the look-ups of `hashed` for every instruction set and chooses the right table. See
+// hashed.hpp.
 #include "filters/succinct/hashed.hpp"
 
 #include "filters/pick_kernels.hpp"

@@ -1,10 +1,10 @@
-// hashed: the multiset of h(x) for the keys x, what the filters of [ppr05] that erase and count are
-// made of [§2].
+// hashed: the multiset of h(x) for the keys x, the basis of the filters of [ppr05] that erase and
+// count [§2].
 //
-// h is drawn from a universal family into [u], so that an absent key meets a given key with
-// probability at most 1/u, and one of n keys with at most n/u. The key of 64 bits that it takes is
-// the digest's position (two keys share one once in 2^61 pairs); (a, b) of h come out of the hash
-// key, so that a snapshot has them, too.
+// h is drawn from a universal family into [u], so an absent key collides with a given key with
+// probability at most 1/u, and with one of n keys with at most n/u. Its argument of 64 bits is the
+// digest's position (two keys share one once in 2^61 pairs); (a, b) of h are derived from the hash
+// key, so a snapshot has them, too.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace genista::succinct {
 
 class hashed;
 using hashed_kernels = kernel_table<hashed>;
-// Of the active instruction set.
+// The kernels of the active instruction set.
 [[nodiscard]] const hashed_kernels* hashed_kernels_now() noexcept;
 
 class hashed : public filter_surface<hashed> {
@@ -46,7 +46,8 @@ class hashed : public filter_surface<hashed> {
     }
 
     [[nodiscard]] std::uint64_t value_of(const digest& d) const noexcept {
-        const std::uint64_t word = d.position >> 3;  // 61 bits, below p but for one, which is p and so 0
+        const std::uint64_t word =
+            d.position >> 3;  // 61 bits, below p except for one value, which equals p and so maps to 0
         return h_(word == mersenne_field<61>::p ? 0 : word);
     }
     [[nodiscard]] std::uint64_t count(const digest& d) const noexcept { return values_.count(value_of(d)); }
@@ -56,7 +57,7 @@ class hashed : public filter_surface<hashed> {
     }
     [[nodiscard]] bool erase(const digest& d) noexcept { return values_.erase(value_of(d)); }
 
-    // What filter_surface asks through, and what the kernels read.
+    // For filter_surface and the kernels.
     [[nodiscard]] const hashed_kernels& kernels() const noexcept { return *kernels_; }
     [[nodiscard]] const hashed& state() const noexcept { return *this; }
     [[nodiscard]] const probe& first() const noexcept { return values_.digits().first(); }

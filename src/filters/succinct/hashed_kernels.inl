@@ -1,5 +1,4 @@
-// Look-ups of `hashed` (hashed.hpp) for one instruction set. Where there is PDEP, select is one
-// instruction.
+// Look-ups of `hashed` (hashed.hpp) for one instruction set. With PDEP, select is one instruction.
 #include "filters/filter_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -20,16 +19,16 @@ struct hashed_policy {
     }
     [[gnu::always_inline]] static bool test(const state& s, target who) noexcept {
         s.first().fetch(who);
-        // Where the low bits lie is known only after the upper ones were read: a guess has them on
-        // their way at once.
+        // The place of the low bits is known only after the upper bits are read: prefetch a guess
+        // at once.
         __builtin_prefetch(succinct::probe::lows_of(who, symbols));
         return succinct::probe::holds<succinct_words>(who, symbols);
     }
 };
 
-// A batch, eight keys at a time. Three lines or more lie one behind the other on the way to an
-// answer: the address, the block's first words, the low bits. Each group of keys asks for the next
-// line of its way while three others wait for theirs.
+// A batch, eight keys at a time. A look-up reads three lines or more in sequence: the address, the
+// block's first words, the low bits. Each eight keys prefetch their next line while three other
+// eights wait for theirs.
 struct hashed_batch {
     using policy = hashed_policy;
     using target = policy::target;

@@ -1,15 +1,15 @@
 // probe: what a look-up in the first set of a collection reads (sets.hpp), as plain numbers and
 // pointers.
 //
-// Whether an element is there at all is asked of S_1, and asked most. So the collection keeps the
-// way to its bins at hand, made anew after every change: a look-up that is compiled for the
-// processor (lookup_kernels.inl) finds everything here. In steps, with time between them for the
-// lines that each asks for:
+// Membership is a look-up in S_1, the most frequent operation. So the collection keeps the path to
+// its bins in this form, updated after every change: a look-up that is compiled for the processor
+// (hashed_kernels.inl) finds everything here. It runs in steps, with time between them for the
+// lines that each step prefetches:
 //
-//     x ── aim ──→ place of an address ── fetch ──→ block ── fetch_lows ──→ where its low bits will be ── holds ──→ bool
+//     x ─ aim → place of an address ─ fetch → block ─ fetch_lows → place of its low bits ─ holds → bool
 //
-// There is no empty case: before anything is inserted it points to an address that is none, and a
-// block that holds nothing.
+// There is no special case for an empty set: before the first insert the path leads to the address
+// 0 and an empty block.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct probe {
             return in.start + (index - in.first);
         }
     };
-    // Bins that are not split yet go by `level` bits of x, those that are by one more.
+    // Bins that are not split yet are numbered by `level` bits of x, split bins by one more.
     struct kind {
         std::uint64_t mask = 0;
         unsigned level = 0;
@@ -50,14 +50,14 @@ struct probe {
         const std::uint64_t* block = nullptr;
     };
 
-    // No memory is read but the table of pieces.
+    // Reads no memory but the table of pieces.
     [[gnu::always_inline, nodiscard]] target aim(std::uint64_t x) const noexcept {
         const kind& by = kinds[(x & kinds[0].mask) < split ? 1 : 0];
         return {x, &by, addresses.at(x & by.mask), nullptr};
     }
     [[gnu::always_inline]] void fetch(target& who) const noexcept { who.block = words.at(*who.at); }
-    // Numbers are spread evenly, so that one can guess. Only to ask for the line: before the block,
-    // if it is the one that holds nothing.
+    // Numbers are spread evenly, so their place can be guessed. Only for a prefetch: an address
+    // before the block, if the block is the empty one.
     [[gnu::always_inline, nodiscard]] static const void* lows_of(const target& who, std::uint64_t symbols) noexcept {
         const bin_code& code = who.by->code;
         const std::uint64_t header = *who.block, upper = symbols * (who.x >> who.by->level) >> code.low_bits;
@@ -83,18 +83,18 @@ struct probe {
     }
 
   private:
-    // Nothing is written, but a bin is a view of words that may be.
+    // Writes nothing, but a bin is a view of writable words.
     [[gnu::always_inline, nodiscard]] static bin bin_of(const kind* by, const std::uint64_t* block) noexcept {
         return {{const_cast<std::uint64_t*>(block), arena::size_of(*block)}, by->code};
     }
-    // Apart, so that the others keep everything in registers.
+    // A separate function, so that the other steps keep everything in registers.
     template <class Words>
     [[gnu::noinline, nodiscard]] static bool holds_slowly(const kind* by, const std::uint64_t* block,
                                                           std::uint64_t least, std::uint64_t symbols) noexcept {
         return *block != 0 && bin_of(by, block).find_step_by_step<Words>(least, symbols).is_there;
     }
 
-    // Written by nothing, though a piece could be.
+    // Never written, though a piece could be.
     static inline constinit arena::address no_address = 0;
     static inline constinit std::uint64_t no_block = 0;
     static constexpr segmented_array<arena::address>::piece no_addresses{&no_address, 0};

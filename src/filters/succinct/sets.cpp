@@ -1,4 +1,4 @@
-// See sets.hpp.
+// Look-ups, changes and bins of a collection of sets. See sets.hpp.
 #include "filters/succinct/sets.hpp"
 
 #include <algorithm>
@@ -45,7 +45,6 @@ std::uint64_t sets::allocated_bytes() const noexcept {
 }
 
 // ---- look-ups
-// ---------------------------------------------------------------------------------------------------------
 
 sets::located sets::locate(const one& in, std::uint64_t x) const noexcept {
     located here;
@@ -70,7 +69,7 @@ bool sets::contains(unsigned set, std::uint64_t x) const noexcept {
                      : first_.contains<bits::portable_words>(x, shape_.symbols);
 }
 
-// The vectors' memory stays where it is when a collection is moved.
+// Moving a collection does not move the memory of its vectors.
 void sets::look_again() noexcept {
     if (all_.empty()) return;
     const one& in = all_[0];
@@ -84,7 +83,6 @@ void sets::look_again() noexcept {
 }
 
 // ---- changes
-// ----------------------------------------------------------------------------------------------------------
 
 arena::address sets::allocate(std::uint64_t words, unsigned set, std::uint64_t b) noexcept {
     if (words > arena::most_words) return 0;
@@ -146,7 +144,7 @@ void sets::erase(unsigned set, const located& here) noexcept {
         in.addresses[here.b] = 0;
     } else if (const std::uint64_t words = bin::words_for(codes_[here.level], left);
                words < words_.block(here.at).size()) {
-        // Without memory it keeps a word too many.
+        // Without memory the block keeps a word too many.
         if (const arena::address smaller = allocate(words, set, here.b); smaller != 0) {
             const arena::address old = in.addresses[here.b];
             view(smaller, here.level).copy(view(old, here.level));
@@ -154,13 +152,13 @@ void sets::erase(unsigned set, const located& here) noexcept {
             in.addresses[here.b] = smaller;
         }
     }
-    // Ten per cent below where a split would be: whoever goes to and fro does not pay each time.
+    // Ten per cent below the size of a split: alternating inserts and erases do not split and merge
+    // each time.
     if (in.bins() > 1 && in.size < (in.bins() - 1) * keys_a_bin / 10 * 9) merge_one(set);
     look_again();
 }
 
 // ---- bins
-// -------------------------------------------------------------------------------------------------------------
 
 std::span<const std::uint64_t> sets::numbers_in(unsigned set, std::uint64_t b,
                                                 std::span<std::uint64_t> out) const noexcept {
@@ -181,9 +179,9 @@ std::optional<arena::address> sets::write_block(std::span<const std::uint64_t> n
     return at;
 }
 
-// While a new block is made, others may move, and their owners are told: so a new block has either
-// an owner who has no other, or is the last that is made. Whoever is not split or merged for lack
-// of memory is so later: bins are larger or smaller meanwhile, and that is all.
+// An allocation may move other blocks and updates their owners. So a new block either gets an owner
+// that has no other block, or is the last allocation. A split or a merge that fails for lack of
+// memory is retried later; meanwhile bins are only larger or smaller.
 
 void sets::split_one(unsigned set) noexcept {
     one& in = all_[set];

@@ -1,26 +1,26 @@
 // sets: a collection of dynamic sets S_1, S_2, … of elements of [u], each with one of a few
 // *symbols*, in one memory [ppr05 Lemma 4.1].
 //
-// The text takes the dynamic dictionary of Raman and Rao, which it does not describe. This one is
+// The paper takes the dynamic dictionary of Raman and Rao, which it does not describe. This one is
 // our choice; what it shares with theirs is quotienting and extendable arrays. A set has bins,
-// about `keys_a_bin` elements to a bin. An element's bin is the low bits of x; the bin holds what
-// is left of x, and the symbol, as one number below symbols · ⌈u/bins⌉:
+// about `keys_a_bin` elements to a bin. An element's bin is the low bits of x; the bin holds the
+// rest of x, and the symbol, as one number below symbols · ⌈u/bins⌉:
 //
-//     x      [ quotient = x / 2^level | bin = x mod 2^level ]          number = symbols · quotient + symbol
+//     x      [ quotient = x / 2^level | bin = x mod 2^level ]   number = symbols · quotient + symbol
 //
 // coded in about log(symbols · u/n) + 2 bits (bin.hpp), in a block of exactly as many words as it
 // needs (arena.hpp). So a set of n elements takes log C(symbols · u, n) + O(n) bits: 0.5 a key for
 // the code, (32 + 57 + 32)/keys_a_bin for address, header and the last word's rest; and of all
-// words one in 2 log(words) for blocks that wait to be reused, up to twice as many while they are
-// pushed together.
+// words one in 2 log(words) for blocks that wait to be reused, up to twice as many during a
+// compaction.
 //
 // The bins grow by one at a time, as in linear hashing: bin i is split into i and i + 2^level by
-// the next bit of x, i = 0, 1, 2, …, and merged in the opposite order. Nothing is ever copied as a
-// whole: beyond a bin, some blocks that are pushed together and 4 KiB (segmented_array.hpp) no call
-// copies anything.
+// the next bit of x, i = 0, 1, 2, …, and merged in the opposite order. No structure is ever copied
+// as a whole: a call copies at most a bin, some blocks for the compaction, and 4 KiB
+// (segmented_array.hpp).
 //
-// Membership takes constant time: one address, one block. x should look random in its low bits:
-// owners hash or permute first. Nobody may change it while others look.
+// Membership takes constant time: one address, one block. REQUIRES: the low bits of x look random;
+// owners hash or permute first. REQUIRES: no thread changes it while others look.
 #pragma once
 
 #include <array>
@@ -56,18 +56,18 @@ class sets {
     // The element's symbol, if it is in the set.
     [[nodiscard]] std::optional<unsigned> find(unsigned set, std::uint64_t x) const noexcept;
     [[nodiscard]] bool contains(unsigned set, std::uint64_t x) const noexcept;
-    // The first set, for look-ups by the step; until the next change.
+    // The first set, for look-ups in steps; valid until the next change.
     [[nodiscard]] const probe& first() const noexcept { return first_; }
 
-    // full: no memory (or a bin beyond what it can hold, which needs an x that does not look
-    // random). Nothing changes unless inserted.
+    // full: no memory (or a bin beyond its limit, which needs an x that does not look random).
+    // Nothing changes unless the result is inserted.
     [[nodiscard]] insert_outcome insert(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
-    // The element is in the set; neither can fail.
+    // REQUIRES: the element is in the set. Neither can fail.
     void change(unsigned set, std::uint64_t x, unsigned symbol) noexcept;
     void erase(unsigned set, std::uint64_t x) noexcept { erase(set, locate(set, x)); }
 
-    // Where an element is or would be, until the next change: for whoever looks first and erases
-    // then, without looking twice.
+    // Where an element is or would be; valid until the next change. A caller that looks first and
+    // erases then needs no second look-up.
     struct located {
         std::uint64_t b = 0;
         unsigned level = 0;
@@ -82,15 +82,15 @@ class sets {
     [[nodiscard]] located locate(unsigned set, std::uint64_t x) const noexcept {
         return set < all_.size() ? locate(all_[set], x) : located{};
     }
-    void erase(unsigned set, const located& here) noexcept;  // it is there
+    void erase(unsigned set, const located& here) noexcept;  // REQUIRES: the element is there
 
     [[nodiscard]] const sets_shape& shape() const noexcept { return shape_; }
     [[nodiscard]] unsigned count() const noexcept { return static_cast<unsigned>(all_.size()); }
     [[nodiscard]] std::uint64_t size(unsigned set) const noexcept { return set < all_.size() ? all_[set].size : 0; }
     [[nodiscard]] std::uint64_t size() const noexcept;
-    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;  // without the object itself
+    [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;  // not counting the object itself
 
-    // Every (x, symbol) of a set, bin by bin.
+    // Calls take(x, symbol) for every element of a set, bin by bin.
     template <class Take>
     void each(unsigned set, Take take) const {
         std::array<std::uint64_t, most_in_bin> numbers;
@@ -104,8 +104,8 @@ class sets {
         }
     }
 
-    // The blocks of all bins of all sets, one after another, and from such words a collection: they
-    // may be anything.
+    // write_words() writes the blocks of all bins of all sets, one after another; read_words()
+    // makes a collection of such words, which may be anything.
     struct extent {
         std::uint64_t bins = 0, size = 0;
     };
@@ -154,7 +154,7 @@ class sets {
         std::uint64_t quotient = 0;
         unsigned symbol = 0;
     };
-    // Numbers of symbols that are known are divided without a division.
+    // Divides by a constant if the number of symbols is a usual one.
     [[nodiscard]] parts parts_of(std::uint64_t number) const noexcept {
         if (shape_.symbols == 1) return {number, 0};
         if (shape_.symbols == 3) return {number / 3, static_cast<unsigned>(number % 3)};
@@ -163,10 +163,11 @@ class sets {
     [[nodiscard]] located locate(const one& in, std::uint64_t x) const noexcept;
     [[nodiscard]] std::span<const std::uint64_t> numbers_in(unsigned set, std::uint64_t b,
                                                             std::span<std::uint64_t> out) const noexcept;
-    // A block that holds these numbers, not anybody's yet. None: no memory. 0 if there are none.
+    // A block that holds these numbers and has no owner yet. None: no memory. 0 if there are no
+    // numbers.
     [[nodiscard]] std::optional<arena::address> write_block(std::span<const std::uint64_t> numbers, unsigned level,
                                                             unsigned set, std::uint64_t b) noexcept;
-    // The bin's block is this one from now on (0: none), and the old one is free.
+    // Makes this block the bin's (0: none) and frees the old one.
     void put_in_place(one& in, std::uint64_t b, arena::address at) noexcept;
     void split_one(unsigned set) noexcept;
     void merge_one(unsigned set) noexcept;
@@ -176,7 +177,7 @@ class sets {
     std::array<bin_code, most_level + 1> codes_;  // by level
     arena words_;
     std::vector<one> all_;
-    probe first_;  // of all_[0]; what it points to lies on the heap and does not move along with this
+    probe first_;  // of all_[0]; it points to heap memory, which does not move with this object
 };
 
 }  // namespace genista::succinct

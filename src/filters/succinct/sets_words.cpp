@@ -1,4 +1,4 @@
-// A collection as words, and back: what snapshots are made of. See sets.hpp.
+// A collection as words, and back, for snapshots. See sets.hpp.
 #include <array>
 #include <bit>
 
@@ -17,7 +17,8 @@ std::uint64_t sets::words() const noexcept {
     return sum;
 }
 
-// A block as its bin would be written today, without owner; an empty bin is one word of zero.
+// Writes a block as its bin would be written today, without owner; an empty bin is one word of
+// zero.
 void sets::write_words(std::vector<std::uint64_t>& out) const {
     out.clear();
     out.reserve(words());
@@ -50,7 +51,7 @@ result<sets> sets::read_words(const sets_shape& shape, std::span<const extent> e
     std::array<std::uint64_t, arena::most_words> block;
     for (unsigned set = 0; set < extents.size(); ++set) {
         const extent& said = extents[set];
-        // Every bin has a word at least: hostile numbers of bins allocate nothing.
+        // Every bin has at least a word: hostile numbers of bins allocate nothing.
         if (said.bins == 0 || said.bins > left || said.bins >= std::uint64_t{1} << most_level)
             return bad("a number of bins that there is not", said.bins);
         if (!made->add_set() || !made->all_[set].addresses.make_room(said.bins))

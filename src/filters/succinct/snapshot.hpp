@@ -18,7 +18,7 @@
 
 namespace genista::succinct {
 
-// The words must stay as long as the section is used. May throw for want of memory.
+// REQUIRES: the words live as long as the section is used. May throw std::bad_alloc.
 [[nodiscard]] inline std::span<const std::byte> write_sets(field_writer& fields, const sets& all,
                                                            std::vector<std::uint64_t>& words) {
     fields.u64(all.shape().universe).u32(all.count());
@@ -57,8 +57,7 @@ namespace genista::succinct {
     return counted::from_digits(*std::move(digits));
 }
 
-// ---- a dictionary that is a file of its own: the hash key and the sets, nothing else
-// ----------------------------------------------
+//  ---- a dictionary as a file of its own: the hash key and the sets, nothing else
 
 inline constexpr std::uint16_t dictionary_version = 1;
 
@@ -78,7 +77,7 @@ struct loaded_dictionary {
     All all;
 };
 
-// read(fields, section) -> result<All>: read_sets or read_counted.
+// Calls read(fields, section) -> result<All>: read_sets or read_counted.
 template <class All, class Read>
 [[nodiscard]] result<loaded_dictionary<All>> load_dictionary(std::span<const std::byte> bytes, snapshot_kind kind,
                                                              const Read& read) {

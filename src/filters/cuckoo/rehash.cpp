@@ -1,9 +1,10 @@
 // New hash functions for all keys: when a search finds no way or a walk becomes too long, and for a
-// filter that has lost sight of its slots.
+// filter whose contents no longer agree with R's slots.
 //
 // Two sequential reads of R. The first gives the digests, which are arranged in RAM (about 50 bytes
-// a key meanwhile); the second gives the keys, whose records go to slots of a new generation. Until
-// all are written the filter works with the old one, and an error leaves it there.
+// a key meanwhile); the second gives the keys, whose records are written to slots of a new
+// generation. Until all are written the filter works with the old one, and an error changes
+// nothing.
 #include <algorithm>
 #include <new>
 #include <utility>
@@ -14,19 +15,20 @@
 namespace genista::cuckoo {
 namespace {
 
-constexpr std::uint64_t nobody = ~std::uint64_t{0};
+constexpr std::uint64_t no_key = ~std::uint64_t{0};
 constexpr std::uint64_t keys_of_a_part = 1024;
-// Below the threshold most hash functions will do, two tables of single slots at half load excepted
-// (four in five there); a small set may be unlucky more often, and is quickly tried again.
+// Below the threshold most hash functions place all keys, except in two tables of single slots at
+// half load (four in five there); a small set may be unlucky more often, and another attempt is
+// quick.
 constexpr unsigned attempts = 16, attempts_for_few = 64;
 constexpr std::size_t few_keys = 10'000;
-// For one key. Few keys are better off with other hash functions than with a long walk among them.
+// The moves for one key. With few keys, new hash functions are faster than a long walk.
 std::uint64_t most_moves(std::size_t keys) noexcept {
     return std::min<std::uint64_t>(5'000, 200 + 20 * keys);
 }
 
 error no_memory(const member_of_family& who) noexcept {
-    return error::make(error_code::out_of_memory, "%.*s: no memory to lay the keys anew",
+    return error::make(error_code::out_of_memory, "%.*s: no memory to rehash the keys",
                        static_cast<int>(who.name.size()), who.name.data());
 }
 
@@ -45,8 +47,8 @@ error not_of_the_range(const member_of_family& who) noexcept {
 
 struct core::arrangement {
     salts under{};
-    std::vector<std::uint64_t> owner;                       // of each slot: the number of its key, or nobody
-    std::vector<std::pair<digest, std::uint64_t>> slot_of;  // in the order of digests
+    std::vector<std::uint64_t> owner;                       // of each slot: the number of its key, or no_key
+    std::vector<std::pair<digest, std::uint64_t>> slot_of;  // sorted by digest
 };
 
 std::uint64_t core::parts() const noexcept {
@@ -123,27 +125,27 @@ result<std::vector<digest>> core::digests(keys_from from, const element* more, s
     return all;
 }
 
-// One key after the other, each displacing whom it must, as chance will have it: in RAM a walk is
-// faster than a search.
+// Inserts one key after the other by a random walk of displacements: in RAM a walk is faster than a
+// search.
 bool core::place_all(std::span<const digest> keys, arrangement& made) {
-    std::fill(made.owner.begin(), made.owner.end(), nobody);
+    std::fill(made.owner.begin(), made.owner.end(), no_key);
     for (std::uint64_t next = 0; next < keys.size(); ++next) {
-        std::uint64_t moved = next, came_from = nobody;
-        for (std::uint64_t moves = 0; moved != nobody; ++moves) {
+        std::uint64_t moved = next, came_from = no_key;
+        for (std::uint64_t moves = 0; moved != no_key; ++moves) {
             if (moves == most_moves(keys.size())) return false;
             const essence key{keys[moved], made.under};
-            std::uint64_t to = nobody;
-            // Any table first: a favourite would be full and the others empty, and later walks
-            // long.
+            std::uint64_t to = no_key;
+            // Begins at a random table: a fixed one would be full and the others empty, and later
+            // walks long.
             const auto favourite = static_cast<unsigned>(chance_.below(shape().tables));
             any_slot_of(key, favourite, [&](std::uint64_t slot) {
-                if (made.owner[slot] == nobody) to = slot;
-                return to != nobody;
+                if (made.owner[slot] == no_key) to = slot;
+                return to != no_key;
             });
-            while (to == nobody) {
+            while (to == no_key) {
                 const auto table = static_cast<unsigned>(chance_.below(shape().tables));
                 to = first_slot(key, table) + chance_.below(shape().bin_slots);
-                if (to == came_from) to = nobody;  // there is another: at least two tables
+                if (to == came_from) to = no_key;  // there is another slot: at least two tables
             }
             std::swap(made.owner[to], moved);
             came_from = to;
@@ -162,7 +164,7 @@ std::optional<core::arrangement> core::arrange(std::span<const digest> keys) {
         if (!place_all(keys, made)) continue;
         made.slot_of.reserve(keys.size());
         for (std::uint64_t slot = 0; slot < shape().slots(); ++slot) {
-            if (made.owner[slot] != nobody) made.slot_of.emplace_back(keys[made.owner[slot]], slot);
+            if (made.owner[slot] != no_key) made.slot_of.emplace_back(keys[made.owner[slot]], slot);
         }
         std::sort(made.slot_of.begin(), made.slot_of.end());
         return made;
@@ -170,9 +172,9 @@ std::optional<core::arrangement> core::arrange(std::span<const digest> keys) {
     return std::nullopt;
 }
 
-// A key that came meanwhile is passed over: whoever put it there is about to insert it, and waits.
-// One that has gone meanwhile keeps no slot. Keys with one digest may take each other's: no look-up
-// can tell.
+// A key that R gained meanwhile is skipped: the thread that put it there will call insert, which
+// waits. A key that left R meanwhile keeps no slot. Keys with one digest may take each other's
+// slots: look-ups cannot distinguish them.
 result<void> core::write_generation(keys_from from, const element* more, arrangement& made, std::uint64_t generation,
                                     slot_source& remote) {
     std::vector<bool> written(made.slot_of.size(), false);
@@ -207,17 +209,17 @@ result<void> core::write_generation(keys_from from, const element* more, arrange
     for (std::size_t i = 0; i < written.size(); ++i) {
         if (written[i]) continue;
         if (from == keys_from::slots) return out_of_step(who_, keys_ - 1, keys_);
-        made.owner[made.slot_of[i].second] = nobody;
+        made.owner[made.slot_of[i].second] = no_key;
     }
     return {};
 }
 
-// Prepared beside the table, so that look-ups wait for a copy only.
+// Prepared in separate memory, so that look-ups wait only for a copy.
 void core::put_in_place(const arrangement& made) {
     std::vector<std::uint64_t> words(words_for(shape().slots(), shape().slot_bits()), 0);
     std::uint64_t keys = 0;
     for (const auto& [d, slot] : made.slot_of) {
-        if (made.owner[slot] == nobody) continue;
+        if (made.owner[slot] == no_key) continue;
         write_slot(words.data(), slot, shape().slot_bits(), fingerprint(essence{d, made.under}, slot, 0));
         ++keys;
     }
@@ -230,7 +232,7 @@ void core::put_in_place(const arrangement& made) {
     unplaceable_ = ~std::uint64_t{0};
 }
 
-result<bool> core::relay(keys_from from, const element* more, slot_source& remote) {
+result<bool> core::rehash(keys_from from, const element* more, slot_source& remote) {
     const auto keys = digests(from, more, remote);
     if (!keys) return keys.error();
     auto made = arrange(*keys);
@@ -240,12 +242,12 @@ result<bool> core::relay(keys_from from, const element* more, slot_source& remot
         return remote.clear(in_remote(generation, 0), in_remote(generation, shape().slots() - 1));
     };
     if (const auto ready = clear(next); !ready) return ready.error();
-    // Gives room back, as far as R lets us, and must not fail what was done: what stays is in
-    // nobody's way, and goes when the generation is used again.
+    // Frees the slots of a generation in R as far as R allows. A failure must not fail the
+    // operation: the rest does no harm, and is removed when the generation is used again.
     const auto let_go = [&](std::uint64_t generation) noexcept {
         try {
             (void)clear(generation);
-        } catch (...) {  // a map of the caller's may throw
+        } catch (...) {  // a caller's map may throw
         }
     };
     if (const auto written = write_generation(from, more, *made, next, remote); !written) {
@@ -262,9 +264,9 @@ result<void> core::rebuild(slot_source& remote) {
     if (!slots_are_ours_) {
         if (const auto cleared = remote.clear(0, ~std::uint64_t{0}); !cleared) return cleared.error();
     }
-    const auto laid = relay(keys_from::members, nullptr, remote);
-    if (!laid) return laid.error();
-    if (!*laid) {
+    const auto placed = rehash(keys_from::members, nullptr, remote);
+    if (!placed) return placed.error();
+    if (!*placed) {
         return error::make(error_code::invalid_argument,
                            "%.*s: no hash functions found that place all keys of R in %llu slots; made for %llu keys",
                            static_cast<int>(who_.name.size()), who_.name.data(),
@@ -272,7 +274,7 @@ result<void> core::rebuild(slot_source& remote) {
                            static_cast<unsigned long long>(capacity_));
     }
     slots_are_ours_ = true;
-    owed_.clear();  // it concerned the old generation
+    pending_.clear();  // these writes concerned the old generation
     return {};
 }
 

@@ -1,5 +1,6 @@
-// Renewal: all keys of a bin under a new salt [law L5]. Without memory of its own: it is most of
-// what an erase, an adapt, a step of growth and a rebuild do.
+// Renewal: rebuilds a bin with all its keys under a new salt [law L5]. It allocates no memory of
+// its own, because most of the time of an erase, an adapt, a step of growth and a rebuild is spent
+// here.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -14,8 +15,8 @@ namespace {
 
 constexpr unsigned most_members = slots_per_bin + backyard_per_bin + entries_beyond;
 
-// Have they all been different so far? A hash table of a kilobyte; values are pseudo-random in
-// their low bits.
+// Have all values so far been different? A hash table of a kilobyte; REQUIRES: values are
+// pseudo-random in their low bits.
 class distinct_values {
   public:
     distinct_values() noexcept { table_.fill(nothing); }
@@ -40,8 +41,7 @@ class distinct_values {
     std::array<std::uint32_t, places> table_;
 };
 
-// A tag of 32 bits may be the value that stands for nothing: tags that differ from it in no bit are
-// compared apart.
+// A tag of 32 bits may equal the value that stands for nothing: such tags are counted separately.
 class distinct_tags {
   public:
     [[nodiscard]] bool add(std::uint32_t tag) noexcept {
@@ -59,8 +59,8 @@ class distinct_tags {
 
 using outside_mask = std::array<bool, most_members>;
 
-// Which keys find no room. They go out by overflow class, fullest class first, so that few classes
-// leave the line.
+// Chooses the keys that find no room. They leave by overflow class, fullest class first, so that
+// few classes are marked in the line.
 void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) noexcept {
     std::array<unsigned, 8> by_class{};
     std::array<unsigned, 2> by_half{};
@@ -78,7 +78,7 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
             if (keys[i].overflow_class != leaving) continue;
             unsigned& half = by_half[keys[i].key.mirrored() ? 1 : 0];
             if (half <= slots_per_half && total <= slots_per_bin) continue;
-            // Someone has to leave; from an overfull half first, if there is one.
+            // A key has to leave; from an overfull half first, if there is one.
             const unsigned other = by_half[0] + by_half[1] - half;
             if (half <= slots_per_half && other > slots_per_half && total - (other - slots_per_half) <= slots_per_bin) {
                 continue;
@@ -94,7 +94,7 @@ void choose_outside(std::span<const fingerprint> keys, outside_mask& outside) no
 
 bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond) {
     const std::size_t most = slots_per_bin + backyard_per_bin + beyond;
-    // Equal digests are one key to a filter: they share a slot. R gives them in order.
+    // Equal digests are one key to a filter: they share a slot. R gives digests in order.
     std::array<digest, most_members + 1> sorted;
     if (std::adjacent_find(members.begin(), members.end(), [](const digest& a, const digest& b) { return !(a < b); }) !=
         members.end()) {
@@ -106,9 +106,9 @@ bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid
         std::copy(distinct.begin(), distinct.end(), sorted.begin());
     }
     if (members.size() > most) return false;
-    // Nothing has joined in the present epoch: laying keys into it is joining, and spends no salt.
+    // No key has joined in the present epoch: to place keys is to join it, and spends no salt.
     if (image_.slots.used() == 0 && image_.sides.backyard_of(bin_).empty() && image_.now.number == 0 &&
-        !table_.book().is_of_former_life(image_.now) && lay(members, avoid, beyond, image_.now)) {
+        !table_.book().is_of_former_life(image_.now) && build(members, avoid, beyond, image_.now)) {
         return true;
     }
     std::uint64_t last = image_.now.number;
@@ -116,21 +116,21 @@ bool epoch::renew(std::span<const digest> members, std::span<const digest> avoid
         const bool repeated = faults.salt_repeats && draw == 0;
         const salt chosen = repeated ? image_.now : table_.book().next(last, draw);
         last = chosen.number;
-        bool laid = false;
+        bool built = false;
         try {
-            laid = lay(members, avoid, beyond, chosen);
+            built = build(members, avoid, beyond, chosen);
         } catch (...) {
             if (!repeated) table_.book().leave(chosen.code);
             throw;
         }
-        if (laid) return true;
+        if (built) return true;
         if (!repeated) table_.book().leave(chosen.code);
     }
     return false;
 }
 
 // Decides first, then changes the image.
-bool epoch::lay(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond, const salt& chosen) {
+bool epoch::build(std::span<const digest> members, std::span<const digest> avoid, unsigned beyond, const salt& chosen) {
     std::array<mixed, most_members> words;
     table_.mix(members, chosen, std::span{words}.first(members.size()));
     std::array<fingerprint, most_members> prints;
