@@ -110,8 +110,7 @@ TEST(clustered_db, adapts_are_saved_though_nothing_was_written) {
         if (life == 0) {
             for (int i = 0; i < 900; ++i) ASSERT_TRUE(db.put("key-" + std::to_string(i), "v"));
         } else if (life == 1) {
-            ASSERT_TRUE(
-                db.snapshotter().save());  // of this moment; the next save is due although no write has followed
+            ASSERT_TRUE(db.snapshotter().save());  // the next one is due though no write has come
             for (int i = 0; i < asked; ++i) {
                 const std::uint64_t before = db.counters().wasted_reads;
                 ASSERT_TRUE(db.get(absent(i)));

@@ -258,7 +258,7 @@ class driver {
                 return expect_answer(data_, key, status, pinned.ToString());
             }
             case 3: {
-                // Some of these keys are merged, and RocksDB 7.8.3 crashes in GetEntity of a merged key.
+                // Some of them are merged, and RocksDB 7.8.3 crashes in GetEntity of those.
                 if (key.starts_with("key")) return;
                 const rocksdb::Status status = db_->GetEntity(options, standard(), key, &columns);
                 const bool any = status.ok() && !columns.columns().empty();
