@@ -135,7 +135,7 @@ result<std::optional<std::string>> find_foreign_writes(const database& db, const
     if (newest < behind_mark) return evidence{"the store lacks writes that its mark covers"};
     auto found = look_at_tables(db, *meta.mark);
     if (!found || found->has_value()) return found;
-    // The mark is older than the newest write: a foreign write may lie between the look and the
+    // The mark is older than the newest write: a foreign write may be between the look and the
     // write of the mark itself.
     return newest == behind_mark ? result<evidence>{evidence{}} : look_at_log(db, meta, newest);
 }

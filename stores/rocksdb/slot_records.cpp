@@ -60,7 +60,7 @@ result<void> make_room_for_slots(const std::string& path, const rocksdb::Options
         return {};
     }
     if (std::ranges::find(names, slots_marker_name) == names.end()) return not_our_slots(path);
-    // DestroyDB keeps files that RocksDB does not know, the marker among them.
+    // DestroyDB keeps files that are not RocksDB's, the marker among them.
     if (const auto gone = rocksdb::DestroyDB(path, options); !gone.ok())
         return to_error(gone, std::string{"delete the old slots in "}.append(path));
     return {};
@@ -147,7 +147,7 @@ result<void> slot_records::write_slots(std::span<const slot_change> changes) try
 result<void> slot_records::clear_slots(std::uint64_t first, std::uint64_t last) try {
     if (first > last) return {};
     const slot_bytes begin = bytes_of(first);
-    // RocksDB's end is exclusive. It is the last slot plus one byte, and no slot lies between the
+    // RocksDB's end is exclusive. It is the last slot plus one byte, and no slot is between the
     // two.
     std::array<char, 9> end{};
     store_big_endian(last, end.data());

@@ -90,7 +90,7 @@ TEST_P(forked_history, a_snapshot_of_the_other_copy_is_not_taken) {
     for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
 }
 
-// The copy is of a running store, so both know the life in which the snapshot is taken.
+// The copy is of a running store, so both have recorded the life in which the snapshot is taken.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
     {
         const auto store = open("db");
@@ -110,7 +110,7 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
     for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
 }
 
-// A program that does not know of lives writes to the copy, so that the life of the snapshot seems
+// A program without lives writes to the copy, so that the life of the snapshot seems
 // to continue there. Original and copy have each counted one more generation, for different
 // reasons, and the snapshot names the moment at which the copy was re-indexed.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_a_re_index) {

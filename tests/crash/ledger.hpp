@@ -5,8 +5,8 @@
 //     header    how often each fail point was passed; the first complaint
 //     keys      for each key two versions:  acknowledged | begun
 //
-// A version names a value, and 0 is "absent". The outcome of an operation goes to `begun` before it
-// and to `acknowledged` after it. A key must then have its acknowledged version or, if an operation
+// A version names a value, and 0 is "absent". The outcome of an operation is written to `begun`
+// before it and to `acknowledged` after it. A key must then have its acknowledged version or, if an operation
 // was in flight, the begun one. Each key has one writer at a time.
 #pragma once
 

@@ -105,7 +105,7 @@ class life {
             if (now_->plan_.point == name && now_->passes_.fetch_add(1) + 1 == now_->plan_.pass) die();
             return throw_after_commit(name);
         }
-        now_->complain(std::string{"a fail point that the harness does not know: "} + name);
+        now_->complain(std::string{"an unknown fail point: "} + name);
     }
 
     static std::uint32_t version_in(const std::optional<std::string>& value) {

@@ -116,7 +116,7 @@ TEST_F(faulty_map_of_ten, stale_answers_omit_what_was_put_and_show_what_was_eras
     ASSERT_TRUE(*faulty.put({15, 0}, "fresh"));
     ASSERT_TRUE(*faulty.erase({20, 2}, "key 2"));
     ASSERT_TRUE(*faulty.put({95, 0}, "fresh too"));
-    ASSERT_FALSE(*faulty.put({95, 0}, "fresh too")) << "changes nothing, so it is no write to forget";
+    ASSERT_FALSE(*faulty.put({95, 0}, "fresh too")) << "changes nothing, so it is not in the journal";
     const std::vector<record> now = read_all(truth);
     ASSERT_NE(now, before);
 
@@ -203,7 +203,7 @@ TEST_F(faulty_map_of_ten, out_of_range_adds_one_record_from_outside_where_there_
     EXPECT_EQ(faulty.counts().injected(fault_kind::out_of_range), 4u);
     EXPECT_EQ(visit(0, last_position).seen, read_all(truth));
     EXPECT_TRUE(visit(5, 4).seen.empty());
-    EXPECT_EQ(faulty.counts().injected(fault_kind::out_of_range), 4u) << "nothing lies outside of all positions";
+    EXPECT_EQ(faulty.counts().injected(fault_kind::out_of_range), 4u) << "nothing is outside of all positions";
 }
 
 TEST_F(faulty_map_of_ten, duplicate_shows_one_record_twice) {

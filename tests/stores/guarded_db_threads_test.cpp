@@ -68,7 +68,7 @@ std::string table_key(std::uint64_t number) {
     return key_number(number).replace(0, 3, "tab");
 }
 
-// Each writer owns the keys with its remainder, so it knows their state. Ranges and tables have
+// Each writer owns the keys with its remainder, so their state is known. Ranges and tables have
 // keys of their own.
 TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_writes_go_on) {
     const scratch here;

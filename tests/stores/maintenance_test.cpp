@@ -324,7 +324,7 @@ TEST(unguard, without_the_merge_operator_loses_nothing) {
             << refused.error().message();
         EXPECT_FALSE(audit_store(here.path()));
         EXPECT_FALSE(rocks::can_reindex(here.path()));
-        // A program that knows the operator.
+        // A program that has the operator.
         const maintenance_options own{.settings = rocks::store_settings{.rocksdb = test_options().rocksdb}};
         EXPECT_TRUE(audited(here.path(), own).is_sound());
         const auto done = unguard_store(here.path(), own);

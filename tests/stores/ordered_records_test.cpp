@@ -138,7 +138,7 @@ TEST_F(ordered_records_test, a_record_without_a_digest_is_damage) {
     EXPECT_EQ(records.for_each(0, greatest, count).error().code(), error_code::corrupt);
     sequential_records walk{db(), family()};
     EXPECT_EQ(walk.for_each(0, greatest, count).error().code(), error_code::corrupt);
-    EXPECT_TRUE(records.for_each(0, 5, count));  // the damage lies beyond
+    EXPECT_TRUE(records.for_each(0, 5, count));  // the damage is beyond the range
 }
 
 TEST_F(ordered_records_test, put_keeps_the_value_of_a_record_that_is_there) {
