@@ -6,8 +6,8 @@
 //     keys      for each key two versions:  acknowledged | begun
 //
 // A version names a value, and 0 is "absent". The outcome of an operation is written to `begun`
-// before it and to `acknowledged` after it. A key must then have its acknowledged version or, if an operation
-// was in flight, the begun one. Each key has one writer at a time.
+// before it and to `acknowledged` after it. A key must then have its acknowledged version or, if an
+// operation was in flight, the begun one. Each key has one writer at a time.
 #pragma once
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 //
 //     hash              2^10 keys against Murmur      256 pairs against XXH3
 //     murmur (control)  all collide under every seed  -
-//     trusted           none                          a collision of 128 bits under 54 % of the seeds
+//     trusted           none                          128 bits collide under 54 % of the seeds
 //     keyed             none                          none
 //
 // Hence `trusted` is for keys that no adversary chooses, as its name says.
