@@ -1,7 +1,7 @@
 // Suppressions of the thread sanitizer for RocksDB. Debian's library is not instrumented, so its
 // locks and atomics are not seen, and every block or batch that passes from one thread to another
-// inside it looks like a race. Reports with a frame of RocksDB are suppressed. Races between threads
-// in our own code have no such frame.
+// inside it looks like a race. Reports with a frame of RocksDB are suppressed. Races between
+// threads in our own code have no such frame.
 //
 // Include it in ONE test file of an executable: the sanitizer calls the function by its name.
 #pragma once
