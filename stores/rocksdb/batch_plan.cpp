@@ -1,4 +1,4 @@
-// See batch_plan.hpp.
+// Reading a batch, applying its ranges and reducing it to one outcome per key. See batch_plan.hpp.
 #include "stores/rocksdb/batch_plan.hpp"
 
 #include <rocksdb/comparator.h>
@@ -38,8 +38,8 @@ rocksdb::Status batch_plan::on_blob(std::uint32_t family, const rocksdb::Slice&)
     return rocksdb::Status::NotSupported("a guarded database takes no batches with blob references");
 }
 
-// Keys in their order, with the ranges that begin at or before each in a heap, the one written last
-// on top.
+// Visits the keys in order. A heap holds the ranges that begin at or before the current key, with
+// the one written last on top.
 rocksdb::Status batch_plan::apply_ranges(const rocksdb::Comparator& order) {
     for (const range& each : ranges_) {
         if (order.Compare(each.begin, each.end) > 0)
@@ -87,7 +87,7 @@ void batch_plan::finish() {
     };
     const auto same = [&](const change& a, const change& b) { return place(a) == place(b); };
     std::ranges::stable_sort(changes_, {}, place);
-    // unique keeps the first of equals, and the last is wanted.
+    // unique() keeps the first of equal keys, and the last change is the one that counts.
     std::ranges::reverse(changes_);
     changes_.erase(std::unique(changes_.begin(), changes_.end(), same), changes_.end());
     std::ranges::reverse(changes_);

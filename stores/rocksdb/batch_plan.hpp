@@ -1,10 +1,9 @@
-// batch_plan: what a WriteBatch does to the keys of the family `default`, in its order, and with
-// what result for each key.
+// batch_plan: what a WriteBatch does to each key of the family `default`.
 //
-// Reading a batch (WriteBatch::Iterate) gives the operations; ranges are then applied to the keys
-// put before them in the batch (those of the database are guarded_db's: range_deletes.hpp); and
-// finish() says for each key how it ends, which is all that a filter needs to know of an atomic
-// batch.
+// WriteBatch::Iterate gives the operations in order. Ranges are then applied to the keys that the
+// same batch put before them (range_deletes.hpp handles the keys already in the database). finish()
+// reduces the plan to the final state of each key. A batch is atomic, so this is all that a filter
+// needs.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -21,10 +20,11 @@
 
 namespace genista::rocks {
 
-// A key of `default` belongs to family 0, whatever handle was used.
+// A key of `default` has family 0, whatever handle it was written with.
 inline constexpr std::uint32_t guarded_family_id = 0;
 
-// RocksDB would notice when half of a batch is in its memtable, and take no more writes.
+// Refused before the write: RocksDB detects it with half of the batch in its memtable, and then
+// takes no more writes.
 [[nodiscard]] inline rocksdb::Status no_merge_operator() {
     return rocksdb::Status::NotSupported("Provide a merge_operator when opening DB");
 }
@@ -41,7 +41,7 @@ class batch_plan final : public batch_reader {
     batch_plan(const hasher& hash, std::uint32_t index_id, std::uint32_t meta_id, bool merges = true) noexcept
         : hash_{hash}, index_id_{index_id}, meta_id_{meta_id}, merges_{merges} {}
 
-    // The batch must outlive the plan. NotSupported: something that cannot be guarded.
+    // REQUIRES: the batch outlives the plan. NotSupported: an operation that cannot be guarded.
     rocksdb::Status read(const rocksdb::WriteBatch& batch) { return batch.Iterate(this); }
 
     [[nodiscard]] bool touches_guarded() const noexcept { return !changes_.empty() || !ranges_.empty(); }
@@ -49,18 +49,18 @@ class batch_plan final : public batch_reader {
 
     struct range {
         rocksdb::Slice begin, end;
-        std::size_t after;  // that many changes come before it
+        std::size_t after;  // the number of changes before it
     };
     [[nodiscard]] std::span<const range> ranges() const noexcept { return ranges_; }
-    // Puts that a later range of the batch meets become deletions; empty ranges go. In O(n log n),
-    // whatever the number of ranges. InvalidArgument: a range that ends before it begins (RocksDB
-    // notices when half of the batch is done).
+    // A put that a later range of the batch covers becomes a deletion, and empty ranges are
+    // dropped. Takes O(n log n), whatever the number of ranges. InvalidArgument: a range ends
+    // before it begins. (RocksDB would detect that with half of the batch done.)
     rocksdb::Status apply_ranges(const rocksdb::Comparator& order);
 
-    // The records of R for all changes, in order, behind what is there.
+    // Appends the records of R for all changes, in order.
     rocksdb::Status append_records(rocksdb::WriteBatch& to, rocksdb::ColumnFamilyHandle& index) const;
 
-    // Keeps the last change of each key. Afterwards the plan is for the filter only: keys put and
+    // Keeps the last change of each key. Afterwards the plan serves the filter only: keys put and
     // keys deleted, each sorted by digest.
     void finish();
     [[nodiscard]] std::span<const change> puts() const noexcept { return {changes_.data(), puts_}; }
@@ -80,7 +80,7 @@ class batch_plan final : public batch_reader {
     std::uint32_t index_id_, meta_id_;
     bool merges_;
     std::vector<change> changes_;
-    std::size_t puts_ = 0;  // of changes_, once finished
+    std::size_t puts_ = 0;  // of changes_, after finish()
     std::vector<range> ranges_;
 };
 

@@ -1,6 +1,5 @@
-// batch_reader: what a WriteBatch does, in a few calls. RocksDB's Handler has a call for each kind
-// of entry, and asks for all of them: one that is not overridden is an error in the middle of the
-// batch.
+// batch_reader: reads a WriteBatch through a few calls. RocksDB's Handler has one call for each
+// kind of entry, and a call that is not overridden ends the reading with an error.
 #pragma once
 
 #include <rocksdb/write_batch.h>
@@ -34,12 +33,12 @@ class batch_reader : public rocksdb::WriteBatch::Handler {
     Status MarkCommitWithTimestamp(const Slice&, const Slice&) final { return on_transaction(); }
 
   protected:
-    // The key is there afterwards, or it is not. A status that is not ok ends the reading.
+    // The key is present afterwards (is_put) or absent. A status that is not ok ends the reading.
     virtual Status on_change(std::uint32_t family, const Slice& key, bool is_put) = 0;
     virtual Status on_range(std::uint32_t family, const Slice& begin, const Slice& end) = 0;
-    // A mark of a transaction: only programs without a guard write them.
+    // A marker of a transaction. Only programs without a guard write them.
     virtual Status on_transaction() = 0;
-    // Puts of another kind, unless said otherwise.
+    // By default a merge counts as a put.
     virtual Status on_merge(std::uint32_t family, const Slice& key) { return on_change(family, key, true); }
     virtual Status on_blob(std::uint32_t family, const Slice& key) { return on_change(family, key, true); }
 };

@@ -1,6 +1,6 @@
-// closed_db: what stands in the place of a database that has been closed. Every call is an error
-// that says so, and no handle, slice or pointer that comes with it is looked at: column family
-// handles went with the database.
+// closed_db: replaces the rocksdb::DB after close(). Every call returns an error that says that the
+// database is closed. No call looks at its handles, slices or pointers: column family handles were
+// destroyed with the database.
 #pragma once
 
 #include <rocksdb/db.h>

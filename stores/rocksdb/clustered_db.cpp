@@ -1,4 +1,4 @@
-// Store, guard and snapshotter put together. See clustered_db.hpp.
+// Puts store, guard and snapshotter together. See clustered_db.hpp.
 #include "genista/stores/rocksdb/clustered_db.hpp"
 
 #include <chrono>
@@ -24,7 +24,7 @@ snapshotter_place place_of(clustered_store& store, bool read_only, const std::sh
             .watch = watch};
 }
 
-// Every part reports to the watch's log.
+// All parts report to the log of the watch.
 guard_options with_log(guard_options options, const store_watch& watch) {
     if (watch.log()) options.log = watch.log();
     return options;
@@ -42,7 +42,7 @@ result<std::unique_ptr<clustered_db>> clustered_db::open(const std::string& path
     auto filter_options = beside_the_guard(options.filter);
     if (!filter_options) return filter_options.error();
     options.filter = *filter_options;
-    // Nobody writes to a store opened for reading: nothing to keep.
+    // A store opened for reading gets no writes, so there is nothing to save.
     if (options.store.read_only) options.snapshotter = {.every = std::chrono::milliseconds{0}, .on_close = false};
     auto found = find_filter(place_of(**store, options.store.read_only, watch), options.filter, options.progress,
                              options.build_behind ? building::behind : building::now);
@@ -65,8 +65,8 @@ clustered_db::clustered_db(std::unique_ptr<clustered_store> store, found_filter 
       guarded_{std::move(found.filter), *store_, with_log(options.guard, *watch_)} {
     rocks_guard_core& guard = guarded_.core();
     if (origin_ == filter_origin::partial) guard.need_repair_everywhere();
-    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
-    // After so many ranges that do not fit the snapshotter's thread goes on.
+    // Repairs now what fits into the filter, unless the caller asked not to wait. Other keys stay
+    // "maybe". After a few ranges that do not fit, the snapshotter's thread continues.
     if (origin_ == filter_origin::partial && !options.build_behind)
         (void)guard.repair({.most_failures = most_failures_at_opening});
     snapshotter_work work;
@@ -101,14 +101,15 @@ clustered_db::~clustered_db() {
 result<void> clustered_db::put(key_view key, std::string_view value) {
     if (is_closed()) return closed();
     const writers_lock::shared inside{writers_};
-    // guarded_.put and erase, step by step, so that the store counts the entries it writes.
+    // The steps of guarded_.put and erase, spelled out so that the store counts the entries it
+    // writes.
     rocks_guard_core& guard = guarded_.core();
     const digest d = guard.hash()(key);
     rocks_guard_core::entering in{guard, d};
     fail_point("guard.entered");
     const auto written = store_->write(d, key, value, &accounts_);
     fail_point("store.committed");
-    in.on_committed(key);  // after an error too: it may have happened
+    in.on_committed(key);  // after an error too: the write may have been done
     fail_point("guard.inserted");
     return written;
 }
@@ -128,8 +129,7 @@ result<void> clustered_db::erase(key_view key) {
 
 result<void> clustered_db::audit() {
     if (is_closed()) return closed();
-    // What reads have taught in the background changes bins and counts: an audit wants a filter
-    // that holds still.
+    // Background adapts change bins and counters. An audit needs a filter that does not change.
     guarded_.core().drain();
     const writers_lock::exclusive nobody_writes{writers_};
     return guarded_.filter().audit(store_->remote());
@@ -138,14 +138,14 @@ result<void> clustered_db::audit() {
 result<void> clustered_db::close() {
     if (is_closed()) return {};
     snapshotter_->stop();
-    // A few ranges only: what an opening left to a thread is not done while the caller waits.
+    // Repairs a few ranges only: closing does not wait for work that an opening left to the thread.
     rocks_guard_core& guard = guarded_.core();
     constexpr unsigned few = range_states::number_of_ranges / 64;
     if (snapshot_on_close_ && guard.any_range_needs_repair() && guard.pending_ranges() <= few) (void)guarded_.repair();
     const bool saves = snapshot_on_close_ && guard.pending_ranges() <= few;
     const auto saved = saves ? snapshotter_->save() : result<void>{};
     snapshotter_->close();
-    guarded_.core().drain();  // its thread reads the store no more
+    guarded_.core().drain();  // afterwards its thread reads the store no more
     const auto gone = store_->close();
     closed_.store(true, std::memory_order_relaxed);
     if (!gone) return gone;

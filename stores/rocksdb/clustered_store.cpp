@@ -1,4 +1,4 @@
-// Opening, reading and writing. See clustered_store.hpp.
+// Opening, reading and writing the clustered layout. See clustered_store.hpp.
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 
 #include <rocksdb/write_batch.h>
@@ -20,7 +20,7 @@ bool is_empty(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) {
     return !at->Valid() && at->status().ok();
 }
 
-// The meta of an open database: as it is, or written now if the database is new.
+// Reads the meta of an open database, or writes it if the database is new.
 result<store_meta> establish_meta(database& db, const std::string& path, const clustered_options& options) {
     rocksdb::ColumnFamilyHandle* family = db.family(meta_family_name);
     if (family != nullptr) {
@@ -31,7 +31,7 @@ result<store_meta> establish_meta(database& db, const std::string& path, const c
             return **there;
         }
     }
-    // Nothing is written about it: ours to make, if nobody has put anything into it.
+    // The database has no meta. If it has no data either, genista may take it.
     if (!is_empty(db.base(), *db.family(rocksdb::kDefaultColumnFamilyName)) ||
         db.family(index_family_name) != nullptr) {
         return error::make(error_code::mismatch,
@@ -53,7 +53,7 @@ result<store_meta> establish_meta(database& db, const std::string& path, const c
     return made;
 }
 
-// As the user has `default`: it holds what would lie there.
+// Has the options of `default`, because it holds values that would otherwise be stored there.
 rocksdb::ColumnFamilyOptions values_options(const clustered_options& options) {
     return rocksdb::ColumnFamilyOptions{options.rocksdb};
 }
@@ -92,7 +92,7 @@ result<std::unique_ptr<clustered_store>> clustered_store::open(const std::string
             if (const auto made = opened->create_family(values_options(options), values_family_name); !made)
                 return made.error();
         }
-        // Before the first value that an older version would not find.
+        // Written before the first value that an older version would not find.
         if (opened->family(values_family_name) != nullptr) meta->format = values_apart_format;
         if (const auto begun = begin_life(opened->base(), *opened->family(meta_family_name), *meta); !begun)
             return begun.error();
@@ -122,8 +122,8 @@ result<bool> clustered_store::read(const digest& where, key_view key, std::strin
     const record_key name{where, key};
     rocksdb::Status got = db().Get({}, &family(), name.slice(), &value);
     if (got.ok() && value.empty() && has_values_apart_.load(std::memory_order_acquire)) {
-        // Both at one moment: between two reads of their own a writer could exchange a long value
-        // for a short one.
+        // Reads both at one moment. Between two separate reads a writer could replace a long value
+        // by a short one.
         std::vector<std::string> both;
         const auto asked = db().MultiGet({}, {&family(), values_}, {name.slice(), name.slice()}, &both);
         got = asked[0];
@@ -144,7 +144,8 @@ result<void> clustered_store::write(const digest& where, key_view key, std::stri
     const rocksdb::Slice text{value.data(), value.size()};
     const bool apart = values_ != nullptr && values_apart_from_ != 0 && value.size() >= values_apart_from_;
     if (apart) has_values_apart_.store(true, std::memory_order_release);
-    // An empty record says "look there": nothing old may be found.
+    // An empty record refers to the family of long values, which must hold no older value of this
+    // key.
     const bool clear =
         values_ != nullptr && !apart && (value.empty() || has_values_apart_.load(std::memory_order_acquire));
     if (!apart && !clear) {
@@ -190,7 +191,7 @@ result<void> clustered_store::sync() {
 result<void> clustered_store::close() {
     const rocksdb::Status closed = database_.close();
     records_.closed(database_.base());
-    has_values_apart_.store(false, std::memory_order_relaxed);  // its handle is gone
+    has_values_apart_.store(false, std::memory_order_relaxed);  // its handle is destroyed
     values_ = nullptr;
     return done_or(closed, "close the database");
 }

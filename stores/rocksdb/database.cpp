@@ -1,4 +1,4 @@
-// Looking at a path, opening what is there, and the handles. See database.hpp.
+// Looks at a path, opens the database that is there, and owns its handles. See database.hpp.
 #include "genista/detail/stores/rocksdb/database.hpp"
 
 #include <rocksdb/cache.h>
@@ -22,7 +22,7 @@ namespace {
 
 enum class found { nothing, empty_directory, database, something_else, a_file };
 
-// What RocksDB leaves behind if it dies before its first CURRENT file is there.
+// Files that RocksDB leaves if the process dies before it has written the first CURRENT file.
 bool is_left_by_a_cut_short_creation(std::string_view name) noexcept {
     if (name == "." || name == ".." || name == "LOCK" || name == "IDENTITY" || name == "genista") return true;
     if (name == "archive" || name.starts_with("OPTIONS-")) return true;
@@ -49,10 +49,12 @@ result<void> check_path(found what, const std::string& path, bool create) noexce
             return error::make(error_code::invalid_argument, "%s is a file, not the directory of a database",
                                path.c_str());
         case found::something_else:
-            return error::make(error_code::invalid_argument, "%s is no RocksDB database, and not empty", path.c_str());
+            return error::make(error_code::invalid_argument,
+                               "%s: not a RocksDB database, and the directory is not empty", path.c_str());
         case found::empty_directory:
             if (create) return {};
-            return error::make(error_code::invalid_argument, "%s is no RocksDB database: it is empty", path.c_str());
+            return error::make(error_code::invalid_argument, "%s: not a RocksDB database, and the directory is empty",
+                               path.c_str());
         case found::nothing:
             if (create) return {};
             return error::make(error_code::invalid_argument, "there is no database at %s", path.c_str());
@@ -64,14 +66,14 @@ struct missing_operator {
     std::string family, name;
 };
 
-// The first family of the user's that has a merge operator, by the OPTIONS file that RocksDB keeps,
-// and is given none here.
+// The first family of the user that has a merge operator according to RocksDB's OPTIONS file, and
+// for which the caller gives none.
 //     [CFOptions "cities"] ... merge_operator=name
 result<std::optional<missing_operator>> find_missing_operator(
     rocksdb::Env& env, const std::string& path, const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
     std::string name, text;
     if (!rocksdb::GetLatestOptionsFileName(path, &env, &name).ok())
-        return std::optional<missing_operator>{};  // RocksDB does without
+        return std::optional<missing_operator>{};  // a database without an OPTIONS file is valid
     if (const auto read = rocksdb::ReadFileToString(&env, path + "/" + name, &text); !read.ok())
         return to_error(read, "read the settings of " + path);
     const auto value_of = [](std::string_view line, std::string_view before, std::string_view behind) {
@@ -90,16 +92,16 @@ result<std::optional<missing_operator>> find_missing_operator(
         }
         const std::string_view had = value_of(line, "merge_operator=", "");
         if (family == families.end() || had.empty() || had == "nullptr") continue;
-        // No program writes operands into genista's own.
+        // Genista's own families never hold merge operands.
         if (family->options.merge_operator != nullptr || family->name.starts_with(own_family_prefix)) continue;
         return std::optional{missing_operator{family->name, std::string{had}}};
     }
     return std::optional<missing_operator>{};
 }
 
-// RocksDB 7.8 opens a database without the merge operator that it had, and loses what is in its log
-// with the operands. A clustered store has none in `default`, whatever operator a program had with
-// which it was opened by mistake.
+// Opened without its merge operator, a database loses the part of its log that has operands
+// (RocksDB 7.8). `default` of a clustered store never holds operands, so it is not checked, even if
+// some program once opened it with an operator by mistake.
 result<void> check_merge_operators(const std::string& path, const database::opening& how,
                                    const std::vector<rocksdb::ColumnFamilyDescriptor>& families) {
     rocksdb::Env& env = how.options.env != nullptr ? *how.options.env : *rocksdb::Env::Default();
@@ -162,15 +164,15 @@ result<database> database::open(const std::string& path, opening how) try {
         if (const auto fits = check_merge_operators(path, how, families); !fits) return fits.error();
     }
 
-    // The hash key lies in the family genista.meta. A directory that was there before keeps the
-    // mode its owner chose.
+    // The family genista.meta holds the hash key, so a new directory is private. An existing
+    // directory keeps the mode that its owner chose.
     const bool makes_directory = what == found::nothing;
     if (makes_directory && &env == rocksdb::Env::Default()) (void)::mkdir(path.c_str(), S_IRWXU);
     database made;
     made.is_new_ = what != found::database;
     how.options.create_if_missing = how.create_if_missing;
-    // RocksDB 7.8 ends the process if a reader does not track logs and the writer did. Where none
-    // are tracked it checks none.
+    // RocksDB 7.8 ends the process if the writer tracked its logs and the reader does not. If the
+    // writer tracked none, this setting checks nothing.
     if (how.read_only) how.options.track_and_verify_wals_in_manifest = true;
     rocksdb::DB* db = nullptr;
     const auto opened = how.read_only ? rocksdb::DB::OpenForReadOnly(how.options, path, families, &made.handles_, &db)
@@ -214,7 +216,7 @@ result<void> database::drop_family(rocksdb::ColumnFamilyHandle* handle) {
     }
     release(handle);
     if (const auto gone = db_->DestroyColumnFamilyHandle(handle); !gone.ok()) {
-        return to_error(gone, "let go of a dropped column family");
+        return to_error(gone, "release a dropped column family");
     }
     return {};
 }
@@ -268,12 +270,12 @@ result<void> check_guardable(const rocksdb::Options& options, layout arrangement
         return no("a comparator that takes different bytes for equal keys (CanKeysWithDifferentByteContentsBeEqual)");
     }
     if (options.compaction_filter != nullptr || options.compaction_filter_factory != nullptr)
-        return no("a compaction filter on the family default: it deletes keys behind the guard's back");
+        return no("a compaction filter on the family default: it deletes keys without the guard");
     if (options.compaction_style == rocksdb::kCompactionStyleFIFO)
-        return no("FIFO compaction of the family default: it deletes keys behind the guard's back");
+        return no("FIFO compaction of the family default: it deletes keys without the guard");
     if (options.wal_filter != nullptr) return no("a wal_filter: it drops or changes writes while the log is replayed");
     if (options.unordered_write) return no("unordered_write: index and data would not appear at once");
-    if (options.allow_2pc) return no("two-phase commit: transactions go round the guard");
+    if (options.allow_2pc) return no("two-phase commit: transactions bypass the guard");
     if (options.best_efforts_recovery)
         return no("best_efforts_recovery: column families could recover to different moments");
     if (options.wal_recovery_mode == rocksdb::WALRecoveryMode::kSkipAnyCorruptedRecords)

@@ -1,6 +1,6 @@
-// digest_sum: a sum over a set of keys, the same for the same keys in any order and, the digests
-// being pseudo-random, for no others. Audits compare the keys of the data with those of the index
-// by it, without memory for either.
+// digest_sum: a checksum of a set of keys that does not depend on their order. Digests are
+// pseudo-random, so different sets have different sums. An audit compares the keys of the data with
+// the keys of the index this way, without keeping either in memory.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Taking snapshots. See filter_snapshotter.hpp; find_filter.cpp has the way back.
+// Taking snapshots. See filter_snapshotter.hpp. find_filter.cpp loads them.
 #include "genista/detail/stores/rocksdb/filter_snapshotter.hpp"
 
 #include <rocksdb/write_batch.h>
@@ -47,8 +47,8 @@ result<void> filter_snapshotter::save() {
     const auto begin = std::chrono::steady_clock::now();
     const auto done = save_if_needed();
     if (!done) {
-        // Keys that wait for the filter have been reported: a repair brings them in, and then a
-        // snapshot is taken.
+        // Keys that wait for the filter have been reported. The next repair inserts them, and a
+        // snapshot follows.
         const bool waits = core_.any_range_needs_repair();
         if (!place_.read_only)
             place_.watch->snapshot_failed(done.error(), waits ? event_level::warning : event_level::error);
@@ -69,17 +69,17 @@ result<bool> filter_snapshotter::save_if_needed() try {
     if (place_.read_only)
         return error::make(error_code::unsupported, "no snapshot: the store is open for reading only");
     if (given_up_.load(std::memory_order_relaxed))
-        return error::make(error_code::io, "no snapshot: it is unknown what became of an ingest; open the store again");
+        return error::make(error_code::io, "no snapshot: the outcome of an ingest is unknown; open the store again");
     store_mark mark;
     {
-        // With no write half done: whatever the store has committed, the filter has too, or its
-        // range is jammed.
-        const writers_lock::exclusive nobody_writes{writers_};
+        // No write is in flight here: the filter has every write that the store has committed, or
+        // the write's range is marked as in need of repair.
+        const writers_lock::exclusive alone{writers_};
         if (const auto ours = reconcile_accounts(); !ours) return ours.error();
         place_.generation = generation_.load(std::memory_order_relaxed);
         mark = {.identity = place_.identity_now(), .sequence = place_.db->GetLatestSequenceNumber()};
-        // An open range is not in a snapshot: a filter loaded from it would deny the keys behind
-        // it.
+        // A snapshot does not record which ranges need repair. A filter loaded from it would deny
+        // the keys that such a range lacks.
         if (core_.lacks_keys()) return error::make(error_code::io, "no snapshot while keys wait for the filter");
     }
     fail_point("snapshotter.marked");
@@ -88,7 +88,7 @@ result<bool> filter_snapshotter::save_if_needed() try {
     if (mark == last_ && learnt == last_learnt_) return false;
     if (const auto done = write(mark); !done) return done.error();
     last_ = mark;
-    // The record of this snapshot is no reason for the next one.
+    // The store's record of this snapshot is a write too, but no reason for another snapshot.
     if (place_.notes != nullptr && place_.last_write() == mark.sequence)
         last_->sequence = place_.db->GetLatestSequenceNumber();
     last_learnt_ = learnt;
@@ -97,9 +97,9 @@ result<bool> filter_snapshotter::save_if_needed() try {
     return error::make(error_code::out_of_memory, "no memory for a snapshot of the filter");
 }
 
-// By a write. Without a record it writes nothing, and has no sequence number. RocksDB refuses a
-// write while its log is broken; of FlushWAL(true) it thinks, in 7.8, that nobody would ask then,
-// and asserts it.
+// Syncs by a write. If the store keeps no records of snapshots, the write is empty and takes no
+// sequence number. RocksDB refuses a write while its log is broken. FlushWAL(true) is not safe
+// then: RocksDB 7.8 asserts that the log is intact.
 rocksdb::Status filter_snapshotter::sync_log(const snapshot_record& taken) {
     if (place_.notes == nullptr) {
         rocksdb::WriteBatch nothing;
@@ -111,7 +111,7 @@ rocksdb::Status filter_snapshotter::sync_log(const snapshot_record& taken) {
     snapshot_records records = place_.recorded.value_or(snapshot_records{});
     if (records.size() == snapshot_records_kept) records.erase(records.begin());
     records.push_back(taken);
-    // As a writer, so that no look meets a write that is half counted.
+    // Takes the lock as a writer, so that no look sees a write that is only partly counted.
     const writers_lock::shared inside{writers_};
     const auto write = [&] { return write_snapshot_records(*place_.db, *place_.notes, records); };
     rocksdb::Status written = place_.accounts != nullptr ? place_.accounts->counted(1, write) : write();
@@ -132,14 +132,15 @@ result<void> filter_snapshotter::write(store_mark mark) {
     if (!file) return file.error();
     if (const auto saved = core_.filter().save(**file, mark); !saved) return saved;
     fail_point("snapshotter.saved");
-    // What was saved shows writes up to here, at most: it is of no use to a store that has not come
-    // so far (a copy of an older day, a log that was damaged).
+    // The saved filter has writes up to this number at most. It is useless to a store that has
+    // fewer writes (an older copy, or a damaged log).
     const std::uint64_t shown = place_.db->GetLatestSequenceNumber();
-    // After the save: it may show deletes that the log has only in memory.
+    // Synced after the save, because the saved filter may have deletes that the log still holds in
+    // memory only.
     if (const auto synced = sync_log({id, shown}); !synced.ok()) return to_error(synced, "sync the store's log");
     fail_point("snapshotter.log_synced");
     if (const auto done = (*file)->publish(snapshot_path(place_.folder(), shown)); !done) {
-        // Else failures would push the records of good snapshots out.
+        // Otherwise failed attempts would push the records of good snapshots out.
         if (place_.notes != nullptr) place_.recorded->pop_back();
         return done;
     }
@@ -156,14 +157,15 @@ result<void> filter_snapshotter::reconcile_accounts() {
         return error::make(error_code::mismatch, "%s has writes that did not go through the guard",
                            place_.db->GetName().c_str());
     }
-    // Not while R lacks keys: a mark would hide that. Without a new one the former stands.
+    // Written only if R lacks no keys, because a mark would hide that they are missing. Until then
+    // the former mark stays valid.
     if (!core_.remote_lacks_keys()) (void)place_.accounts->note();
     return {};
 }
 
 result<void> filter_snapshotter::look() try {
     if (place_.accounts == nullptr || place_.read_only || closed_.load(std::memory_order_relaxed)) return {};
-    const writers_lock::exclusive nobody_writes{writers_};
+    const writers_lock::exclusive alone{writers_};
     return reconcile_accounts();
 } catch (const std::exception&) {
     return error::make(error_code::out_of_memory, "no memory to look for foreign writes");
@@ -202,7 +204,7 @@ void filter_snapshotter::run() {
     const bool saves = options_.every.count() > 0;
     const auto tick = saves ? std::min(options_.watch, options_.every) : options_.watch;
     auto next_save = clock::now() + options_.every;
-    repair_in_turn();  // what the opening left
+    repair_in_turn();  // ranges that the opening left
     std::unique_lock held{mutex_};
     const auto stops = [this] { return stopping_.load(std::memory_order_relaxed); };
     while (!wake_.wait_for(held, std::max(tick, std::chrono::milliseconds{1}), stops)) {
@@ -210,7 +212,7 @@ void filter_snapshotter::run() {
         (void)look();
         repair_in_turn();
         if (saves && clock::now() >= next_save) {
-            (void)save();  // counted; the next turn tries again
+            (void)save();  // a failure is counted, and the next turn tries again
             next_save = clock::now() + options_.every;
         }
         held.lock();

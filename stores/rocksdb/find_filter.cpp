@@ -1,5 +1,5 @@
-// The way back: the newest snapshot that serves, with the log repeated, or a new filter from R. See
-// filter_snapshotter.hpp.
+// Finds the filter at opening: the newest snapshot that can be used, brought up to date from the
+// log, or else a new filter built from R. See filter_snapshotter.hpp.
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 namespace genista::rocks {
 namespace {
 
-// Tells the filter what a batch of the log did to R. Other families are none of its business.
+// Applies to the filter what a batch of the log did to R. Skips other families.
 class log_reader final : public batch_reader {
   public:
     log_reader(broom_filter& filter, ordered_records& remote, std::uint32_t family)
@@ -29,7 +29,7 @@ class log_reader final : public batch_reader {
         if (family != family_) return {};
         return is_put ? put(record) : remove(record);
     }
-    // No write through a guard deletes a range of R: only a rebuild can follow.
+    // The guard never deletes a range of R. After such a delete only a rebuild is correct.
     rocksdb::Status on_range(std::uint32_t family, const rocksdb::Slice&, const rocksdb::Slice&) override {
         return family == family_ ? rocksdb::Status::NotSupported("a range was deleted in R") : rocksdb::Status::OK();
     }
@@ -58,7 +58,7 @@ class log_reader final : public batch_reader {
     std::uint64_t repeated_ = 0;
 };
 
-// Every write after `sequence`; how many records of R they touched.
+// Applies every write after `sequence`. Returns how many records of R they changed.
 result<std::uint64_t> repeat_log(const snapshotter_place& place, std::uint64_t sequence, broom_filter& filter) {
     ordered_records remote{*place.db, *place.records};
     log_reader reader{filter, remote, place.records->GetID()};
@@ -68,8 +68,9 @@ result<std::uint64_t> repeat_log(const snapshotter_place& place, std::uint64_t s
     return reader.repeated();
 }
 
-// The last sequence number that a snapshot with this identity may show, or nothing if it is of no life of this store.
-// Snapshots of versions that knew no lives have the id 0; they end where the first life began.
+// The last sequence number that a snapshot with this identity may show, or nothing if the identity
+// is not of any life of this store. Snapshots of versions without lives have the id 0, and end
+// where the first life began.
 std::optional<std::uint64_t> end_of_life(const snapshotter_place& place, const store_id& identity) {
     const std::uint64_t newest = place.db->GetLatestSequenceNumber();
     const auto& lives = place.lives;
@@ -110,7 +111,7 @@ result<found_filter> load_one(const snapshotter_place& place, const broom_option
         return error::make(error_code::mismatch, "%s takes %llu bytes, and memory_limit leaves %llu", from.path.c_str(),
                            static_cast<unsigned long long>(size_bytes),
                            static_cast<unsigned long long>(*options.memory_limit));
-    filter->limit_memory(options.memory_limit);  // snapshots do not have it
+    filter->limit_memory(options.memory_limit);  // a snapshot does not store the limit
     return found_filter{*std::move(filter), filter_origin::snapshot, *repeated};
 }
 
@@ -119,7 +120,7 @@ std::uint64_t estimated_keys(const snapshotter_place& place) {
     return place.db->GetIntProperty(place.records, rocksdb::DB::Properties::kEstimateNumKeys, &keys) ? keys : 0;
 }
 
-// Counts what it hands on, for the progress report.
+// Counts the records that pass through it, for the progress report.
 class reported_records {
   public:
     reported_records(sequential_records& inner, std::uint64_t all, const progress_report& progress)
@@ -147,11 +148,12 @@ bool is_lack_of_memory(const error& why) noexcept {
     return why.code() == error_code::out_of_memory;
 }
 
-// As large as the memory allows, if it does not allow as many keys as there are.
+// Makes a filter for all keys, or for as many as the memory allows.
 result<broom_filter> make_what_fits(broom_options options) {
     while (true) {
         auto made = broom_filter::make(options);
-        // A limit that is too low for the capacity is an invalid argument of the filter, and the store's own affair here.
+        // The filter reports a limit that is too low for the capacity as an invalid argument. Here
+        // it is not an error.
         const bool may_be_size = !made && (is_lack_of_memory(made.error()) || options.memory_limit.has_value());
         if (may_be_size && options.memory_limit && options.capacity <= 1) {
             const error& why = made.error();
@@ -171,7 +173,8 @@ result<found_filter> rebuild(const snapshotter_place& place, broom_options optio
     options.capacity = std::max(options.capacity, keys);
     auto filter = make_what_fits(options);
     if (!filter) return filter.error();
-    // A store that has just been made is empty, and its key has never been used: look-ups may begin without salts.
+    // A new store is empty, and its hash key has never been used, so look-ups may begin without
+    // salts.
     if (options.key_is_new) return found_filter{*std::move(filter), filter_origin::rebuilt, 0};
     if (when == building::behind) return found_filter{*std::move(filter), filter_origin::partial, 0};
     const event_log& log = place.watch->log();
@@ -189,7 +192,7 @@ result<found_filter> rebuild(const snapshotter_place& place, broom_options optio
     }
     log.report(event_level::error, event_kind::rebuild_failed, "the filter could not be built (%.3f s): %.*s",
                taken.count(), static_cast<int>(built.error().message().size()), built.error().message().data());
-    // Too many keys for the memory, or for one bin: range by range, what fits.
+    // Too many keys for the memory, or for one bin: the filter takes, range by range, what fits.
     if (!is_lack_of_memory(built.error()) && built.error().code() != error_code::unsupported) return built.error();
     return found_filter{*std::move(filter), filter_origin::partial, 0};
 }
@@ -215,14 +218,17 @@ result<found_filter> find_filter(const snapshotter_place& place, const broom_opt
     for (const snapshot_file& each : *snapshots) {
         auto found = load_one(place, options, each);
         if (found) {
-            std::uint64_t seconds = 0;  // 0: a file system without times
+            std::uint64_t seconds = 0;  // 0 if the file system has no times
             if (files.GetFileModificationTime(each.path, {}, &seconds, nullptr).ok() && seconds != 0)
                 place.watch->snapshot_loaded(store_watch::wall_clock::time_point{std::chrono::seconds{seconds}});
             return found;
         }
         place.watch->snapshot_refused(each.path.c_str(), found.error());
-        if (place.read_only) continue;  // it may be newer than what we see, and good for the process that writes
-        // An error ends it: one that stays, or comes back, could be taken for a good one when the store has grown past it.
+        // A reader may see an older store: the snapshot may be too new for it and right for the
+        // writer.
+        if (place.read_only) continue;
+        // If it cannot be removed, opening fails: a snapshot that stays, or returns after a crash,
+        // could pass as a good one when the store has more writes than it shows.
         if (const auto gone = remove_snapshot(files, place.folder(), each.path); !gone) return gone.error();
     }
     return rebuild(place, options, progress, when);

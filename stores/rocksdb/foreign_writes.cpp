@@ -1,4 +1,4 @@
-// See foreign_writes.hpp.
+// Looks for writes past the guard in the log and in the tables. See foreign_writes.hpp.
 #include "stores/rocksdb/foreign_writes.hpp"
 
 #include <rocksdb/table_properties.h>
@@ -19,22 +19,23 @@ namespace {
 
 using evidence = std::optional<std::string>;
 
-// One batch of the log: how it leaves each key of `default`, and each record of R. A batch of the
-// guard says the same about both. Records alone may be put (a re-index) and, where the data are
-// gone, deleted.
+// Collects from one batch of the log the final state of each key of `default` and of each record of
+// R. In a batch of the guard the two agree. A batch may also put records alone (a re-index), or
+// delete records whose key is absent from the data.
 class guard_check final : public batch_reader {
   public:
     guard_check(const hasher& hash, std::uint32_t index_id) : hash_{hash}, index_id_{index_id} {}
 
-    // After each batch.
+    // Call it after each batch.
     void end_of_batch() {
         for (auto& [key, left] : keys_) {
             if (!left.data) {
-                // A range of the guard deletes the records of its keys one by one.
+                // A range delete of the guard removes the records of its keys one by one, in later
+                // batches.
                 if (left.record == false && !has_range_) doubtful_.push_back(key);
             } else if (left.record != left.data) {
                 if (has_range_)
-                    doubtful_.push_back(key);  // put, and deleted again by the range
+                    doubtful_.push_back(key);  // put, then deleted by the range
                 else
                     foreign_ = true;
             }
@@ -43,12 +44,12 @@ class guard_check final : public batch_reader {
         has_range_ = false;
     }
     [[nodiscard]] bool is_foreign() const noexcept { return foreign_; }
-    // Keys whose records were deleted: right if `default` does not have them.
+    // Keys whose records were deleted. This is correct if `default` does not have them.
     [[nodiscard]] const std::vector<std::string>& doubtful() const noexcept { return doubtful_; }
 
   private:
     struct left_behind {
-        std::optional<bool> data, record;  // true: there, false: deleted; nothing: not touched
+        std::optional<bool> data, record;  // true: put, false: deleted, nothing: not touched
     };
 
     rocksdb::Status on_change(std::uint32_t family, const rocksdb::Slice& key, bool there) override {
@@ -131,11 +132,11 @@ result<std::optional<std::string>> find_foreign_writes(const database& db, const
     if (!meta.mark) return evidence{"no mark says how far its writes are accounted for"};
     const std::uint64_t newest = db.base().GetLatestSequenceNumber();
     const std::uint64_t behind_mark = meta.mark->sequence + meta.mark->entries;
-    if (newest < behind_mark) return evidence{"the store has lost writes that its mark knows"};
+    if (newest < behind_mark) return evidence{"the store lacks writes that its mark covers"};
     auto found = look_at_tables(db, *meta.mark);
     if (!found || found->has_value()) return found;
-    // From before the mark: a foreign write may have come between the look and the mark's own
-    // write.
+    // The mark is older than the newest write: a foreign write may be between the look and the
+    // write of the mark itself.
     return newest == behind_mark ? result<evidence>{evidence{}} : look_at_log(db, meta, newest);
 }
 

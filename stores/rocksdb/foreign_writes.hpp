@@ -1,14 +1,14 @@
-// Writes that did not go through the guard, looked for at opening (decision 0022): between the last
-// mark (write_mark in meta.hpp) and now. While the database is open write_accounts.hpp does it.
+// Looks at opening for writes that did not go through the guard, between the last mark (write_mark
+// in meta.hpp) and now (decision 0022). While the database is open, write_accounts.hpp does this.
 //
-//     log       every batch since the mark is there, and one that touches `default` has the records
-//               of its keys
-//     tables    a table of `default` that is newer than the mark was made by the marking session,
-//               or by this one
+//     log       every batch since the mark is present, and a batch that changes `default` has the
+//               records of its keys
+//     tables    a table of `default` newer than the mark was written by the session that wrote the
+//               mark, or by this one
 //
-// A file that RocksDB takes in may have no sequence number, so that the log alone does not tell.
-// What only deletes files (DeleteFilesInRange) leaves no trace; guarded_db removes the records of
-// such keys when it meets them.
+// The log alone is not enough, because RocksDB may ingest a file without a sequence number. A call
+// that only deletes files (DeleteFilesInRange) leaves no trace. guarded_db removes the records of
+// such keys when a query meets them.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -21,8 +21,8 @@
 
 namespace genista::rocks {
 
-// Why the index may lack keys, or nothing. An error is one of reading. `default` must not be
-// compacted meanwhile.
+// Returns why the index may lack keys, or nothing. An error means that reading failed. REQUIRES:
+// `default` is not compacted meanwhile.
 [[nodiscard]] result<std::optional<std::string>> find_foreign_writes(const database& db, const store_meta& meta);
 
 }  // namespace genista::rocks

@@ -1,4 +1,4 @@
-// Column families: which is guarded, which are genista's own, and what may be done to them.
+// Column families: which one is guarded, which are genista's own, and which calls they allow.
 // Closing. See guarded_db.hpp.
 #include <algorithm>
 
@@ -22,7 +22,7 @@ rocksdb::Status not_yours() {
 
 }  // namespace
 
-// RocksDB takes no handle for the family `default`, too.
+// RocksDB also accepts a null handle for the family `default`.
 bool guarded_db::is_guarded(const Family* family) const noexcept {
     if (closed_.load(std::memory_order_relaxed)) return false;
     return family == nullptr || const_cast<Family*>(family)->GetID() == guarded_family_id;
@@ -68,10 +68,10 @@ rocksdb::Status guarded_db::CreateColumnFamilyWithImport(const rocksdb::ColumnFa
                                                          Family** handle) {
     if (closed_.load(std::memory_order_relaxed)) return closed_db::closed();
     if (Status named = check_name(name); !named.ok()) return named;
-    // RocksDB's sequence number moves on to the highest one of the files, if it is not there yet.
+    // An import moves RocksDB's sequence number up to the highest one of the files.
     std::uint64_t highest = 0;
     for (const auto& each : metadata.files) highest = std::max(highest, each.largest_seqno);
-    const writers_lock::exclusive nobody_else_writes{writers_};
+    const writers_lock::exclusive alone{writers_};
     return accounts_.counted_import(
         highest, [&] { return db_->CreateColumnFamilyWithImport(options, name, how, metadata, handle); });
 }
@@ -100,17 +100,17 @@ rocksdb::Status guarded_db::SetOptions(Family* family, const std::unordered_map<
 }
 
 rocksdb::Status guarded_db::DeleteFile(std::string) {
-    return Status::NotSupported("DeleteFile could bring deleted keys back behind the guard's back");
+    return Status::NotSupported("DeleteFile could bring deleted keys back without the guard");
 }
 
 rocksdb::Status guarded_db::NewDefaultReplayer(const std::vector<Family*>&, std::unique_ptr<rocksdb::TraceReader>&&,
                                                std::unique_ptr<rocksdb::Replayer>*) {
-    return Status::NotSupported("a replayer would write behind the guard's back");
+    return Status::NotSupported("a replayer would write without the guard");
 }
 
 rocksdb::Status guarded_db::Close() {
     if (closed_.load(std::memory_order_relaxed)) return {};
-    // RocksDB would refuse when half of what follows is done.
+    // Checked here, because RocksDB would refuse after half of the steps below are done.
     std::uint64_t snapshots = 0;
     if (db_->GetIntProperty(rocksdb::DB::Properties::kNumSnapshots, &snapshots) && snapshots > 0)
         return Status::Aborted("Cannot close DB with unreleased snapshot.");
@@ -120,15 +120,15 @@ rocksdb::Status guarded_db::Close() {
 rocksdb::Status guarded_db::close_now() {
     if (closed_.load(std::memory_order_relaxed)) return {};
     snapshotter_->stop();
-    // A few ranges only: what an opening left to a thread, or a foreign write, is not done while
-    // the caller waits.
+    // Repairs a few ranges only: closing does not wait for work that an opening or a foreign write
+    // left to the thread.
     const bool is_behind = core_->pending_ranges() > most_repaired_at_close;
     if (snapshot_on_close_ && !is_behind && core_->any_range_needs_repair()) (void)snapshotter_->repair();
-    (void)snapshotter_->look();  // a last mark, whether there is a snapshot or not
+    (void)snapshotter_->look();  // writes a last mark, with or without a snapshot
     const bool saves = snapshot_on_close_ && core_->pending_ranges() <= most_repaired_at_close;
     const auto saved = saves ? snapshotter_->save() : result<void>{};
     snapshotter_->close();
-    core_->drain();  // its thread reads the index no more
+    core_->drain();  // afterwards its thread reads the index no more
     ingests_->on_foreign_file({});
     {
         const std::lock_guard held{handles_mutex_};

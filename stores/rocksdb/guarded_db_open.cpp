@@ -1,5 +1,5 @@
-// Opening: what is there, an index for what has none, a filter, and the guard around it. The audit.
-// See guarded_db.hpp.
+// Opening: looks at the path, builds the index if there is none, finds the filter and puts the
+// guard around it. The audit. See guarded_db.hpp.
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace genista::rocks {
 namespace {
 
-// The index is read in ranges only: no filters, no hashes, no prefixes. Memory and levels as the
-// user has them.
+// The index is only read in ranges, so it needs no filters, hashes or prefixes. Memory and levels
+// are as the user set them.
 rocksdb::ColumnFamilyOptions index_options(const guarded_db_options& options) {
     if (options.index) return *options.index;
     const rocksdb::Options& user = options.rocksdb;
@@ -53,7 +53,7 @@ result<void> check_families(const guarded_db_options& options) noexcept {
     return {};
 }
 
-// Families the user names and the database lacks: as RocksDB does it.
+// Families that the caller names and the database lacks are handled as RocksDB does.
 result<void> check_missing(const database& db, const guarded_db_options& options, const std::string& path) {
     for (const auto& each : options.families) {
         if (options.rocksdb.create_missing_column_families || db.family(each.name) != nullptr) continue;
@@ -82,11 +82,11 @@ std::uint64_t keys_of(const database& db) {
 struct established_index {
     store_meta meta;
     std::uint64_t keys = 0;
-    std::string because;   // the index lacked keys, or may have lacked them
-    bool is_whole = true;  // else it is to be completed behind the opening
+    std::string because;   // why the index lacked keys, or may have lacked them
+    bool is_whole = true;  // false: a thread completes it after opening
 };
 
-// An index that may lack keys, with the state that says so.
+// Begins an index that may lack keys, in a state that says so.
 result<void> begin_index(database& db, established_index& at, const guarded_db_options& options) {
     const auto notes = meta_family(db);
     if (!notes) return notes.error();
@@ -101,7 +101,7 @@ result<void> begin_index(database& db, established_index& at, const guarded_db_o
     return {};
 }
 
-// The meta of a database whose index is whole; it is built now if need be, or only begun.
+// The meta of a database. Its index is whole: it was, or is built now. Or it is only begun.
 result<established_index> establish_index(database& db, const std::string& path, const guarded_db_options& options,
                                           const event_log& log) {
     established_index at;
@@ -153,7 +153,7 @@ result<established_index> establish_index(database& db, const std::string& path,
     return at;
 }
 
-// RocksDB opens, and `default` is not compacted before its tables were looked at.
+// Opens the database. `default` is not compacted before its tables have been looked at.
 result<database> open_database(const std::string& path, const guarded_db_options& options) {
     std::vector<rocksdb::ColumnFamilyDescriptor> families = options.families;
     families.emplace_back(meta_family_name, rocksdb::ColumnFamilyOptions{});
@@ -186,7 +186,7 @@ struct guarded_db::parts {
     database opened;
     rocksdb::DB* base;
     store_meta meta;
-    std::string because;  // the index lacked keys
+    std::string because;  // why the index lacked keys
     bool index_is_whole;
     found_filter found;
     const guarded_db_options& options;
@@ -286,8 +286,8 @@ guarded_db::guarded_db(parts made)
         core_->need_repair_everywhere(false);
     else if (origin_ == filter_origin::partial)
         core_->need_repair_everywhere();
-    // What fits is brought in now, unless the caller does not want to wait; the rest stays "maybe".
-    // After so many ranges that do not fit the snapshotter's thread goes on.
+    // Repairs now what fits into the filter, unless the caller asked not to wait. Other keys stay
+    // "maybe". After a few ranges that do not fit, the snapshotter's thread continues.
     if (origin_ == filter_origin::partial && !made.options.build_behind)
         (void)core_->repair({.most_failures = most_failures_at_opening});
     snapshotter_work work{.make_whole = [this](const std::atomic<bool>& stop) { return make_whole(stop); }};
@@ -338,11 +338,10 @@ result<digest_sum> sum_of_default(rocksdb::DB& db, const hasher& hash) {
 
 result<void> guarded_db::audit() {
     if (closed_.load(std::memory_order_relaxed)) return error::make(error_code::io, "no audit: the database is closed");
-    // What reads have taught in the background changes bins and counts: an audit wants a filter
-    // that holds still.
+    // Background adapts change bins and counters. An audit needs a filter that does not change.
     core_->drain();
     const std::unique_lock no_range_delete{clearing_};
-    const writers_lock::exclusive nobody_writes{writers_};
+    const writers_lock::exclusive alone{writers_};
     const auto data = sum_of_default(*db_, core_->hash());
     if (!data) return data.error();
     digest_sum index;

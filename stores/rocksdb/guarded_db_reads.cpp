@@ -1,4 +1,4 @@
-// Ask the filter, read, teach the filter: one key or many. See guarded_db.hpp.
+// Reads: ask the filter, read the store, adapt the filter. One key or many. See guarded_db.hpp.
 #include <chrono>
 #include <utility>
 
@@ -14,14 +14,15 @@ std::uint64_t since(clock::time_point begin) noexcept {
     return static_cast<std::uint64_t>(std::chrono::nanoseconds{clock::now() - begin}.count());
 }
 
-// The filter knows the present, all of it: reads of another moment, or of a part, go by it.
+// The filter holds the latest state of the whole store. It cannot answer reads of another moment,
+// or of a part of the store.
 bool is_of_the_present(const rocksdb::ReadOptions& options) noexcept {
     return options.snapshot == nullptr && options.timestamp == nullptr && options.iter_start_ts == nullptr &&
            !options.ignore_range_deletions &&
            (options.read_tier == rocksdb::kReadAllTier || options.read_tier == rocksdb::kBlockCacheTier);
 }
 
-// Learning reads the store: not for a caller who wants to wait for no disk.
+// Adapting reads the store, so a caller that must not wait for the disk does not adapt.
 bool may_learn(const rocksdb::ReadOptions& options) noexcept {
     return options.read_tier == rocksdb::kReadAllTier;
 }
@@ -33,7 +34,7 @@ void clear(std::string& value) noexcept {
     value.clear();
 }
 
-// Bytes that are not pinned go into the string that the caller may have given to its slice.
+// Bytes that are not pinned go into the string that the caller may have given with its slice.
 void hand_over(rocksdb::PinnableSlice&& from, rocksdb::PinnableSlice& to) {
     if (from.IsPinned()) {
         to = std::move(from);
@@ -135,18 +136,18 @@ bool guarded_db::KeyMayExist(const rocksdb::ReadOptions& options, Family* family
     return false;
 }
 
-// What the filter said about many keys.
+// The filter's answers for many keys.
 struct guarded_db::sieve {
     struct question {
         std::size_t index;
         digest where;
-        std::uint32_t clock;  // of the key's range, before the filter was asked
+        std::uint32_t clock;  // of the key's range, read before the filter was asked
         bool denied;
     };
     std::vector<question> asked;  // the keys of guarded families
     std::size_t denied = 0;
 
-    // No put of a denied key has begun since it was denied: it was absent all the while.
+    // No put of a denied key has begun since the denial, so the key was absent all the time.
     [[nodiscard]] bool holds(const put_clock& clock) const noexcept {
         for (const question& each : asked) {
             if (each.denied && clock.of(each.where) != each.clock) return false;
@@ -155,9 +156,9 @@ struct guarded_db::sieve {
     }
 };
 
-// `read(families, keys, values, timestamps, statuses)` reads a subset, given as vectors, or
-// everything, given as the caller's arrays. MultiGet shows one moment of the database; answers of
-// the filter join it if they hold throughout the reading.
+// `read(families, keys, values, timestamps, statuses)` reads a subset, given as vectors, or all
+// keys, given as the caller's arrays. MultiGet shows one moment of the database. The filter's
+// denials belong to that moment if they stay valid during the reading.
 template <class Value, class Read>
 void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families,
                           Family* family, const Slice* keys, Value* values, std::string* timestamps, Status* statuses,
@@ -200,8 +201,8 @@ void guarded_db::ask_many(const rocksdb::ReadOptions& options, std::size_t count
             statuses[i] = std::move(some_statuses[next++]);
         }
     }
-    // A neighbour's put began meanwhile, perhaps one of these: then one moment is only to be had
-    // from the store.
+    // A put in the range of a denied key has begun meanwhile, and it may be a put of that key. Then
+    // only a read of all keys from the store shows one moment.
     if (!read_all && !by_filter.holds(clock_)) read_all = true;
     if (read_all && count > 0) {
         std::vector<Family*> all_families(count, family);

@@ -1,5 +1,5 @@
-// Data and records of R in one batch; registered as in flight before it, told to the filter behind
-// it (guard/guard_core.hpp). See guarded_db.hpp.
+// Writes data and records of R in one batch. Keys are registered as in flight before the batch, and
+// the filter is updated after it (guard/guard_core.hpp). See guarded_db.hpp.
 #include <rocksdb/write_batch.h>
 
 #include <utility>
@@ -46,7 +46,7 @@ rocksdb::Status guarded_db::write_one(const rocksdb::WriteOptions& options, cons
         fail_point("guard.entered");
         done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
         fail_point("store.committed");
-        in.on_committed(to_key(key));  // after an error too: it may have happened
+        in.on_committed(to_key(key));  // after an error too: the write may have been done
         fail_point("guard.inserted");
     } else {
         done = accounts_.counted(both.Count(), [&] { return db_->Write(options, &both); });
@@ -146,7 +146,7 @@ rocksdb::Status guarded_db::Write(const rocksdb::WriteOptions& options, rocksdb:
     return write_ranges(options, *updates, plan);
 }
 
-// What the guard writes for itself, within a writers' lock: records and notes. Not synced.
+// What the guard writes for itself under a writers' lock: records and notes. Not synced.
 rocksdb::Status guarded_db::write_own(rocksdb::WriteBatch& batch) {
     return accounts_.counted(batch.Count(), [&] { return db_->Write({}, &batch); });
 }
@@ -154,7 +154,7 @@ rocksdb::Status guarded_db::write_own(rocksdb::WriteBatch& batch) {
 rocksdb::Status guarded_db::write_batch(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates,
                                         batch_plan& plan) {
     rocksdb::WriteBatch all{updates};
-    all.SetMaxBytes(0);  // the user's limit is for the user's part
+    all.SetMaxBytes(0);  // the user's limit applies to the user's part only
     if (Status added = plan.append_records(all, records_.family()); !added.ok()) return added;
     plan.finish();
     return commit(options, all, plan);
@@ -168,7 +168,7 @@ rocksdb::Status guarded_db::commit(const rocksdb::WriteOptions& options, rocksdb
     Status done = accounts_.counted(all.Count(), [&] { return db_->Write(options, &all); });
     fail_point("store.committed");
     for (const batch_plan::change& each : plan.puts()) {
-        in.on_committed(to_key(each.key));  // after an error too: it may have happened
+        in.on_committed(to_key(each.key));  // after an error too: the write may have been done
         fail_point("guard.key_inserted");
     }
     if (done.ok()) {

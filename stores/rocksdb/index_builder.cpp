@@ -1,4 +1,4 @@
-// See index_builder.hpp.
+// Builds the index of an existing database. See index_builder.hpp.
 #include "stores/rocksdb/index_builder.hpp"
 
 #include <rocksdb/write_batch.h>
@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t batch_bytes = std::size_t{256} << 10;
 constexpr std::size_t readahead_bytes = std::size_t{2} << 20;
 
-// Past the log: until the flush at the end the index does not count.
+// Written without the log: the index does not count before the flush at the end.
 result<std::uint64_t> fill(database& db, const hasher& hash, rocksdb::ColumnFamilyHandle& index,
                            const opening_progress& progress) {
     rocksdb::DB& base = db.base();
@@ -64,8 +64,9 @@ result<std::uint64_t> build_index(database& db, store_meta& meta, const rocksdb:
     }
     meta.state = store_state::indexing;
     ++meta.generation;
-    // No snapshot of before serves. The generation alone does not tell: a copy of the store may
-    // have counted as far, and foreign writes make a life seem longer than it was.
+    // No earlier snapshot may be used. The generation alone does not ensure that: a copy of the
+    // store may have reached the same number, and foreign writes make a life appear longer than it
+    // was.
     meta.lives.clear();
     if (const auto written = write_meta(db.base(), *notes, meta); !written) return written.error();
     fail_point("index.started");
@@ -78,7 +79,7 @@ result<std::uint64_t> build_index(database& db, store_meta& meta, const rocksdb:
     if (!keys) return keys;
     fail_point("index.filled");
     meta.state = store_state::ready;
-    auto mark = mark_tables(db.base());  // the index has every key that there is
+    auto mark = mark_tables(db.base());  // the index has every key of the data
     if (!mark) return mark.error();
     mark->sequence = db.base().GetLatestSequenceNumber();
     mark->entries = meta_entries;

@@ -1,5 +1,5 @@
-// The index of an existing database: one scan of `default`, one record a key. A crash in the middle
-// starts over.
+// Builds the index of an existing database: one scan of `default`, one record for each key. After a
+// crash in the middle the next opening starts over.
 //
 //     meta: state = indexing, a new generation (synced)  →  an empty genista.index  →  fill it, past the log  →
 //     flush  →  meta: state = ready (synced)
@@ -12,8 +12,8 @@
 
 namespace genista::rocks {
 
-// Leaves genista.meta and genista.index as they should be, `meta` as it is on disk, and returns the
-// number of keys. `index` are the options of a new index family.
+// Leaves genista.meta and genista.index complete, and `meta` as it is on disk. Returns the number
+// of keys. `index` has the options of a new index family.
 [[nodiscard]] result<std::uint64_t> build_index(database& db, store_meta& meta,
                                                 const rocksdb::ColumnFamilyOptions& index,
                                                 const opening_progress& progress);

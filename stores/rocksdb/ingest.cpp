@@ -1,5 +1,5 @@
-// Taking in tables. Not in the log, so that the generation moves on first: filters saved before are
-// then known to be stale.
+// Ingesting tables. An ingest is not in the log, so the generation changes first: filters saved
+// before it are then recognised as stale.
 #include "stores/rocksdb/ingest.hpp"
 
 #include <rocksdb/env.h>
@@ -46,12 +46,12 @@ rocksdb::Status keys_of_file(const rocksdb::Options& options, const std::string&
     return {};
 }
 
-// A bin is laid from R, which will soon hold all of the new keys: a filter that grows while it
-// takes them in would lay bins for keys it has no room for yet.
+// Grows the filter before the ingest. A bin is rehashed from R, which will soon hold all new keys:
+// a filter that grows in the middle would rehash bins with keys for which it has no room yet.
 void make_room(broom_filter& filter, ordered_records& records, std::uint64_t more) {
     for (filter_stats now = filter.stats(); now.capacity < now.keys + more;) {
         const std::uint64_t before = now.capacity;
-        if (!filter.grow(records)) return;  // what does not fit: its range needs repair
+        if (!filter.grow(records)) return;  // keys that do not fit: their ranges need repair
         now = filter.stats();
         if (now.capacity <= before) return;
     }
@@ -64,7 +64,7 @@ rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector
     for (const std::string& each : files) {
         if (rocksdb::Status read = keys_of_file(options, each, hash, keys); !read.ok()) return read;
     }
-    std::ranges::sort(keys);  // (position, seed, key): R's order; files may overlap
+    std::ranges::sort(keys);  // (position, seed, key) is R's order; keys of several files may overlap
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     return {};
 }
@@ -107,7 +107,7 @@ rocksdb::Status guarded_db::IngestExternalFiles(const std::vector<rocksdb::Inges
     std::size_t guarded = arguments.size();
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         const auto& each = arguments[i];
-        if (each.column_family == nullptr) continue;  // RocksDB says what it thinks of that
+        if (each.column_family == nullptr) continue;  // RocksDB reports this error itself
         if (is_own(each.column_family)) return Status::NotSupported("column families of genista are not for writing");
         if (!is_guarded(each.column_family)) continue;
         if (guarded != arguments.size()) return Status::InvalidArgument("the family default is named twice");
@@ -116,7 +116,7 @@ rocksdb::Status guarded_db::IngestExternalFiles(const std::vector<rocksdb::Inges
         guarded = i;
     }
     if (guarded == arguments.size() || arguments[guarded].external_files.empty()) {
-        return pass_on(0, [&] { return db_->IngestExternalFiles(arguments); });  // the listener hears of its numbers
+        return pass_on(0, [&] { return db_->IngestExternalFiles(arguments); });  // the listener sees its numbers
     }
     return ingest_guarded(arguments, guarded);
 }
@@ -149,7 +149,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
     if (done.ok()) {
         const writers_lock::shared inside{writers_};
         if (const auto written = next_generation(); !written) {
-            snapshotter_->give_up();  // whether it is on disk, nobody knows
+            snapshotter_->give_up();  // it is unknown whether the ingest is on disk
             done = to_status(written.error());
         }
     }
@@ -157,7 +157,7 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         fail_point("ingest.announced");
         make_room(core_->filter(), records_, keys.size());
         arguments.push_back(companion);
-        const writers_lock::exclusive nobody_else_writes{writers_};
+        const writers_lock::exclusive alone{writers_};
         using known_key = std::pair<digest, std::string>;
         rocks_guard_core::entering in{*core_, in_flight_keys{std::span<const known_key>{keys}, &known_key::first}};
         for (const auto& [where, key] : keys) clock_.tick(where);
@@ -167,7 +167,8 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
         if (done.ok()) accounts_.ingested(arguments[guarded].external_files.size());
         fail_point("ingest.done");
         for (const auto& [where, key] : keys) {
-            // After an error, too, what R holds or may hold goes in; but not a million absent keys.
+            // After an error R may hold some of the new keys. Those that it holds, or may hold, are
+            // inserted, but not a million absent keys.
             if (!done.ok()) {
                 const auto held = records_.contains(where, key);
                 if (held && !*held) {
@@ -177,25 +178,25 @@ rocksdb::Status guarded_db::ingest_guarded(std::vector<rocksdb::IngestExternalFi
             }
             in.on_committed(key);
         }
-        // Keys that a growing filter had no room for. Where more than a few ranges wait, the
-        // snapshotter's thread is at it, and writers do not wait for that.
+        // Keys for which a growing filter had no room. If more than a few ranges wait, the
+        // snapshotter's thread repairs them, and writers do not wait for it.
         if (const unsigned pending = core_->pending_ranges();
             pending > 0 && pending <= range_states::number_of_ranges / 64)
             (void)core_->repair();
-        // Done, or refused and nothing has changed: snapshots are of use again. After an error in
-        // its own files RocksDB takes no more writes; then nobody knows what it will find when it
-        // is opened again.
+        // The ingest is done, or was refused and changed nothing: snapshots are useful again. After
+        // an error in its own files RocksDB takes no more writes, and what the next opening will
+        // find is unknown.
         if (done.ok() || next_generation()) {
             snapshotter_->set_generation(meta_.generation);
-            // The new tables are accounted for, unless a foreign one is among them. A crash before
-            // the next mark costs a re-index.
+            // The new tables are accounted for, unless a foreign table is among them. A crash
+            // before the next mark costs a re-index.
             if (reconcile_accounts() && !core_->remote_lacks_keys() && accounts_.note_tables())
                 (void)accounts_.note(true);
         } else {
             snapshotter_->give_up();
         }
     }
-    // Moved away if all went well.
+    // If all went well, RocksDB has moved the file already.
     db_->GetEnv()->DeleteFile(companion.external_files[0]).PermitUncheckedError();
     return done;
 }

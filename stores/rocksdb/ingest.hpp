@@ -1,4 +1,4 @@
-// Tables from outside: which keys they bring, and a companion table with the records of those keys.
+// Tables to ingest: finds their keys, and writes a companion table with the records of those keys.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -10,16 +10,15 @@
 
 namespace genista::rocks {
 
-// The keys of the files, in R's order, each once. NotSupported: a file holds something else than
-// puts.
+// The keys of the files, in R's order, each once. NotSupported: a file has entries other than puts.
 rocksdb::Status keys_of_files(const rocksdb::Options& options, const std::vector<std::string>& files,
                               const hasher& hash, std::vector<std::pair<digest, std::string>>& keys);
 
-// A table of the records, beside the database.
+// Writes a table of the records beside the database.
 rocksdb::Status write_companion(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& index,
                                 const std::vector<std::pair<digest, std::string>>& keys, std::string& path);
 
-// What a crash between writing and taking in has left.
+// Removes what a crash between writing and ingesting has left.
 void remove_companions(rocksdb::DB& db);
 
 }  // namespace genista::rocks

@@ -1,4 +1,4 @@
-// See log_since.hpp.
+// Finds the logs that hold a range of writes, and reads them. See log_since.hpp.
 #include "stores/rocksdb/log_since.hpp"
 
 #include <rocksdb/file_system.h>
@@ -15,10 +15,10 @@ namespace {
 
 using log_list = rocksdb::VectorLogPtr;
 
-// Whether a log holds notes only (PutLogData), which have no sequence numbers. Notes are short, so
-// that the first block of the file is looked at, and all that is not surely a note is taken for
-// more: RocksDB's log is blocks of 32 KB with records of [checksum u32, length u16, type u8,
-// bytes], and the bytes of a whole batch (type 1) begin with [sequence u64, count u32].
+// Whether a log holds only notes (PutLogData), which have no sequence numbers. Notes are short, so
+// only the first block of the file is looked at, and everything that is not certainly a note counts
+// as a write. RocksDB's log is blocks of 32 KB with records of [checksum u32, length u16, type u8,
+// bytes]. The bytes of a whole batch (type 1) begin with [sequence u64, count u32].
 bool holds_only_notes(rocksdb::DB& db, const rocksdb::LogFile& log) {
     constexpr std::size_t block_bytes = 32768, header_bytes = 7, counted_bytes = 12;
     constexpr unsigned char whole_record = 1;
@@ -41,22 +41,22 @@ bool holds_only_notes(rocksdb::DB& db, const rocksdb::LogFile& log) {
     return true;
 }
 
-error not_in_one_line(std::uint64_t first) noexcept {
-    return error::make(error_code::unsupported, "the store's logs do not reach back to write %llu in one line",
+error has_a_gap(std::uint64_t first) noexcept {
+    return error::make(error_code::unsupported, "the store's logs do not reach back to write %llu without a gap",
                        static_cast<unsigned long long>(first));
 }
 
-// The logs that tell the store's own story from `first` on; each of them does so up to where the
-// next one begins. A number may be used a second time, by a log with a higher number:
+// The logs that hold the store's history from `first` on. Each log counts up to where the next one
+// begins. A sequence number may occur twice, the second time in a log with a higher number:
 //   - After a loss of power RocksDB may discard a whole log, because the one before it ends in a
 //     torn record. The file stays in the archive.
-//   - A batch that was appended to a log and could not be synced failed. If RocksDB goes on
-//     (Resume, also by itself), it begins a new log with the number of that batch, which stays at
-//     the end of the old one.
-// So the log that holds `first` is the last one that begins at or before it; RocksDB, which
-// searches by sequence numbers, finds the same one if none before it begins later. Two that begin
-// alike are one story only if the first has nothing but notes. Logs that begin beyond `newest` were
-// discarded and are not read.
+//   - A batch that was appended to a log and could not be synced has failed. If RocksDB continues
+//     (Resume, also by itself), it begins a new log with the number of that batch, and the batch
+//     stays at the end of the old log.
+// So the log that holds `first` is the last one that begins at or before it. RocksDB searches by
+// sequence numbers and finds the same log, if none before it begins later. Two logs that begin with
+// the same number belong to one history only if the first has nothing but notes. Logs that begin
+// beyond `newest` were discarded and are not read.
 result<log_list> logs_since(rocksdb::DB& db, std::uint64_t first, std::uint64_t newest) {
     log_list logs;
     if (const auto listed = db.GetSortedWalFiles(logs); !listed.ok()) return to_error(listed, "list the store's logs");
@@ -67,20 +67,20 @@ result<log_list> logs_since(rocksdb::DB& db, std::uint64_t first, std::uint64_t 
     for (std::size_t i = 0; i < logs.size(); ++i) {
         if (logs[i]->StartSequence() <= first) at = i;
     }
-    if (at == logs.size()) return not_in_one_line(first);
+    if (at == logs.size()) return has_a_gap(first);
     const std::uint64_t begin = logs[at]->StartSequence();
     for (std::size_t i = 0; i < at; ++i) {
         const std::uint64_t start = logs[i]->StartSequence();
-        if (start > begin || (start == begin && !holds_only_notes(db, *logs[i]))) return not_in_one_line(first);
+        if (start > begin || (start == begin && !holds_only_notes(db, *logs[i]))) return has_a_gap(first);
     }
-    log_list told;
+    log_list used;
     for (std::size_t i = at; i < logs.size(); ++i) {
         const std::uint64_t start = logs[i]->StartSequence();
         const std::uint64_t next = i + 1 < logs.size() ? logs[i + 1]->StartSequence() : newest + 1;
-        if (next < start || (next == start && !holds_only_notes(db, *logs[i]))) return not_in_one_line(first);
-        if (next > start) told.push_back(std::move(logs[i]));
+        if (next < start || (next == start && !holds_only_notes(db, *logs[i]))) return has_a_gap(first);
+        if (next > start) used.push_back(std::move(logs[i]));
     }
-    return told;
+    return used;
 }
 
 }  // namespace
@@ -92,9 +92,9 @@ result<void> read_log_since(rocksdb::DB& db, std::uint64_t after, std::uint64_t 
     if (!logs) return logs.error();
     std::uint64_t next = after + 1;
     for (std::size_t i = 0; i < logs->size(); ++i) {
-        // The numbers from `end` on are the next log's to tell. Not one record more is read than
-        // needed: RocksDB 7.8 asserts that a batch in a log is not newer than the store, which one
-        // that could not be synced may be.
+        // The numbers from `end` on belong to the next log. No record is read beyond the last one
+        // needed: RocksDB 7.8 asserts that a batch in a log is not newer than the store, and a
+        // batch that could not be synced may be newer.
         const std::uint64_t end = i + 1 < logs->size() ? (*logs)[i + 1]->StartSequence() : newest + 1;
         std::unique_ptr<rocksdb::TransactionLogIterator> log;
         rocksdb::Status status = db.GetUpdatesSince(next, &log);
@@ -103,7 +103,7 @@ result<void> read_log_since(rocksdb::DB& db, std::uint64_t after, std::uint64_t 
             const rocksdb::BatchResult batch = log->GetBatch();
             if (batch.sequence > next) break;
             const std::uint64_t behind = batch.sequence + batch.writeBatchPtr->Count();
-            if (behind > end && end <= newest) return not_in_one_line(end);
+            if (behind > end && end <= newest) return has_a_gap(end);
             status = take(*batch.writeBatchPtr);
             if (!status.ok()) return to_error(status, "repeat the store's log");
             next = std::max(next, behind);

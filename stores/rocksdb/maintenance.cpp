@@ -1,4 +1,4 @@
-// Settings of a database, its audit, and the way back to a plain one. See maintenance.hpp.
+// Work on closed stores: settings, audit, re-index, unguard. See maintenance.hpp.
 #include "genista/stores/rocksdb/maintenance.hpp"
 
 #include <rocksdb/env.h>
@@ -36,7 +36,7 @@ rocksdb::Env& env_of(const maintenance_options& options) noexcept {
 
 result<database> open_for_maintenance(const std::string& path, const maintenance_options& options, bool read_only) {
     if (!options.settings && !env_of(options).FileExists(path + "/CURRENT").ok()) {
-        // Says what is there instead.
+        // The error says what is at the path instead.
         return database::open(path, {.options = {}, .families = {}, .create_if_missing = false, .read_only = true});
     }
     result<store_settings> loaded =
@@ -46,12 +46,11 @@ result<database> open_for_maintenance(const std::string& path, const maintenance
         .options = loaded->rocksdb, .families = loaded->families, .create_if_missing = false, .read_only = read_only};
     how.families.emplace_back(meta_family_name, rocksdb::ColumnFamilyOptions{});
     how.families.emplace_back(index_family_name, loaded->index.value_or(rocksdb::ColumnFamilyOptions{}));
-    if (read_only)
-        how.options.info_log = std::make_shared<silent_logger>();  // else its file would be moved and begun anew
+    if (read_only) how.options.info_log = std::make_shared<silent_logger>();  // else RocksDB moves its log file
     return database::open(path, std::move(how));
 }
 
-// Nothing: the database has no guard, or none that came so far as to say so.
+// Nothing if the database has no guard, or if its making was cut short before the meta was written.
 result<std::optional<store_meta>> meta_of(const database& db, const std::string& path) {
     rocksdb::ColumnFamilyHandle* const family = db.family(meta_family_name);
     if (family == nullptr) return std::optional<store_meta>{};
@@ -141,7 +140,7 @@ class auditor {
         rocksdb::ReadOptions once;
         once.fill_cache = false;
         rocksdb::PinnableSlice value;
-        // Whether `family` has the key; an error ends the scan.
+        // Whether `family` has the key. An error ends the scan.
         const auto look_up = [&](rocksdb::ColumnFamilyHandle& family, const rocksdb::Slice& key, bool& there) {
             value.Reset();
             rocksdb::Status got = base_.Get(once, &family, key, &value);
@@ -200,7 +199,8 @@ void audit_snapshots(const database& db, store_audit& found) {
     }
 }
 
-// Files first: what is left of them later would be nobody's. Names that are not ours stay.
+// Files are removed first: later no meta would say that they belong to a store. Files with names
+// that are not genista's stay.
 result<void> remove_own_files(rocksdb::Env& env, const std::string& folder, unguarded_store& done) {
     std::vector<std::string> names;
     rocksdb::Status status = env.GetChildren(folder, &names);
@@ -233,14 +233,14 @@ result<store_settings> settings_of(const std::string& path, rocksdb::Env* env, c
     rocksdb::ConfigOptions how;
     how.env = env != nullptr ? env : rocksdb::Env::Default();
     how.ignore_unknown_options = true;
-    // What the file can only name ends it here: a database that is opened without its merge
-    // operator loses the operands that are still in its log (RocksDB 7.8).
+    // Unknown options end the attempt: the file can only name a merge operator, and a database that
+    // is opened without it loses the operands in its log (RocksDB 7.8).
     how.ignore_unsupported_options = false;
     rocksdb::DBOptions all;
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     const auto loaded = rocksdb::LoadLatestOptions(how, path, &all, &families);
-    // Without them the log could lie elsewhere, unseen: a database that is opened without its log
-    // has lost writes.
+    // Without the settings the log could be in another folder, and a database that is opened
+    // without its log has lost writes.
     if (!loaded.ok())
         return error::make(to_error(loaded, "").code(),
                            "cannot use the settings (OPTIONS file) of %s: %s; a program that has them can "
@@ -254,7 +254,7 @@ result<store_settings> settings_of(const std::string& path, rocksdb::Env* env, c
             "%s keeps its log in %s, or is a copy of a store that does: say where its log lies (wal_dir)", path.c_str(),
             all.wal_dir.c_str());
     all.env = how.env;
-    all.paranoid_checks = true;  // a table that is missing ends the opening
+    all.paranoid_checks = true;  // a missing table ends the opening
     all.create_if_missing = all.error_if_exists = all.create_missing_column_families = false;
     store_settings found;
     rocksdb::ColumnFamilyOptions of_default;
@@ -305,7 +305,7 @@ result<void> can_reindex(const std::string& path, const maintenance_options& opt
 
 result<unguarded_store> unguard_store(const std::string& path, const maintenance_options& options) try {
     {
-        // Refused before anything is written.
+        // Refuses before anything is written.
         const auto looked = open_for_maintenance(path, options, true);
         if (!looked) return looked.error();
         const auto meta = meta_of(*looked, path);
@@ -327,7 +327,7 @@ result<unguarded_store> unguard_store(const std::string& path, const maintenance
     for (rocksdb::ColumnFamilyHandle* each : opened->families()) {
         if (each->GetName().starts_with(own_family_prefix)) own.push_back(each);
     }
-    // genista.meta last: as long as it is there, the store is a guarded one.
+    // genista.meta is dropped last: while it exists, the store is a guarded one.
     std::stable_partition(own.begin(), own.end(),
                           [](rocksdb::ColumnFamilyHandle* each) { return each->GetName() != meta_family_name; });
     for (rocksdb::ColumnFamilyHandle* each : own) {

@@ -1,4 +1,4 @@
-// Bytes of genista.meta. See meta.hpp.
+// Encodes and decodes the entries of genista.meta. See meta.hpp.
 #include "genista/detail/stores/rocksdb/meta.hpp"
 
 #include <rocksdb/write_batch.h>
@@ -51,13 +51,13 @@ std::string mark_to_bytes(const std::optional<write_mark>& mark) {
     return to_bytes(mark->sequence) + to_bytes(mark->entries) + to_bytes(mark->file) + mark->session;
 }
 
-// Reads the entries of one meta family; the first trouble is kept.
+// Reads the entries of genista.meta, and keeps the first error.
 class reader {
   public:
     reader(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::string_view path)
         : db_{db}, family_{family}, path_{path} {}
 
-    // True if there is such an entry.
+    // True if the entry exists.
     bool find(const char* name) {
         name_ = name;
         const rocksdb::Status got = db_.Get({}, &family_, name, &value_);
@@ -95,7 +95,7 @@ class reader {
         if (!trouble_ && value_.size() != size) fail(damaged("has a wrong length"));
         if (!trouble_) std::memcpy(out, value_.data(), size);
     }
-    // Databases of older versions have none.
+    // Nothing for databases of older versions.
     std::optional<write_mark> mark(const char* name) {
         if (!find(name) || value_.empty()) return std::nullopt;
         if (value_.size() < 24) {
@@ -107,7 +107,7 @@ class reader {
                           .file = number_at(value_.data() + 16),
                           .session = value_.substr(24)};
     }
-    // Databases of older versions have none.
+    // Empty for databases of older versions.
     std::vector<store_life> lives(const char* name) {
         std::vector<store_life> found;
         if (find(name)) each_pair([&](std::uint64_t id, std::uint64_t first) { found.push_back({id, first}); });
@@ -175,7 +175,7 @@ result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFami
     if (!there) return std::optional<store_meta>{};
 
     store_meta found;
-    found.format = in.number<std::uint32_t>("format");  // first: of a newer format nothing else is known
+    found.format = in.number<std::uint32_t>("format");  // read first: of a newer format nothing else is known
     if (in.trouble()) return *in.trouble();
     if (found.format == 0 || found.format > newest_format) {
         return error::make(error_code::unsupported,
@@ -246,7 +246,7 @@ result<std::uint64_t> random_id() noexcept {
 
 namespace {
 
-// The newest table there is. Those of later moments have higher numbers.
+// The number of the newest table. Later tables have higher numbers.
 std::uint64_t newest_table(rocksdb::DB& db) {
     std::vector<rocksdb::LiveFileMetaData> tables;
     db.GetLiveFilesMetaData(&tables);
@@ -289,7 +289,7 @@ result<void> check_layout(const store_meta& meta, layout wanted, std::string_vie
 result<store_id> store_identity(rocksdb::DB& db) try {
     std::string name;
     if (const auto got = db.GetDbIdentity(name); !got.ok()) return to_error(got, "read the database's identity");
-    // RocksDB's name is a text of no fixed form.
+    // RocksDB's identity is a text without a fixed form, so it is hashed.
     const auto words = siphash_128<1, 3>(0, 0, reinterpret_cast<const std::byte*>(name.data()), name.size());
     store_id id;
     for (unsigned i = 0; i < id.size(); ++i) id[i] = static_cast<std::byte>(words[i / 8] >> i % 8 * 8);

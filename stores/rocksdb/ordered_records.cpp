@@ -1,4 +1,4 @@
-// Reading and writing records of R, one at a time or in order. See ordered_records.hpp.
+// Reading and writing records of R, singly or in order. See ordered_records.hpp.
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ result<bool> holds(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const d
 }  // namespace
 
 std::size_t record_density::readahead(std::uint64_t first, std::uint64_t last) const noexcept {
-    constexpr double margin = 1.25;  // bins differ: two standard deviations of the number of keys in one
+    constexpr double margin = 1.25;  // two standard deviations of the number of keys in one bin
     constexpr double least = 2 * 4096.0, most = 256 * 1024.0;
     const double expected = bytes_per_position_.load(std::memory_order_relaxed) * positions(first, last) * margin;
     return expected < least ? 0 : static_cast<std::size_t>(std::min(expected, most));
@@ -57,7 +57,7 @@ record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
     store_big_endian(first, lower_bytes_.data());
     lower_ = {lower_bytes_.data(), lower_bytes_.size()};
     rocksdb::ReadOptions how;
-    how.total_order_seek = true;  // whatever prefixes the family knows
+    how.total_order_seek = true;  // independent of the prefixes that the family is configured with
     how.readahead_size = readahead;
     how.iterate_lower_bound = &lower_;
     if (last != ~std::uint64_t{0}) {
@@ -75,8 +75,7 @@ record_range::record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
 }
 
 result<found_record> record_range::next() {
-    // RocksDB looks at the clock before it reads from a file; blocks that are in memory take time,
-    // too.
+    // RocksDB checks the deadline only before it reads from a file. Blocks in memory take time too.
     if (clock_ != nullptr && clock_->NowMicros() >= deadline_)
         return error::make(error_code::timeout, "the caller's deadline passed while a range of records was read");
     if (begun_)

@@ -1,4 +1,4 @@
-// See range_deletes.hpp.
+// Range deletes and their notes. See range_deletes.hpp.
 #include "stores/rocksdb/range_deletes.hpp"
 
 #include <rocksdb/comparator.h>
@@ -126,7 +126,7 @@ rocksdb::Status guarded_db::write_ranges(const rocksdb::WriteOptions& options, r
     if (Status applied = plan.apply_ranges(*DefaultColumnFamily()->GetComparator()); !applied.ok()) return applied;
     const std::shared_lock no_audit{clearing_};
     rocksdb::WriteBatch all{updates};
-    all.SetMaxBytes(0);  // the user's limit is for the user's part
+    all.SetMaxBytes(0);  // the user's limit applies to the user's part only
     if (Status added = plan.append_records(all, records_.family()); !added.ok()) return added;
     const std::string note = range_delete_note_name(range_deletes_.fetch_add(1, std::memory_order_relaxed));
     Family& notes = *handles_.family(meta_family_name);
@@ -141,9 +141,9 @@ rocksdb::Status guarded_db::write_ranges(const rocksdb::WriteOptions& options, r
         }
     };
     releasing before{*db_, nullptr};
-    std::vector<std::string> keys;  // of a database that takes no snapshots
+    std::vector<std::string> keys;  // for a database that takes no snapshots
     {
-        const writers_lock::exclusive nobody_else_writes{writers_};
+        const writers_lock::exclusive alone{writers_};
         before.what = db_->GetSnapshot();
         if (before.what == nullptr) {
             if (Status read = keys_of_ranges(plan.ranges(), nullptr,
@@ -157,8 +157,8 @@ rocksdb::Status guarded_db::write_ranges(const rocksdb::WriteOptions& options, r
         if (Status done = commit(options, all, plan); !done.ok()) return done;
     }
     fail_point("range.committed");
-    // What is left concerns the filter: trouble there costs reads, and the next opening finishes
-    // it.
+    // The rest concerns the filter only. An error here costs reads, and the next opening finishes
+    // the work.
     std::vector<std::string> piece;
     const auto add = [&](std::string key) {
         piece.push_back(std::move(key));
@@ -178,7 +178,7 @@ rocksdb::Status guarded_db::write_ranges(const rocksdb::WriteOptions& options, r
     return {};
 }
 
-// Every key of the ranges, one range after the other.
+// Visits every key of the ranges, one range after the other.
 template <class Ranges, class Visit>
 rocksdb::Status guarded_db::keys_of_ranges(const Ranges& ranges, const rocksdb::Snapshot* at_moment,
                                            const Visit& visit) {
@@ -196,9 +196,9 @@ rocksdb::Status guarded_db::keys_of_ranges(const Ranges& ranges, const rocksdb::
     return {};
 }
 
-// A put of one of these keys that is inside when the clocks are read has committed by the second
-// look, and one that comes later moves the clock (put_clock.hpp). So a key that was absent in
-// between, and whose clock stands, is absent still.
+// No put is in flight when the clocks are read, and a put that begins later moves its clock
+// (put_clock.hpp). So a key that was absent when it was read in between, and whose clock has not
+// moved, is still absent.
 rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     struct question {
         digest where;
@@ -209,7 +209,7 @@ rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     asked.reserve(keys.size());
     for (const std::string& key : keys) asked.push_back({.where = core_->hash()(key), .clock = 0, .there = true});
     {
-        const writers_lock::exclusive nobody_writes{writers_};
+        const writers_lock::exclusive alone{writers_};
         for (question& each : asked) each.clock = clock_.of(each.where);
     }
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -218,7 +218,7 @@ rocksdb::Status guarded_db::clear_records(std::vector<std::string>& keys) {
     fail_point("range.piece_read");
     rocksdb::WriteBatch gone;
     {
-        const writers_lock::exclusive nobody_writes{writers_};
+        const writers_lock::exclusive alone{writers_};
         for (std::size_t i = 0; i < keys.size(); ++i) {
             question& each = asked[i];
             if (clock_.of(each.where) != each.clock) {

@@ -1,5 +1,5 @@
-// An index that is completed while others work, and records whose keys are gone. See guarded_db.hpp
-// and decision 0022.
+// Completes an index while other threads read and write, and removes records whose keys are absent
+// from the data. See guarded_db.hpp and decision 0022.
 #include <rocksdb/write_batch.h>
 
 #include <memory>
@@ -10,7 +10,7 @@
 namespace genista::rocks {
 namespace {
 
-constexpr std::size_t keys_per_piece = 256;  // writers wait for one piece
+constexpr std::size_t keys_per_piece = 256;  // writers wait for one piece at most
 
 }  // namespace
 
@@ -32,15 +32,16 @@ result<void> guarded_db::reindex() {
     return repair();
 }
 
-// The records of up to keys_per_piece keys from `from` on; false: there are no more. Nobody writes
-// meanwhile, so that a key that is there now is there when its record is written.
+// Writes the records of up to keys_per_piece keys from `from` on. False: there are no more. No
+// other thread writes meanwhile, so a key that is read here still exists when its record is
+// written.
 result<bool> guarded_db::index_piece(std::string& from, std::uint64_t& done) {
     rocksdb::ReadOptions how;
     how.total_order_seek = true;
     how.fill_cache = false;
     rocksdb::WriteBatch records;
     rocksdb::Status added;
-    const writers_lock::exclusive nobody_else_writes{writers_};
+    const writers_lock::exclusive alone{writers_};
     const std::unique_ptr<rocksdb::Iterator> at{db_->NewIterator(how)};
     if (from.empty())
         at->SeekToFirst();
@@ -67,9 +68,10 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
     if (!core_->remote_lacks_keys()) return {};
     std::uint64_t lacks = 0;
     {
-        // The state on disk first: whatever happens now, the next opening builds the index again.
-        const writers_lock::exclusive nobody_writes{writers_};
-        (void)accounts_.reconcile();  // what was foreign until here is met below
+        // The state on disk first: if the process dies now, the next opening builds the index
+        // again.
+        const writers_lock::exclusive alone{writers_};
+        (void)accounts_.reconcile();  // the scan below meets what was foreign until here
         lacks = core_->remote_lacks();
         if (meta_.state != store_state::indexing) {
             meta_.state = store_state::indexing;
@@ -90,10 +92,11 @@ result<void> guarded_db::make_whole(const std::atomic<bool>& stop) {
         if (progress_) progress_(opening_stage::indexing, done, std::max(done, all));
     }
     fail_point("index.filled");
-    const writers_lock::exclusive nobody_writes{writers_};
-    // A foreign write beside the scan may have come behind it: again, from the beginning. Accounts
-    // say it once, perhaps to another thread (a look, a snapshot, an ingest), which has then told
-    // the guard. So may what reindex() was called for.
+    const writers_lock::exclusive alone{writers_};
+    // A foreign write beside the scan may be of a key that the scan has passed: the scan starts
+    // over. The accounts report a foreign write once, perhaps to another thread (a look, a
+    // snapshot, an ingest), which has then informed the guard. The write for which reindex() was
+    // called may be one of these.
     if (!reconcile_accounts() || core_->remote_lacks() != lacks) {
         return error::make(error_code::mismatch,
                            "writes went past the guard, or reindex() was called, while the index was completed");
@@ -119,9 +122,9 @@ bool guarded_db::reconcile_accounts() {
     return false;
 }
 
-// Deleted behind the guard: `default` does not have the key, and the index has its record. Nobody
-// writes meanwhile, so that it is not a put on its way. The records' own deletion is what the log's
-// check expects: the key is gone.
+// An orphan is a record of the index whose key `default` does not have, because it was deleted past
+// the guard. No other thread writes meanwhile, so the record does not belong to a put in flight.
+// The check of the log accepts this deletion, because the key is absent.
 void guarded_db::remove_orphan(const digest& where, key_view key) {
     std::string value;
     const auto is_orphan = [&] {
@@ -129,9 +132,9 @@ void guarded_db::remove_orphan(const digest& where, key_view key) {
         const auto held = records_.contains(where, key);
         return held && *held;
     };
-    if (!is_orphan()) return;  // a put or a deletion beside the query: nothing to stop the writers for
+    if (!is_orphan()) return;  // a put or a deletion beside the query: writers need not stop
     const record_key name{where, key};
-    const writers_lock::exclusive nobody_writes{writers_};
+    const writers_lock::exclusive alone{writers_};
     if (!is_orphan()) return;
     const auto gone = accounts_.counted(1, [&] { return db_->Delete({}, &records_.family(), name.slice()); });
     if (!gone.ok()) return;

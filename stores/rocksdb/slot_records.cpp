@@ -1,4 +1,4 @@
-// Making room, reading and writing slots. See slot_records.hpp.
+// Preparing the directory, reading and writing slots. See slot_records.hpp.
 #include "stores/rocksdb/slot_records.hpp"
 
 #include <rocksdb/env.h>
@@ -12,7 +12,8 @@ namespace {
 
 static_assert(slot_map<slot_records>);
 
-constexpr const char* marker_text = "Slots of a filter (genista). They are made anew with it and may be deleted.\n";
+constexpr const char* marker_text =
+    "Slots of a filter (genista). They are rebuilt with the filter and may be deleted.\n";
 
 using slot_bytes = std::array<char, 8>;
 
@@ -37,7 +38,7 @@ error not_our_slots(const std::string& path) noexcept {
                        path.c_str(), slots_marker_name);
 }
 
-// Leaves a directory with our marker and no database in it, or `path` as it was.
+// Leaves a directory with genista's marker and no database in it, or `path` unchanged.
 result<void> make_room_for_slots(const std::string& path, const rocksdb::Options& options) {
     rocksdb::Env& env = *options.env;
     bool is_directory = true;
@@ -59,7 +60,7 @@ result<void> make_room_for_slots(const std::string& path, const rocksdb::Options
         return {};
     }
     if (std::ranges::find(names, slots_marker_name) == names.end()) return not_our_slots(path);
-    // What RocksDB does not know, our marker among it, stays.
+    // DestroyDB keeps files that are not RocksDB's, the marker among them.
     if (const auto gone = rocksdb::DestroyDB(path, options); !gone.ok())
         return to_error(gone, std::string{"delete the old slots in "}.append(path));
     return {};
@@ -71,7 +72,7 @@ slot_range::slot_range(rocksdb::DB& db, std::uint64_t first, std::uint64_t last)
     store_big_endian(first, lower_bytes_.data());
     lower_ = {lower_bytes_.data(), lower_bytes_.size()};
     rocksdb::ReadOptions how;
-    how.total_order_seek = true;  // whatever prefixes the family knows
+    how.total_order_seek = true;  // independent of the prefixes that the family is configured with
     how.iterate_lower_bound = &lower_;
     if (last != ~std::uint64_t{0}) {
         store_big_endian(last + 1, upper_bytes_.data());
@@ -101,17 +102,17 @@ result<std::optional<std::pair<std::uint64_t, key_view>>> slot_range::next() {
 result<std::unique_ptr<slot_records>> slot_records::open(const std::string& path, slot_records_options options) try {
     rocksdb::Options& how = options.rocksdb;
     if (how.env == nullptr) how.env = rocksdb::Env::Default();
-    // The same settings would make slots appear in part, in another order, or vanish.
+    // With the same unsuitable settings slots would appear in part, in another order, or vanish.
     if (const auto fits = check_guardable(how, layout::clustered); !fits) return fits.error();
-    // Options of another database may name folders of its own, and room is made wherever they point
-    // to.
+    // Options of another database may name its folders, and DestroyDB deletes in every folder that
+    // they name.
     how.wal_dir.clear();
     how.db_log_dir.clear();
     how.db_paths.clear();
     how.cf_paths.clear();
     if (const auto ready = make_room_for_slots(path, how); !ready) return ready.error();
     how.create_if_missing = true;
-    how.error_if_exists = true;  // what is still there, if anything, nobody has looked at
+    how.error_if_exists = true;  // a database that is still here was not checked above
     how.avoid_flush_during_shutdown = true;
     rocksdb::DB* made = nullptr;
     const auto opened = rocksdb::DB::Open(how, path, &made);
@@ -146,8 +147,8 @@ result<void> slot_records::write_slots(std::span<const slot_change> changes) try
 result<void> slot_records::clear_slots(std::uint64_t first, std::uint64_t last) try {
     if (first > last) return {};
     const slot_bytes begin = bytes_of(first);
-    // RocksDB leaves out the end: it is the last slot and one byte more, which no slot lies
-    // between.
+    // RocksDB's end is exclusive. It is the last slot plus one byte, and no slot is between the
+    // two.
     std::array<char, 9> end{};
     store_big_endian(last, end.data());
     const auto gone = db().DeleteRange(without_log(), db().DefaultColumnFamily(), slice_of(begin),

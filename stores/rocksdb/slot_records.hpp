@@ -1,25 +1,29 @@
-// slot_records: a slot map (remote/slots.hpp) in a RocksDB database of its own: what the cuckoo
-// family needs beside the records.
+// slot_records: a slot map (remote/slots.hpp) in a RocksDB database of its own. Filters of the
+// cuckoo family need one beside the records.
 //
 //     key      slot, 8 bytes, big-endian: RocksDB's order of bytes is then the order of slots
-//     value    the bytes of the key that lies there
+//     value    the bytes of the key in that slot
 //
 //     auto slots = genista::rocks::slot_records::open("/data/users-slots");
 //     genista::slotted_store both{**store, **slots};
 //     auto filter = genista::cuckooing_filter::build({.hash = both.hash()}, both.remote());
 //
-// ## Why no log is needed Slots are numbered by a filter that lives in RAM, and mean nothing
-// without it. Whoever loses the slots, by a crash or by the loss of power, has lost the filter with
-// them. The records (ordered_records.hpp) are the truth, and have a log: the next process lays a
-// new filter from them, which writes all slots anew, in two sequential reads. So writes go without
-// a log (disableWAL), closing flushes nothing, and opening begins with nothing: what an earlier
-// process left is deleted unread, since somebody else's slots are worse than none. A filter loaded
-// from a snapshot answers without slots, and changes nothing before rebuild() has made them
-// (filters/cuckoo/family.hpp). While the process lives, a write is one batch and therefore whole.
+// ## Why no log is needed
 //
-// ## What may be deleted A directory with the file `genista-slots`, which is there before anything
-// else is made. RocksDB's lock decides whether somebody still works in it. A directory with
-// anything else in it, or a file, is left as it is, and refused.
+// Slots are numbered by a filter in RAM, and have no meaning without it. A crash or a loss of power
+// that loses the slots has lost the filter too. The records (ordered_records.hpp) are the truth,
+// and have a log: the next process builds a new filter from them, which writes all slots again, in
+// two sequential reads. So writes use no log (disableWAL), closing flushes nothing, and opening
+// deletes the slots of an earlier process unread, since slots of another filter are worse than
+// none. A filter loaded from a snapshot answers without slots, and changes nothing before rebuild()
+// has written them (filters/cuckoo/family.hpp). While the process lives, a write is one batch and
+// therefore whole.
+//
+// ## What may be deleted
+//
+// A directory with the file `genista-slots`, which is created before anything else. RocksDB's lock
+// decides whether another process still uses it. A directory with any other content, or a file, is
+// left unchanged and refused.
 //
 // Threads: any number, as slots.hpp asks.
 #pragma once
@@ -49,13 +53,12 @@ struct slot_records_options {
     rocksdb::Options rocksdb = default_rocksdb_options();
 };
 
-// One walk over a range of slots: the part of for_each_slot that does not depend on the visitor.
+// A walk over a range of slots: the part of for_each_slot that does not depend on the visitor.
 class slot_range {
   public:
     slot_range(rocksdb::DB& db, std::uint64_t first, std::uint64_t last);
 
-    // The next slot that holds a key, nothing at the end. What it points to is valid until the next
-    // call.
+    // The next slot that holds a key, or nothing at the end. The view is valid until the next call.
     [[nodiscard]] result<std::optional<std::pair<std::uint64_t, key_view>>> next();
 
   private:
@@ -67,7 +70,7 @@ class slot_range {
 
 class slot_records {
   public:
-    // An empty map at `path`, whatever slots were there.
+    // An empty map at `path`. Slots that were there are deleted.
     [[nodiscard]] static result<std::unique_ptr<slot_records>> open(const std::string& path,
                                                                     slot_records_options options = {});
 
@@ -98,8 +101,8 @@ class slot_records {
 
     result<void> clear_slots(std::uint64_t first, std::uint64_t last);
 
-    // Tables for everything that is in memory: reads then cost what they cost when there are many
-    // slots. Nobody needs it to be safe.
+    // Writes everything in memory into tables, so that reads cost what they cost with many slots.
+    // Not needed for safety.
     [[nodiscard]] result<void> flush();
     [[nodiscard]] rocksdb::DB& db() noexcept { return *db_; }
 

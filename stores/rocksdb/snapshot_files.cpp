@@ -1,4 +1,5 @@
-// See snapshot_files.hpp. Names are fixed width, so that they sort as their numbers do.
+// Snapshot files on disk. Names have a fixed width, so that they sort by their numbers. See
+// snapshot_files.hpp.
 #include "stores/rocksdb/snapshot_files.hpp"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ result<std::unique_ptr<published_file>> published_file::create(rocksdb::FileSyst
     std::unique_ptr<rocksdb::FSWritableFile> file;
     const std::string path = folder + "/" + std::string{temporary};
     if (status.ok()) keep_to_owner(folder);
-    if (status.ok()) status = files.NewWritableFile(path, {}, &file, nullptr);  // cuts off what a dead process left
+    if (status.ok()) status = files.NewWritableFile(path, {}, &file, nullptr);  // truncates what a dead process left
     if (!status.ok()) return to_error(status, "write the snapshot " + path);
     keep_to_owner(path);
     return std::unique_ptr<published_file>{new published_file{files, folder, std::move(file)}};

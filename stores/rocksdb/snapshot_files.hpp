@@ -1,5 +1,5 @@
-// Snapshot files through the database's FileSystem: a sink that publishes all at once, the list of
-// what is there, reading.
+// Snapshot files through the database's FileSystem: a sink that publishes a file all at once, the
+// list of files, and reading one.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -16,29 +16,28 @@
 namespace genista::rocks {
 
 struct snapshot_file {
-    std::uint64_t sequence =
-        0;  // how far the store had come when the filter had been saved; the header's mark is older
+    std::uint64_t sequence = 0;  // the store's last write when the filter was saved; the header's mark is older
     std::string path;
 };
 
-// Nobody but the owner may read the file, or look into the directory: it holds the hash key.
+// Makes the path readable by its owner only, because it holds the hash key.
 void keep_to_owner(const std::string& path) noexcept;
 
-// Whether a name in the folder is genista's: of a snapshot, a temporary file, or a table that was
-// being taken in.
+// Whether a name in the folder is genista's: a snapshot, a temporary file, or a table that was
+// being ingested.
 [[nodiscard]] bool is_own_file(std::string_view name) noexcept;
 
-// Newest first. A folder that is not there has none.
+// Newest first. Empty if the folder does not exist.
 [[nodiscard]] result<std::vector<snapshot_file>> list_snapshots(rocksdb::FileSystem& files, const std::string& folder);
 [[nodiscard]] std::string snapshot_path(const std::string& folder, std::uint64_t sequence);
 [[nodiscard]] result<buffer> read_snapshot(rocksdb::FileSystem& files, const std::string& path);
-// For good: not even a loss of power brings it back.
+// Durable: the file does not return after a loss of power.
 [[nodiscard]] result<void> remove_snapshot(rocksdb::FileSystem& files, const std::string& folder,
                                            const std::string& path);
-// All snapshots but the newest `keep`.
+// Removes all snapshots but the newest `keep`.
 void prune_snapshots(rocksdb::FileSystem& files, const std::string& folder, std::size_t keep);
 
-// The bytes go to FOLDER/filter.tmp; publish() makes them durable under their name.
+// Writes to FOLDER/filter.tmp. publish() makes the bytes durable under their final name.
 class published_file final : public sink {
   public:
     [[nodiscard]] static result<std::unique_ptr<published_file>> create(rocksdb::FileSystem& files,

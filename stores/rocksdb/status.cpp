@@ -1,4 +1,4 @@
-// The table of codes. See status.hpp.
+// Converts between RocksDB's status and error. See status.hpp.
 #include "genista/detail/stores/rocksdb/status.hpp"
 
 #include <string>
@@ -18,7 +18,7 @@ error_code code_of(const rocksdb::Status& status) noexcept {
 }  // namespace
 
 error to_error(const rocksdb::Status& status, std::string_view doing) noexcept {
-    const char* reason = "for a reason that no memory was left to name";
+    const char* reason = "unknown reason (no memory for the message)";
     std::string text;
     try {
         text = status.ToString();

@@ -1,4 +1,4 @@
-// Events and samples of openings and snapshots. See store_watch.hpp.
+// Reports openings and snapshots as events and samples. See store_watch.hpp.
 #include "genista/detail/stores/rocksdb/store_watch.hpp"
 
 #include <algorithm>

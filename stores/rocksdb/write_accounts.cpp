@@ -1,4 +1,4 @@
-// See write_accounts.hpp.
+// Counts the guard's own writes, and compares the count with RocksDB's. See write_accounts.hpp.
 #include "genista/detail/stores/rocksdb/write_accounts.hpp"
 
 #include "genista/detail/stores/rocksdb/status.hpp"
@@ -60,13 +60,14 @@ bool write_accounts::reconcile() {
 }
 
 std::optional<write_mark> write_accounts::mark() const {
-    const bool unsettled = ingests_ != nullptr && ingests_->files() != own_files_;
-    return foreign_file_ || unsettled ? std::nullopt : mark_;
+    const bool undecided = ingests_ != nullptr && ingests_->files() != own_files_;
+    return foreign_file_ || undecided ? std::nullopt : mark_;
 }
 
 void write_accounts::forget_mark() {
     if (notes_ == nullptr) return;
-    // An error leaves the mark: then RocksDB takes no writes, and compacts nothing.
+    // After an error the mark stays, which is safe: RocksDB takes no writes then, and compacts
+    // nothing.
     counted(1, [&] { return write_mark_entry(*db_, *notes_, std::nullopt, true); }).PermitUncheckedError();
 }
 

@@ -1,4 +1,4 @@
-// buffer and the choice of instruction sets.
+// buffer, and the choice of the instruction set.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -71,7 +71,7 @@ TEST(buffer, untouched_counts_the_pages_that_were_taken) {
         made.data()[0] = std::byte{1};
         made.take_pages(piece + 1);
         EXPECT_EQ(made.allocated_bytes(), 2 * piece);
-        EXPECT_EQ(made.data()[0], std::byte{1}) << "taking pages has written over some";
+        EXPECT_EQ(made.data()[0], std::byte{1}) << "taking pages has overwritten some";
         made.give_pages_back(piece);
         EXPECT_EQ(made.allocated_bytes(), piece);
         made.take_pages(made.size_bytes());
@@ -86,7 +86,7 @@ TEST(buffer, of_nothing_is_empty) {
     EXPECT_EQ(made->allocated_bytes(), 0u);
 }
 
-TEST(buffer, that_cannot_be_had_is_an_error_that_names_the_size) {
+TEST(buffer, that_cannot_be_allocated_is_an_error_that_names_the_size) {
     for (const std::uint64_t size : {~std::uint64_t{0}, std::uint64_t{1} << 62, std::uint64_t{1} << 60}) {
         const auto made = buffer::zeroed(size);
         ASSERT_FALSE(made.has_value());

@@ -1,5 +1,5 @@
-// result and error: what they hold, what they weigh, and that an error can be reported when there
-// is no memory left.
+// result and error: what they hold, their size, and that an error can be reported when no memory is
+// left.
 #include "genista/base/result.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(error, copies_outlive_what_they_were_copied_from) {
     error copy = *first;
     error assigned = error::make(error_code::corrupt, "another");
     assigned = copy;
-    assigned = *&assigned;  // to itself
+    assigned = *&assigned;  // assigned to itself
     first.reset();
     EXPECT_EQ(copy.message(), "sector 7");
     EXPECT_EQ(assigned.message(), "sector 7");
@@ -89,18 +89,17 @@ TEST(error, copies_may_be_dropped_by_any_thread) {
     }
 }
 
-TEST(result, gives_a_value_or_what_the_caller_has_instead) {
+TEST(result, value_or_gives_the_value_or_the_callers_default) {
     EXPECT_EQ(result<int>{7}.value_or(1), 7);
     EXPECT_EQ(result<int>{error::make(error_code::io, "no")}.value_or(1), 1);
     EXPECT_EQ(*result<std::unique_ptr<int>>{std::make_unique<int>(7)}.value_or(nullptr), 7);
 }
 
-// Every allocation fails here. Sixteen texts are kept back; beyond them an error still has its
-// code.
+// Every allocation fails here. Sixteen texts are reserved; beyond them an error still has its code.
 TEST(error, can_be_made_without_memory) {
     std::vector<error> made;
     made.reserve(100);
-    for (int round = 0; round < 2; ++round) {  // texts that were given back can be used again
+    for (int round = 0; round < 2; ++round) {  // texts that were returned can be used again
         for (int i = 0; i < 20; ++i) {
             const test::failing_allocations armed{0};
             made.push_back(error::make(error_code::out_of_memory, "round %d, error %d", round, i));

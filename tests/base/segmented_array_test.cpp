@@ -1,5 +1,6 @@
-// segmented_array: elements stay what they are while it grows and shrinks, a small one is small,
-// none is copied beyond 32 KiB; and without addresses to reserve it does the same on the heap.
+// segmented_array: elements keep their values while the array grows and shrinks, a small array is
+// small, and beyond 32 KiB no element is copied. Without reserved addresses the same holds on the
+// heap.
 #include "base/segmented_array.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +47,7 @@ TEST(segmented_array, a_small_one_is_small) {
     EXPECT_LT(all.allocated_bytes(), 512u);
 }
 
-TEST(segmented_array, tells_what_is_left_of_a_piece) {
+TEST(segmented_array, reports_what_is_left_of_a_piece) {
     constexpr std::uint64_t first = words::least_piece_bytes / sizeof(std::uint64_t);
     EXPECT_EQ(words::left_in_piece(0), first);
     EXPECT_EQ(words::left_in_piece(first - 1), 1u);
@@ -56,8 +57,8 @@ TEST(segmented_array, tells_what_is_left_of_a_piece) {
         EXPECT_EQ(words::piece_of(index), static_cast<std::size_t>(std::bit_width(index / first)));
 }
 
-// Elements that move are copied: from 32 KiB on none does, in either direction, until it is small
-// again.
+// Elements that move are copied. From 32 KiB on none moves, in either direction, until the array is
+// small again.
 TEST(segmented_array, beyond_the_heap_no_element_moves) {
     words all;
     constexpr std::uint64_t on_heap = words::most_on_heap / sizeof(std::uint64_t);
@@ -77,7 +78,7 @@ TEST(segmented_array, beyond_the_heap_no_element_moves) {
     }
 }
 
-// What one call gives back is bounded: a large array shrinks over many.
+// One call gives back a bounded number of pages: a large array shrinks over many calls.
 TEST(segmented_array, gives_a_few_pages_back_at_a_time) {
     words all;
     ASSERT_TRUE(all.make_room(1'000'000));
@@ -91,7 +92,7 @@ TEST(segmented_array, gives_a_few_pages_back_at_a_time) {
     EXPECT_GE(calls, 1'000'000u * 8 / pages::page / words::pages_at_once);
 }
 
-// 20,000 arrays beyond a page each: mappings are not used up, and neither are addresses.
+// 20,000 arrays beyond a page each use up neither mappings nor addresses.
 TEST(segmented_array, thousands_of_them_leave_mappings_for_others) {
     const auto count = test::scaled<std::size_t>(5'000, 20'000);
     std::vector<words> all(count);
@@ -108,8 +109,8 @@ TEST(segmented_array, thousands_of_them_leave_mappings_for_others) {
     ::munmap(other, 4096);
 }
 
-// Without addresses it grows on the heap, and shrinks, and what does not fit is refused with
-// everything still there.
+// Without addresses the array grows and shrinks on the heap. A size that does not fit is refused,
+// and every element is kept.
 TEST(segmented_array, without_addresses_it_lies_on_the_heap) {
 #if defined(GENISTA_ASAN) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "sanitizers need addresses of their own";
@@ -118,7 +119,7 @@ TEST(segmented_array, without_addresses_it_lies_on_the_heap) {
     ASSERT_EQ(::getrlimit(RLIMIT_AS, &before), 0);
     std::vector<std::vector<char> > held(200, std::vector<char>(100'000));  // so that the heap itself has room
     rlimit none = before;
-    none.rlim_cur = 1 << 20;  // less than there is: nothing new can be mapped
+    none.rlim_cur = 1 << 20;  // less than is mapped already: nothing new can be mapped
     words all;
     held.clear();
     ASSERT_EQ(::setrlimit(RLIMIT_AS, &none), 0);
@@ -140,8 +141,8 @@ TEST(segmented_array, without_addresses_it_lies_on_the_heap) {
 #endif
 }
 
-// What lies in a mapping is hidden from the sanitizer unless it is told: every element that was not
-// asked for is poisoned.
+// The address sanitizer does not see the elements of a mapping by itself, so every element that was
+// not asked for is poisoned.
 TEST(segmented_array, the_address_sanitizer_sees_an_element_that_was_not_asked_for) {
 #if defined(GENISTA_ASAN)
     for (const std::uint64_t size : {std::uint64_t{10}, std::uint64_t{600}, std::uint64_t{200'001}}) {
@@ -160,7 +161,7 @@ TEST(segmented_array, the_address_sanitizer_sees_an_element_that_was_not_asked_f
 #endif
 }
 
-// To and fro of all sizes, beside a vector.
+// Grows and shrinks by all sizes, compared with a vector.
 TEST(segmented_array, holds_what_a_vector_holds) {
     std::mt19937_64 chance{3};
     words all;

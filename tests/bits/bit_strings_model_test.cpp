@@ -1,5 +1,6 @@
-// bit_strings.hpp, full to the last slot, driven by chance for one to four words and both kernels;
-// the twin is compared after every operation. And the promise of a constant number of word steps.
+// bit_strings.hpp under random operations, full to the last slot, for one to four words and both
+// kernels. The reference model is compared after every operation. Also the promise of a constant
+// number of word steps.
 #include <gtest/gtest.h>
 
 #include "base/cpu.hpp"
@@ -41,8 +42,8 @@ TEST(bit_strings_model, one_to_four_words_with_bmi2) {
     expect_chance_finds_no_mismatch<bit_strings<4, bmi2_words>>(48);
 }
 
-// The largest number of steps each operation takes must be the same for every shape of the strings
-// and stay below the bound that bit_strings.hpp states.
+// The largest number of steps of each operation must be the same for every shape of the strings,
+// and below the bound that bit_strings.hpp states.
 template <std::size_t Words>
 void expect_steps_do_not_depend_on_the_strings() {
     using strings = bit_strings<Words, counted<portable_words>>;

@@ -1,4 +1,4 @@
-// Bits that move in an array of words: each function against a vector of single bits.
+// Functions that move bits in an array of words, each compared with a vector of single bits.
 #include "bits/move_bits.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ bool bit(const array& of, std::uint64_t at) {
     return (of[at / 64] >> (at % 64) & 1) != 0;
 }
 
-// `wanted(i)` says what bit i must be now.
+// `wanted(i)` returns the expected value of bit i.
 template <class Wanted>
 void expect_bits(const array& after, const Wanted& wanted, const std::string& what) {
     for (std::uint64_t i = 0; i < all_bits; ++i) ASSERT_EQ(bit(after, i), wanted(i)) << what << ", bit " << i;
@@ -79,9 +79,10 @@ TEST(move_bits, insert_moving_down_is_a_move_and_a_write) {
     }
 }
 
-// Words beside the range belong to other writers: they are not even written with what they hold.
-TEST(move_bits, insertions_that_end_with_a_word_leave_the_next_one_alone) {
-    std::vector<std::uint64_t> exactly(2, 0x5555555555555555);  // the address sanitizer sees a word too many
+// Words beside the range belong to other writers: they are not written, not even with the same
+// value.
+TEST(move_bits, insertions_that_end_with_a_word_do_not_write_the_next_one) {
+    std::vector<std::uint64_t> exactly(2, 0x5555555555555555);  // the address sanitizer detects a third word
     bits::insert_moving_up(exactly.data(), 3, 128 - 16, 16, 0xabcd);
     EXPECT_EQ(exactly[0] >> 3 & 0xffff, 0xabcdu);
     std::vector<std::uint64_t> again(2, 0x5555555555555555);

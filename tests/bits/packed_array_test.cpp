@@ -1,5 +1,5 @@
-// packed_array.hpp: entries of every width against a vector of numbers, exact sizes, and sizes that
-// must be refused.
+// packed_array.hpp: entries of every width compared with a vector of numbers, exact sizes, and
+// sizes that must be refused.
 #include "bits/packed_array.hpp"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(packed_array, the_bytes_are_counted_exactly) {
 }
 
 TEST(packed_array, the_last_entry_ends_in_the_last_word) {
-    auto made = packed_array::make(64, 63);  // 63 words, the last entry straddles nothing
+    auto made = packed_array::make(64, 63);  // 63 words; the last entry does not straddle two
     ASSERT_TRUE(made);
     EXPECT_EQ(made->size_bytes(), 63 * 8u);
     made->set(63, made->largest_value());
@@ -58,7 +58,7 @@ TEST(packed_array, the_last_entry_ends_in_the_last_word) {
     EXPECT_EQ((*made)[62], 0u);
 }
 
-TEST(packed_array, widths_and_sizes_that_cannot_be_are_refused_by_name) {
+TEST(packed_array, impossible_widths_and_sizes_are_refused_by_name) {
     for (const std::uint64_t width : {std::uint64_t{0}, std::uint64_t{65}, ~std::uint64_t{0}}) {
         const auto made = packed_array::make(10, width);
         ASSERT_FALSE(made);
@@ -69,7 +69,7 @@ TEST(packed_array, widths_and_sizes_that_cannot_be_are_refused_by_name) {
     const auto overflowing = packed_array::make(std::uint64_t{1} << 60, 16);  // 2^64 bits
     ASSERT_FALSE(overflowing);
     EXPECT_EQ(overflowing.error().code(), error_code::invalid_argument);
-    const auto huge = packed_array::make((std::uint64_t{1} << 60) - 1, 16);  // countable, but no machine has it
+    const auto huge = packed_array::make((std::uint64_t{1} << 60) - 1, 16);  // valid, but no machine has it
     ASSERT_FALSE(huge);
     EXPECT_EQ(huge.error().code(), error_code::out_of_memory);
 }

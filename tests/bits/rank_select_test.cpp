@@ -1,5 +1,5 @@
-// rank_select.hpp: every position and every one, of arrays of many sizes and densities, against a
-// running count.
+// rank_select.hpp: every position and every one, in arrays of many sizes and densities, compared
+// with a running count.
 #include "bits/rank_select.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ std::vector<std::uint64_t> random_words(std::uint64_t size_bits, double density,
     std::mt19937_64 random{seed};
     std::bernoulli_distribution one{density};
     std::vector<std::uint64_t> words(words_for(size_bits));
-    for (std::uint64_t i = 0; i < words.size() * 64; ++i)  // past the size too: those bits must be ignored
+    for (std::uint64_t i = 0; i < words.size() * 64; ++i)  // also beyond the size: those bits must be ignored
         if (one(random)) words[i / 64] |= std::uint64_t{1} << (i % 64);
     return words;
 }

@@ -1,5 +1,5 @@
-// redundant_counter: value, invariant and space in every state that can be reached, and what
-// operations cost.
+// redundant_counter: value, invariant and space in every reachable state, and the cost of
+// operations.
 #include "bits/redundant_counter.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ void expect_good(const redundant_counter& counter, std::uint64_t value) {
     ASSERT_EQ(genista::bits::value_of(counter), value);
 }
 
-// Every state that can be reached with values below 2^12: from each, both ways.
+// Every state reachable with values below 2^12, in both directions.
 TEST(redundant_counter, every_reachable_state_keeps_the_invariants) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, redundant_counter> seen;
     std::vector<redundant_counter> open{redundant_counter{}};
@@ -50,10 +50,10 @@ TEST(redundant_counter, every_reachable_state_keeps_the_invariants) {
             if (seen.emplace(std::pair{to.plus(), to.minus()}, to).second) open.push_back(to);
         }
     }
-    EXPECT_GT(seen.size(), std::size_t{1} << 12);  // several ways to write most numbers
+    EXPECT_GT(seen.size(), std::size_t{1} << 12);  // most numbers have several representations
 }
 
-// The same states, reached by additions, too; from each of them every small addition, and some
+// The same states, reached by additions too. From each of them every small addition, and some
 // larger ones.
 TEST(redundant_counter, an_addition_is_as_many_increments_from_every_state) {
     std::map<std::pair<std::uint64_t, std::uint64_t>, redundant_counter> seen;
@@ -77,8 +77,8 @@ TEST(redundant_counter, an_addition_is_as_many_increments_from_every_state) {
     EXPECT_GT(seen.size(), std::size_t{1} << 9);
 }
 
-// Large numbers, to and fro: the digits that an addition touches are those of `times`, not those of
-// the counter.
+// Large numbers, up and down: an addition touches the digits of `times`, not all digits of the
+// counter.
 TEST(redundant_counter, an_addition_costs_the_logarithm_of_what_is_added) {
     std::mt19937_64 chance{8};
     for (const unsigned log : {20u, 40u, 59u}) {
@@ -142,8 +142,8 @@ TEST(redundant_counter, amortised_cost_has_the_bound_that_the_header_proves) {
     }
 }
 
-// To and fro across a power of two, where a binary counter changes every digit.
-TEST(redundant_counter, powers_of_two_are_not_dear) {
+// Up and down across a power of two, where a binary counter changes every digit.
+TEST(redundant_counter, powers_of_two_are_not_expensive) {
     redundant_counter counter;
     while (counter.value() < (1u << 16) - 1) ASSERT_TRUE(counter.increment());
     const auto before = counter.digits_read() + counter.digits_written();
@@ -154,12 +154,12 @@ TEST(redundant_counter, powers_of_two_are_not_dear) {
         ASSERT_TRUE(counter.decrement());
         expect_good(counter, (1u << 16) - 1);
     }
-    // expect_good reads at most 18 digits itself.
+    // expect_good itself reads at most 18 digits.
     EXPECT_LE(counter.digits_read() + counter.digits_written() - before,
               40'000 * genista::bits::amortised_digits + 10'000u * 19);
 }
 
-TEST(redundant_counter, a_plan_begins_with_the_digit_that_comes_into_being) {
+TEST(redundant_counter, a_plan_begins_with_the_digit_that_is_created) {
     redundant_counter counter;
     for (int i = 0; i < 1000; ++i) {
         const auto plan = genista::bits::plan_increment(counter);

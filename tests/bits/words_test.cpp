@@ -1,5 +1,5 @@
-// words.hpp: both kernels against loops over single bits, on every 16-bit pattern at word edges and
-// on random words.
+// words.hpp: both kernels compared with loops over single bits, on every 16-bit pattern at word
+// edges and on random words.
 #include "bits/words.hpp"
 
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@ namespace {
 
 using namespace genista::test;
 
-// Patterns that meet every edge: all 16-bit values, low, high and across the middle, and words of
-// many densities.
+// Patterns for every edge: all 16-bit values, at the low end, the high end and across the middle,
+// and words of many densities.
 const std::vector<std::uint64_t>& interesting_words() {
     static const std::vector<std::uint64_t> words = [] {
         std::vector<std::uint64_t> out{0, 1, ~std::uint64_t{0}, std::uint64_t{1} << 63, 0x5555555555555555u};
@@ -94,11 +94,11 @@ TEST(words, bit_ranges_are_read_and_written_across_words_and_nothing_else_change
     for (std::size_t position = 0; position <= 192; ++position)
         for (std::size_t width = 0; width <= 64 && position + width <= 192; ++width) {
             ASSERT_EQ(read_bits(words, position, width), plain_read_bits(words, position, width));
-            auto twin = words;
-            const std::uint64_t value = random();  // bits above the width must not leak
+            auto expected = words;
+            const std::uint64_t value = random();  // bits above the width must not be written
             write_bits(words, position, width, value);
-            plain_write_bits(twin, position, width, value);
-            ASSERT_EQ(words, twin) << position << " " << width;
+            plain_write_bits(expected, position, width, value);
+            ASSERT_EQ(words, expected) << position << " " << width;
         }
 }
 

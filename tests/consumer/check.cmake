@@ -1,7 +1,7 @@
 # cmake -D how=find_package|pkg_config -D build=... -D scratch=... -D compiler=... -P check.cmake
 #
-# Installs the build tree `build` below `scratch`, moves the installed copy elsewhere (a package must not remember where it
-# was built or first put), builds consumer.cpp against it and runs it. Any step that fails is the test's failure.
+# Installs the build tree `build` below `scratch`, moves the installed copy elsewhere (a package must not depend on where it
+# was built or first installed), builds consumer.cpp against it and runs it. Any step that fails is the test's failure.
 file(REMOVE_RECURSE ${scratch})
 file(MAKE_DIRECTORY ${scratch})
 

@@ -1,5 +1,5 @@
-// The child of the kill harness: one life (life.hpp) in a process of its own. Arguments are
-// name=value; kill_sweep_test.cpp makes them.
+// The child of the kill harness: runs one life (life.hpp) in a process of its own. Arguments are
+// name=value, as kill_sweep_test.cpp writes them.
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 std::uint64_t to_number(std::string_view text) {
     std::uint64_t number = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), number).ptr != text.data() + text.size()) {
-        std::fprintf(stderr, "%.*s is no number\n", static_cast<int>(text.size()), text.data());
+        std::fprintf(stderr, "%.*s is not a number\n", static_cast<int>(text.size()), text.data());
         std::exit(2);
     }
     return number;
@@ -73,11 +73,12 @@ int main(int count, char** arguments) {
         const std::string_view argument{arguments[i]};
         const auto equals = argument.find('=');
         if (equals == std::string_view::npos || !take(plan, argument.substr(0, equals), argument.substr(equals + 1))) {
-            std::fprintf(stderr, "what is %s?\n", arguments[i]);
+            std::fprintf(stderr, "unknown argument %s\n", arguments[i]);
             return 2;
         }
     }
     genista::test::life one{plan};
-    // Without destructors: whoever did not close does as the dead do.
+    // Exits without destructors: a life that did not close its store leaves it as a killed process
+    // does.
     std::_Exit(one.run());
 }

@@ -1,7 +1,7 @@
-// After power loss RocksDB may throw away a whole log: the one before it ends in a torn record, so
-// nothing behind that counts. The file stays in the archive, and the sequence numbers in it are
-// used a second time. A filter that catches up must not take the old story for the new one: it
-// would deny the keys of the new.
+// After power loss RocksDB may discard a whole log, because the one before it ends in a torn
+// record. The file stays in the archive, and its sequence numbers are used a second time. A filter
+// that is brought up to date from the log must not read the discarded one instead of the new one:
+// it would deny the keys of the new log.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -60,8 +60,8 @@ TEST_P(discarded_log, is_not_mistaken_for_the_log_that_came_after) {
         ASSERT_LT(db.GetLatestSequenceNumber(), first_discarded) << "RocksDB did not discard the log";
         ASSERT_FALSE(*(*store)->get("torn-0"));
         ASSERT_FALSE(*(*store)->get("discarded-0"));
-        // An indexed put takes two numbers; where an odd count is left, a deletion that deletes
-        // nothing takes one.
+        // An indexed put takes two numbers. If an odd count is left, a deletion of an absent key
+        // takes one.
         if ((*store)->is_indexed() && (first_discarded - db.GetLatestSequenceNumber()) % 2 == 0) {
             ASSERT_TRUE(db.Delete({}, "nothing").ok());
         }

@@ -1,6 +1,5 @@
-// A disk that fills up: writes come back as errors, what was acknowledged stays, a snapshot that
-// finds no room leaves the one before it; when there is room again and the store has been opened
-// again, writes work.
+// A disk that fills up: writes return errors, acknowledged writes stay, and a snapshot without room
+// leaves the former one. When there is room again and the store has been opened again, writes work.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -69,7 +68,7 @@ TEST_P(disk_full, leaves_the_former_snapshot) {
         EXPECT_FALSE((*store)->save());
         EXPECT_EQ((*store)->snapshotter().failures(), 1u);
         EXPECT_EQ(snapshots_in(place.path()), before);
-        EXPECT_FALSE((*store)->close());  // it could not save, and says so
+        EXPECT_FALSE((*store)->close());  // it could not save, and reports so
         EXPECT_EQ(snapshots_in(place.path()), before);
     }
     fate.heal();

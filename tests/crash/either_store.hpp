@@ -1,5 +1,5 @@
-// either_store: both layouts behind one face, with small memtables and tables, so that a short
-// script sees flushes, archived logs and compactions. For tests that do the same to each.
+// either_store: both layouts behind one interface, with small memtables and tables, so that a short
+// script has flushes, archived logs and compactions. For tests that run on both layouts.
 #pragma once
 
 #include <rocksdb/sst_file_writer.h>
@@ -26,7 +26,7 @@ namespace genista::test {
 
 struct store_settings {
     rocks::layout arrangement = rocks::layout::clustered;
-    unsigned snapshotter_ms = 0;  // between snapshots; 0: only when told, and on close
+    unsigned snapshotter_ms = 0;  // between snapshots; 0: only by save() and on close
     bool snapshot_on_close = true;
     bool sync = false;  // every write
     std::uint64_t wal_kept_mb = 16;
@@ -35,11 +35,11 @@ struct store_settings {
     bool build_behind = false;
     adapting adapt = adapting::on_read;
     rocksdb::Env* env = nullptr;
-    bool cold = false;  // no block is kept in memory: every look at a table is a read
+    bool cold = false;  // no block is cached: every look at a table is a read
     std::size_t memtable_kb = 64;
 };
 
-// A key and its value, or nothing: erased.
+// A key and its value, or nothing if the key is erased.
 using change = std::pair<std::string, std::optional<std::string>>;
 
 inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = false, std::size_t memtable_kb = 64) {
@@ -56,7 +56,7 @@ inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = fal
     options.level0_file_num_compaction_trigger = 2;
     options.info_log_level = rocksdb::FATAL_LEVEL;
     options.keep_log_file_num = 2;
-    options.max_bgerror_resume_count = 0;  // no thread that resumes when it likes
+    options.max_bgerror_resume_count = 0;  // no thread that resumes on its own
     options.stats_dump_period_sec = 0;
     options.stats_persist_period_sec = 0;
     options.env =
@@ -64,11 +64,10 @@ inline rocksdb::Options small_rocksdb_options(rocksdb::Env* env, bool cold = fal
     return options;
 }
 
-// Thrown out of a put of the same thread when it has been committed, and before the filter has
-// heard of it.
+// Thrown out of a put, in its thread, after the commit and before the filter is updated.
 struct thrown_after_commit {};
 inline thread_local bool throws_after_commit = false;
-// What the hook of the fail points calls, for put_unsettled().
+// The hook of the fail points that put_without_filter() needs.
 inline void throw_after_commit(const char* point) {
     if (!throws_after_commit || std::string_view{point} != "store.committed") return;
     throws_after_commit = false;
@@ -143,8 +142,8 @@ class either_store {
     result<void> erase_range(const std::string& begin, const std::string& end) {
         return to_result(indexed_->DeleteRange(writes_, indexed_->DefaultColumnFamily(), begin, end), "delete a range");
     }
-    // The indexed layout only. `file` is a path for the table, outside the database; it is left
-    // there.
+    // The indexed layout only. `file` is a path for the table, outside the database. The file is
+    // not removed.
     result<void> ingest(const std::string& file, const std::map<std::string, std::string>& entries) {
         rocksdb::SstFileWriter writer{rocksdb::EnvOptions{}, rocksdb::Options{}};
         rocksdb::Status done = writer.Open(file);
@@ -153,15 +152,17 @@ class either_store {
         }
         if (done.ok()) done = writer.Finish();
         rocksdb::IngestExternalFileOptions how;
-        how.write_global_seqno = false;  // would write into a finished file, past everybody who watches appends
+        // RocksDB would write the number into the finished file, which a file system that tracks
+        // appends does not see.
+        how.write_global_seqno = false;
         if (done.ok()) done = indexed_->IngestExternalFile({file}, how);
         return to_result(done, "ingest a table");
     }
 
-    // A put that the filter does not hear of, because something throws behind the commit: the
-    // filter lacks the key, and its range needs repair. REQUIRES at_fail_point to call
-    // throw_after_commit. An error: the store does not have the value.
-    result<void> put_unsettled(const std::string& key, const std::string& value) {
+    // A put that throws after the commit: the filter lacks the key, and its range needs repair.
+    // REQUIRES: at_fail_point calls throw_after_commit. An error means that the store does not have
+    // the value.
+    result<void> put_without_filter(const std::string& key, const std::string& value) {
         throws_after_commit = true;
         try {
             const auto done = put(key, value);
@@ -174,8 +175,8 @@ class either_store {
             return error::make(error_code::io, "a put that threw was not committed");
         }
     }
-    // The indexed layout only: as a program that knows of no guard, or a handle of the base. The
-    // key may be denied until look(), save() or the snapshotter's thread has found the write
+    // The indexed layout only: a put by a program without a guard, or through the base's handle.
+    // The key may be denied until look(), save() or the snapshotter's thread has found the write
     // (docs/operations.md).
     result<void> put_past_the_guard(const std::string& key, const std::string& value) {
         return to_result(base().Put(writes_, key, value), "put past the guard");
@@ -187,7 +188,7 @@ class either_store {
     [[nodiscard]] bool may_contain(const std::string& key) const {
         return clustered_ ? clustered_->may_contain(key) : indexed_->may_contain(key);
     }
-    // What the store itself holds under a key, whatever the filter thinks.
+    // The value in the store itself, read without the filter.
     result<std::optional<std::string>> get_behind(const std::string& key) {
         std::string value;
         rocksdb::Status got;
@@ -201,7 +202,7 @@ class either_store {
         if (!got.ok()) return rocks::to_error(got, "get");
         return std::optional{std::move(value)};
     }
-    // visit(key) for every key of the store, whatever the filter thinks.
+    // Calls visit(key) for every key of the store, without the filter.
     template <class Visit>
     result<void> for_each_key(Visit&& visit) {
         const std::unique_ptr<rocksdb::Iterator> at{base().NewIterator({})};
@@ -219,19 +220,18 @@ class either_store {
 
     result<void> audit() { return clustered_ ? clustered_->audit() : indexed_->audit(); }
     result<void> repair() { return clustered_ ? clustered_->repair() : indexed_->repair(); }
-    // Every key is "maybe" until R is whole, where it can lack keys, and the filter has all of it.
+    // Completes R if it can lack keys, and repairs the filter. Until then every key is "maybe".
     result<void> reindex() {
         if (indexed_) return indexed_->reindex();
         core().need_repair_everywhere();
         return repair();
     }
-    // The range of this key needs repair, though the filter lacks nothing.
-    void need_repair(const std::string& key) { const rocks::rocks_guard_core::entering unsettled{core(), hash()(key)}; }
-    // For writes past the guard.
+    // Marks the key's range as in need of repair, although the filter lacks nothing.
+    void need_repair(const std::string& key) { const rocks::rocks_guard_core::entering in_flight{core(), hash()(key)}; }
+    // Looks for writes past the guard.
     result<void> look() { return snapshotter().look(); }
     result<void> save() { return snapshotter().save(); }
-    // By a write that writes nothing: FlushWAL(true) of RocksDB 7.8 asserts that its log is not
-    // broken.
+    // Syncs with an empty write: FlushWAL(true) of RocksDB 7.8 asserts that its log is intact.
     result<void> sync() {
         rocksdb::WriteBatch nothing;
         rocksdb::WriteOptions durably;

@@ -1,7 +1,7 @@
-// A disk that writes but does not read. Puts reach the store, and the filter cannot always be told,
-// because it has to look at the key's neighbours: their ranges jam (guard/range_states.hpp).
-// Nothing is denied, no snapshot is taken that would, and when reads work again a repair brings
-// everything in.
+// A disk that writes but does not read. Puts reach the store, but an insert into the filter that
+// must read the key's neighbours fails: their ranges then need repair (guard/range_states.hpp). No
+// key is denied, no snapshot is taken that would deny one, and when reads work again a repair
+// inserts every key.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ std::string key_number(int number) {
 
 class failed_reads : public testing::TestWithParam<rocks::layout> {};
 
-TEST_P(failed_reads, jam_doors_and_deny_nothing) {
+TEST_P(failed_reads, leave_ranges_for_repair_and_deny_nothing) {
     const scratch place;
     io_fate fate;
     for (const char* each : {"Append", "Sync", "Fsync", "Close", "NewWritableFile", "NewDirectory", "RenameFile",
@@ -36,7 +36,7 @@ TEST_P(failed_reads, jam_doors_and_deny_nothing) {
     ASSERT_TRUE(store.save());
     ASSERT_TRUE(store.base().Flush({}).ok());
     ASSERT_TRUE(store.base().Flush({}, &store.records().family()).ok());
-    ASSERT_TRUE(store.base().PauseBackgroundWork().ok());  // a compaction that cannot read would end all writing
+    ASSERT_TRUE(store.base().PauseBackgroundWork().ok());  // a compaction that cannot read would end all writes
 
     fate.fail_from(fate.calls());
     int put = keys / 2;
@@ -55,7 +55,7 @@ TEST_P(failed_reads, jam_doors_and_deny_nothing) {
     EXPECT_TRUE(store.audit());
     EXPECT_TRUE(store.save());
 
-    // And whoever was killed in the middle of it:
+    // A process killed in this state leaves a store that opens well:
     auto copy = either_store::open(place.path("copy"), {.arrangement = GetParam()});
     ASSERT_TRUE(copy) << copy.error().message();
     for (int i = 0; i < put; ++i) ASSERT_TRUE(*(*copy)->get(key_number(i))) << i;

@@ -1,5 +1,5 @@
-// Two histories with one identity: a copy of the files goes on beside the original, and both use
-// the same sequence numbers for different writes. A filter saved by one must not be taken by the
+// Two histories with one identity: a copy of the files is used beside the original, and both use
+// the same sequence numbers for different writes. A filter saved by one must be refused by the
 // other: it would deny the other's keys.
 #include <gtest/gtest.h>
 
@@ -38,13 +38,13 @@ class forked_history : public testing::TestWithParam<rocks::layout> {
         fs::remove_all(place_.path(to));
         fs::copy(place_.path(from), place_.path(to), fs::copy_options::recursive);
     }
-    // The snapshots of one copy in place of the other's.
+    // Puts the snapshots of one copy in place of the other's.
     void copy_snapshots(const std::string& from, const std::string& to) {
         fs::remove_all(place_.path(to) + "/genista");
         fs::copy(place_.path(from) + "/genista", place_.path(to) + "/genista", fs::copy_options::recursive);
     }
 
-    // By a program that knows of no guard, and in the clustered layout how a record is written.
+    // Writes as a program without a guard. In the clustered layout it writes valid records.
     void write_plainly(const std::string& name, const std::string& prefix, const hasher& hash, int count = 300) {
         const rocksdb::Options options = small_rocksdb_options(nullptr);
         std::vector<std::string> names;
@@ -90,7 +90,7 @@ TEST_P(forked_history, a_snapshot_of_the_other_copy_is_not_taken) {
     for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
 }
 
-// The copy is of a store that runs on, so that both know the life in which the snapshot is taken.
+// The copy is of a running store, so both have recorded the life in which the snapshot is taken.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
     {
         const auto store = open("db");
@@ -110,9 +110,9 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken) {
     for (const char* prefix : {"common-", "copied-", "more-"}) expect_all(*store, prefix);
 }
 
-// A program that knows of no lives makes the copy longer, so that the life of the snapshot seems to
-// go on there. Original and copy have counted one generation more each, for different reasons, and
-// the snapshot names the moment in which the copy has been re-indexed.
+// A program without lives writes to the copy, so that the life of the snapshot seems
+// to continue there. Original and copy have each counted one more generation, for different
+// reasons, and the snapshot names the moment at which the copy was re-indexed.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_a_re_index) {
     if (GetParam() != rocks::layout::indexed) return;
     {
@@ -133,9 +133,9 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_a_r
     for (const char* prefix : {"common-", "foreign-"}) expect_all(*store, prefix);
 }
 
-// As many writes as the original's, so that its snapshot is not newer than the copy. In the
-// clustered layout a plain program's records look like all others: the copy knows by its own notes
-// that the snapshot is none of its own.
+// The copy gets as many writes as the original, so its snapshot is not newer than the copy. In the
+// clustered layout a plain program's records look like all others: only the copy's own notes show
+// that the snapshot is not its own.
 TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_foreign_writes) {
     for (const bool saved_before : {false, true}) {
         {
@@ -157,8 +157,8 @@ TEST_P(forked_history, a_snapshot_of_the_running_original_is_not_taken_after_for
     }
 }
 
-// The store's own record of a snapshot is one more write: neither the next snapshot nor the next
-// opening takes it for news.
+// The store's own record of a snapshot is one more write. Neither the next snapshot nor the next
+// opening counts it as new data.
 TEST_P(forked_history, a_snapshot_is_no_reason_for_another_one) {
     std::uint64_t sequence = 0;
     {
@@ -195,7 +195,8 @@ TEST_P(forked_history, a_snapshot_from_before_the_fork_serves_both) {
     }
 }
 
-// An older copy is put back, and grows past the snapshots beside it while no filter looks at them.
+// An older copy is put back, and gets more writes than the snapshots beside it show, while no
+// filter checks them.
 TEST_P(forked_history, a_clustered_store_without_its_filter_begins_a_life_too) {
     if (GetParam() != rocks::layout::clustered) return;
     {

@@ -1,6 +1,6 @@
-// forks: a copy of a store lives on apart, and parts of it come back. Both have one identity and
-// use the same sequence numbers for different writes; docs/operations.md promises that a snapshot
-// of one that is put beside the other is refused.
+// forks: a copy of a store is used apart from it, and parts of the copy come back. Both have one
+// identity and use the same sequence numbers for different writes. docs/operations.md promises that
+// a snapshot of one that is put beside the other is refused.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace genista::test {
 
-// A folder in place of another, with all that is in it.
+// Replaces a folder by a copy of another one.
 inline void copy_folder(const std::string& from, const std::string& to) {
     std::filesystem::remove_all(to);
     if (std::filesystem::exists(from)) std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
@@ -21,9 +21,9 @@ inline void copy_folder(const std::string& from, const std::string& to) {
     return database + "/genista";
 }
 
-enum class mixing { beside, instead };  // of the snapshots that are there
+enum class mixing { beside, instead };  // of the snapshots that are already there
 
-// Snapshots of another moment, or of another history, come to a closed database.
+// Copies snapshots of another moment, or of another history, to a closed database.
 inline void bring_snapshots(const std::string& kept, const std::string& database, mixing how) {
     const std::string to = snapshots_of(database);
     if (how == mixing::instead) std::filesystem::remove_all(to);
@@ -32,8 +32,8 @@ inline void bring_snapshots(const std::string& kept, const std::string& database
                           std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing);
 }
 
-// The control: a snapshot of this store that says it was taken in the life `owner`, as if there
-// were no lives.
+// The control: saves a snapshot of this store with the life `owner` in it, as if there were no
+// lives.
 inline result<void> save_as(either_store& store, const rocks::store_id& owner, const std::string& database) {
     const rocks::snapshotter_place place = store.place();
     const store_mark mark{.identity = owner, .sequence = place.db->GetLatestSequenceNumber()};

@@ -1,7 +1,6 @@
 // harness: the parent's half of the kill harness. It starts one life after the other over the same
-// folder, in a process of its own each, and sees to it that they do not end well. Between lives it
-// can copy store and ledger, let the copy live on apart (a fork of history), and bring parts of it
-// back.
+// folder, each in a process of its own, and kills them. Between lives it can copy store and ledger,
+// run lives over the copy (a fork of history), and bring parts of the copy back.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +24,7 @@
 
 namespace genista::test {
 
-// How much of something: the environment's word, else the quick or the long figure.
+// The value of the environment variable, or else the quick or the thorough figure.
 [[nodiscard]] inline std::uint64_t amount(const char* variable, std::uint64_t quick, std::uint64_t thorough) {
     const char* const value = std::getenv(variable);
     return value != nullptr && *value != '\0' ? std::strtoull(value, nullptr, 10) : scaled(quick, thorough);
@@ -37,13 +36,13 @@ class kill_harness {
   public:
     kill_harness() : ledger_{scratch_.path("ledger")} {}
 
-    // Starts a child with these arguments; kills it after that long, if it is still there.
+    // Starts a child with these arguments, and kills it if it is still running after that time.
     end_of_life live(const std::vector<std::string>& arguments,
                      std::optional<std::chrono::microseconds> kill_after = std::nullopt) {
         return live_in(folder(), ledger_, arguments, kill_after);
     }
 
-    // The store as it is now and its ledger, once more.
+    // Copies the store and its ledger.
     void fork() {
         std::filesystem::create_directories(apart());
         copy_folder(folder() + "/db", apart() + "/db");
@@ -53,7 +52,7 @@ class kill_harness {
         ++forks_;
     }
     [[nodiscard]] bool is_forked() const noexcept { return is_forked_; }
-    // A life of the copy, judged by its own ledger.
+    // Runs a life over the copy, checked against the copy's ledger.
     end_of_life live_apart(const std::vector<std::string>& arguments,
                            std::optional<std::chrono::microseconds> kill_after = std::nullopt) {
         const ledger own{apart() + "/ledger"};
@@ -61,12 +60,12 @@ class kill_harness {
         if (end == end_of_life::complained) ledger_.complain("apart: " + own.complaint());
         return end;
     }
-    // The fork ends: its snapshots come to the store.
+    // Ends the fork: its snapshots are copied to the store.
     void bring_back_snapshots(mixing how) {
         bring_snapshots(snapshots_of(apart() + "/db"), folder() + "/db", how);
         is_forked_ = false;
     }
-    // The fork ends: the copy takes the place of the store, which leaves its snapshots behind.
+    // Ends the fork: the copy replaces the store, which leaves its snapshots behind.
     void go_over(mixing how) {
         const std::string kept = scratch_.path("kept");
         copy_folder(snapshots_of(folder() + "/db"), kept);
@@ -82,7 +81,7 @@ class kill_harness {
     [[nodiscard]] std::uint64_t kills() const noexcept { return kills_; }
     [[nodiscard]] std::uint64_t lives() const noexcept { return lives_; }
     [[nodiscard]] std::uint64_t forks() const noexcept { return forks_; }
-    // The last child's command line, and what it said.
+    // The command line of the last child, and its complaints.
     [[nodiscard]] std::string story() const {
         return ledger_.complaint() + "\n  life " + std::to_string(lives_) + ": " + last_;
     }

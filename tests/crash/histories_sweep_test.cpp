@@ -1,13 +1,13 @@
-// Histories: a store is opened again and again with settings drawn at random, and between the
-// openings happens to it what happens to stores: kills, older copies that are put back, snapshots
-// of another copy, programs that know of no guard. Every key that the store holds must be found
-// through the guard, at each opening and before each closing.
+// Histories: a store is opened again and again with settings drawn at random. Between the openings
+// it is killed, replaced by an older copy, given snapshots of another copy, or changed by programs
+// without a guard. Every key in the store must be found through the guard, after each opening and
+// before each closing.
 //
-// A kill is a copy of the folder in the middle of the operations, which is what the next opening
-// finds. The settings are RocksDB's (write queues, logs that are recycled, compressed or thrown
-// away, blobs, flushes) and the guard's (a memory limit, building behind the opening, the
-// snapshotter's thread). GENISTA_HISTORIES sets how many, for both layouts together, and
-// GENISTA_HISTORY the first seed.
+// A kill is a copy of the folder in the middle of the operations, and the next opening uses the
+// copy. The settings are RocksDB's (write queues, logs that are recycled, compressed or deleted,
+// blobs, flushes) and the guard's (a memory limit, building behind the opening, the snapshotter's
+// thread). GENISTA_HISTORIES sets how many, for both layouts together, and GENISTA_HISTORY the
+// first seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,8 +40,8 @@ struct counts {
     std::uint64_t operations = 0, kills = 0, put_back = 0, foreign = 0, asked = 0;
 };
 
-// What both layouts go through. One thread draws the numbers, so that a seed tells the same story
-// but for RocksDB's threads.
+// What both layouts go through. One thread draws the numbers, so a seed repeats its history except
+// for RocksDB's threads.
 class history {
   public:
     history(std::uint64_t seed, counts& seen) : seed_{seed}, seen_{seen}, chance_{seed} {}
@@ -87,7 +87,7 @@ class history {
         if (!is_found) complain(std::string{key} + " is denied", when);
     }
 
-    // As different as a store's settings may be from one opening to the next.
+    // The settings of a store may differ this much from one opening to the next.
     [[nodiscard]] rocksdb::Options draw_rocksdb_options() {
         rocksdb::Options options = small_rocksdb_options(nullptr);
         options.merge_operator = merging_;
@@ -125,7 +125,7 @@ class history {
         options.guard.adapt = one_in(3) ? adapting::in_background : adapting::on_read;
     }
 
-    // RocksDB's threads hold still, and no file goes.
+    // Runs the call while RocksDB's threads are paused and no file is deleted.
     template <class Call>
     void while_files_stay(const Call& call) {
         expect_ok(base().PauseBackgroundWork(), "pausing");
@@ -144,7 +144,7 @@ class history {
     virtual rocks::filter_snapshotter& snapshotter() = 0;
     virtual rocks::filter_origin origin() = 0;
     virtual std::uint64_t refused() = 0;
-    // A few writes of a program that knows of no guard. The database is open for it alone.
+    // Makes a few writes as a program without a guard. No other process has the database open.
     virtual void write_plainly(rocksdb::DB& plain) = 0;
 
     bool went_past_ = false;  // a write in this life did not go through the guard
@@ -163,20 +163,20 @@ class history {
         if (went_past_) (void)snapshotter().look();
     }
 
-    // What a kill at this moment would leave.
+    // Copies what a kill at this moment would leave.
     void kill_here() {
         while_files_stay([&] {
             is_killed_ = true;
             try {
                 copy_folder(database(), place_.path("killed"));
                 ++seen_.kills;
-            } catch (const fs::filesystem_error&) {  // a snapshot of the snapshotter's thread went
+            } catch (const fs::filesystem_error&) {  // the snapshotter's thread has removed a snapshot
                 is_killed_ = false;
             }
         });
     }
 
-    // Between two lives.
+    // Damages or changes the store between two lives.
     void happen() {
         if (one_in(3)) {
             older_.push_back(place_.path("older-" + std::to_string(life_)));
@@ -191,8 +191,8 @@ class history {
         if (one_in(3)) run_plain_program();
     }
 
-    // A folder of an earlier moment comes back, with the snapshots of now beside its own or
-    // without; or its snapshots come.
+    // Puts a folder of an earlier moment back, with or without the snapshots of now; or copies only
+    // its snapshots.
     void put_back(const std::string& older) {
         ++seen_.put_back;
         if (one_in(2)) return bring_snapshots(snapshots_of(older), database(), mixing::beside);
@@ -226,7 +226,7 @@ class history {
     counts& seen_;
     splitmix chance_;
     int life_ = 0;
-    bool is_killed_ = false;  // a copy of this life's folder takes its place
+    bool is_killed_ = false;  // a copy of this life's folder replaces the folder
     std::vector<std::string> older_;
     scratch place_;
 };
@@ -328,8 +328,8 @@ class indexed_history final : public history {
         }
         expect_ok(db_->Write(how, &batch), "writing a batch");
     }
-    // Through the guard or, if `db` is the base, past it. RocksDB may refuse: a snapshot is open,
-    // or numbers are not allowed.
+    // Through the guard or, if `db` is the base, past it. RocksDB may refuse, because a snapshot is
+    // open or sequence numbers are not allowed.
     void take_table_in(rocksdb::DB& db) {
         std::map<std::string, std::string> entries;
         for (std::uint64_t left = 1 + below(5); left > 0; --left) entries[some_key()] = "table";
@@ -354,7 +354,7 @@ class indexed_history final : public history {
                 return take_table_in(db_->base());
         }
     }
-    // Each thread has keys of its own, and finds what it has just put.
+    // Each thread has its own keys, and finds what it has just put.
     void write_with_threads() {
         std::atomic<std::uint64_t> denied{0};
         const std::uint64_t seed = below(1 << 30);
@@ -489,7 +489,7 @@ class clustered_history final : public history {
         else
             (void)db_->store().remove(where, key);
     }
-    // Another handle, for reading only, finds what it sees.
+    // A second handle, for reading only, finds every key that it sees.
     void read_beside() {
         if (!one_in(3)) return;
         rocks::clustered_db_options options = draw_options();

@@ -1,12 +1,13 @@
-// I/O errors: every call to the file system of a script fails, once, or from then on. While there
-// is trouble, no key of the store may be denied and an error must come back as an error, never as
-// an absence; when it is over, the store is opened again, has what was acknowledged, and goes on.
-// (RocksDB 7.8 has Resume() instead of opening again. After an error of the log it says that all is
-// well, and the next write runs into an assertion; with a flush outstanding it may wait forever.)
+// I/O errors: every call of a script to the file system fails, once, or from then on. Meanwhile no
+// key of the store may be denied, and an error must be reported as an error, never as an absent
+// key. Afterwards the store is opened again, has every acknowledged write, and continues. (RocksDB
+// 7.8 has Resume() instead of opening again. After an error of the log it reports success, and the
+// next write fails an assertion; with a flush outstanding it may wait forever.)
 //
 // In a second script some writes go past the guard (indexed layout), and a thread repairs, looks
-// and saves beside it when trouble strikes and before: the call that fails may be its own. What the
-// trouble left is also copied, the copy lives on apart, and its snapshots come to the store.
+// and saves beside it before and during the errors, so the call that fails may be that thread's.
+// The store that the errors leave is also copied, the copy is used further, and its snapshots are
+// put beside the store's.
 //
 // GENISTA_CALLS sets how many calls are tried of each script for each layout and manner; 0 is all
 // of them, and what `./test --long` does.
@@ -36,9 +37,8 @@ constexpr std::uint64_t steps_for_a_table = 60;  // beside repairs
 
 enum class manner { once, for_good };
 
-// If the log fails while a flush is under way, the flush runs into an assertion when it syncs the
-// logs before (RocksDB 7.8, with more than one family): none is left behind by a step that
-// succeeded.
+// Called after every successful step. If the log fails during a flush, RocksDB 7.8 fails an
+// assertion when the flush syncs the older logs (with more than one family).
 void wait_for_flushes(rocksdb::DB& db) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{1};
     std::uint64_t pending = 0, running = 0;
@@ -58,7 +58,7 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
     };
     enum class company { alone, repairs };  // of the script
 
-    // Beside repairs memory is never full: a flush would begin while another thread writes, see
+    // Beside repairs the memtable never fills: a flush would begin while another thread writes, see
     // wait_for_flushes.
     [[nodiscard]] store_settings settings(rocksdb::Env* env, company with) const {
         return {.arrangement = std::get<0>(GetParam()),
@@ -73,7 +73,7 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         return std::get<0>(GetParam()) == rocks::layout::clustered ? 1100 : 950;
     }
 
-    // The whole script, with the n-th call failing. Returns how many calls there were.
+    // Runs the whole script with the n-th call failing. Returns how many calls there were.
     std::uint64_t run(std::uint64_t n, company with) {
         const scratch place;
         io_fate fate;
@@ -84,8 +84,8 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         else
             fate.fail_from(n);
         failing_env env{fate, std::make_shared<unsynced_files>()};
-        // No deleted ranges: if RocksDB 7.8 cannot make a new log while one is in memory, the next
-        // try is an assertion. Tables to ingest have a test of their own.
+        // No range deletes: if RocksDB 7.8 cannot create a new log while one is in memory, the next
+        // attempt fails an assertion. Ingests have a test of their own.
         const bool mixed = with == company::repairs;
         script history{seed,
                        place.path("table"),
@@ -176,8 +176,8 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         expect_readable(store, history.possible(), "alive after " + story);
     }
 
-    // A copy of what the trouble left goes on apart, for fewer writes than the original will, and
-    // takes a snapshot.
+    // A copy of what the errors left is used apart, for fewer writes than the original will get,
+    // and takes a snapshot.
     void live_apart(const scratch& place, std::uint64_t n) {
         copy_folder(place.path(), place.path("apart"));
         auto copy = either_store::open(place.path("apart"), settings(nullptr, company::repairs));
@@ -199,8 +199,8 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         return done.ok() && store.is_indexed() ? store.base().Flush({}, &store.records().family()) : done;
     }
 
-    // Nothing denied that may be there; an absence only where there may be one. What was put past
-    // the guard may be denied until it was looked for.
+    // No key is denied that may be present, and a key is absent only if it may be. A key put past
+    // the guard may be denied until there was a look.
     void expect_honest(either_store& store, const script& history, const std::string& story) {
         auto possible = history.possible();
         for (const std::uint32_t key : history.unseen()) possible[key].insert(ledger::absent);
@@ -214,8 +214,8 @@ class io_errors : public testing::TestWithParam<std::tuple<rocks::layout, manner
         }
     }
 
-    // A random call of each stretch. Which one that is varies a little: RocksDB has threads of its
-    // own.
+    // Tries a random call of each stretch. The call with a given number varies a little, because
+    // RocksDB has threads of its own.
     void run_all(std::uint64_t calls, company with, std::uint64_t tried) {
         const std::uint64_t stride = tried == 0 ? 1 : std::max<std::uint64_t>(1, calls / tried);
         splitmix chance{seed + stride};
@@ -271,10 +271,10 @@ TEST_P(creation, that_failed_at_any_call_can_be_tried_again) {
     }
 }
 
-// Two calls are spared. If RocksDB 7.8 cannot read the first block of a table that it takes in, it
-// takes it for empty and says that all is well; and if the MANIFEST cannot be synced, it deletes
-// the table, though the MANIFEST names it already, and the database cannot be opened any more. Both
-// with a plain database too.
+// Two calls are left out. If RocksDB 7.8 cannot read the first block of a table that it ingests, it
+// takes the table for empty and reports success. If the MANIFEST cannot be synced, it deletes the
+// table although the MANIFEST names it already, and the database cannot be opened any more. Both
+// happen with a plain database too.
 TEST(ingesting, that_fails_at_any_call_denies_nothing) {
     for (std::uint64_t n = 0;; ++n) {
         const scratch place;
@@ -284,7 +284,7 @@ TEST(ingesting, that_fails_at_any_call_denies_nothing) {
         fate.spare("Sync", "/MANIFEST-");
         failing_env env{fate, std::make_shared<unsynced_files>()};
         std::map<std::string, std::string> entries;
-        for (int i = 0; i < 50; ++i) entries[ledger::name_of(static_cast<std::uint32_t>(i))] = "taken in";
+        for (int i = 0; i < 50; ++i) entries[ledger::name_of(static_cast<std::uint32_t>(i))] = "ingested";
         bool taken_in = false, reached = false;
         {
             auto store = either_store::open(place.path(), {.arrangement = rocks::layout::indexed, .env = &env});

@@ -1,7 +1,7 @@
 // SIGKILL at every named point and at any moment, over both layouts, life after life in the same
-// folder. Whoever comes next finds what was acknowledged, and no key of the store denied
+// folder. The next process finds every acknowledged write, and no key of the store is denied
 // (docs/crash-tests.md). In the mix: writes past the guard, a thread that repairs beside the
-// writers, and forks of history: a copy of the store lives on apart, and parts of it come back.
+// writers, and forks of history: a copy of the store is used apart, and parts of it come back.
 //
 // The claim is "never": the test counts kills, not rates. GENISTA_KILLS sets how many, in all
 // chains together.
@@ -39,13 +39,13 @@ constexpr chain chains[] = {{"clustered_one_thread", false, 1, 11},
 
 class kill_sweep : public testing::TestWithParam<chain> {
   protected:
-    // Arguments of a life that varies in everything a life may vary in.
+    // Arguments of a life with every setting drawn at random.
     std::vector<std::string> any_life() {
         const auto number = [](std::uint64_t n) { return std::to_string(n); };
         const std::uint64_t foreign = GetParam().foreign ? chance_.below(4) : 0;
         const std::uint64_t background = chance_.below(2);
-        // A record without a key goes with the first query, if that query may wait for it and the
-        // index is whole.
+        // The audit needs an exact index. A record without a key is removed by the first query, but
+        // only if that query may wait for it and the index is whole.
         const bool audits = !GetParam().foreign || (foreign != 3 && background == 0);
         return {"indexed=" + number(GetParam().indexed ? 1 : 0),
                 "foreign=" + number(foreign > 0 ? 1 : 0),
@@ -64,8 +64,8 @@ class kill_sweep : public testing::TestWithParam<chain> {
         const std::string name{fail_point_names[point]};
         auto life = any_life();
         const bool in_the_snapshotter = name.starts_with("snapshotter.");
-        // Beside foreign writes few snapshots are taken; files and ranges are a small share of all
-        // operations.
+        // Beside foreign writes few snapshots are taken. Ingests and range deletes are a small
+        // share of all operations.
         const std::uint64_t in_snapshotter = GetParam().foreign ? 2 : 6;
         const bool is_rare = name.starts_with("ingest.") || name.starts_with("range.");
         const std::uint64_t passes = in_the_snapshotter ? in_snapshotter : is_rare ? 4 : 400;
@@ -100,9 +100,9 @@ class kill_sweep : public testing::TestWithParam<chain> {
         return harness_.live(life);
     }
 
-    // A copy of the store goes its own way, until it has taken a snapshot; later parts of the two
-    // are mixed. Before that the one that goes on lives once more: then it has likely come past the
-    // sequence numbers that the other's snapshots show.
+    // A copy of the store is used apart until it has taken a snapshot, and later parts of the two
+    // are mixed. Before that, the one that continues runs one more life: then it has probably
+    // passed the sequence numbers that the other's snapshots show.
     end_of_life fork_or_mix() {
         auto life = any_life();
         if (!harness_.is_forked()) {
@@ -129,7 +129,7 @@ class kill_sweep : public testing::TestWithParam<chain> {
     kill_harness harness_;
 };
 
-// A database that knows nothing of guards: the first lives index it, and are killed while they do.
+// Makes a database without a guard. The first lives index it, and are killed while they do.
 void make_plain_database(kill_harness& harness) {
     rocksdb::Options options = small_rocksdb_options(nullptr);
     options.create_if_missing = true;
@@ -157,7 +157,8 @@ TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
             end = fork_or_mix();
         } else if (dice < 5 || harness_.kills() < 4) {
             std::size_t point = next++ % points;
-            while (harness_.kills() >= wanted && killed_at[point] > 0) point = next++ % points;  // what is left
+            while (harness_.kills() >= wanted && killed_at[point] > 0)
+                point = next++ % points;  // points that were never reached
             end = die_at(point);
             killed_at[point] += end == end_of_life::killed ? 1 : 0;
         } else if (dice < 9) {
@@ -166,7 +167,7 @@ TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
             end = live_to_the_end(chance_.below(300), chance_.below(2) == 0);
         }
         ASSERT_NE(end, end_of_life::complained) << harness_.story();
-        ASSERT_LT(harness_.lives(), 20 + 4 * std::max<std::uint64_t>(wanted, 2 * points)) << "they will not die";
+        ASSERT_LT(harness_.lives(), 20 + 4 * std::max<std::uint64_t>(wanted, 2 * points)) << "too few lives are killed";
     }
     ASSERT_EQ(live_to_the_end(10, true), end_of_life::lived) << harness_.story();
     ASSERT_EQ(live_to_the_end(0, true), end_of_life::lived) << harness_.story();
@@ -190,11 +191,11 @@ TEST_P(kill_sweep, nothing_acknowledged_is_lost_and_nothing_stored_is_denied) {
 INSTANTIATE_TEST_SUITE_P(of, kill_sweep, testing::ValuesIn(chains),
                          [](const auto& each) { return std::string{each.param.name}; });
 
-// The control: an erase that tells the filter before the store. A snapshot in between, a kill, and
-// the key is in the store and denied: the harness must see it.
+// The control: an erase that updates the filter before the store. After a snapshot in between and a
+// kill, the key is in the store and denied. The harness must detect it.
 class kill_control : public testing::TestWithParam<bool> {};
 
-TEST_P(kill_control, telling_the_filter_before_the_store_loses_keys) {
+TEST_P(kill_control, erasing_from_the_filter_before_the_store_loses_keys) {
     kill_harness harness;
     const std::string layout = GetParam() ? "indexed=1" : "indexed=0";
     ASSERT_EQ(harness.live({layout, "operations=2000"}), end_of_life::lived) << harness.story();
@@ -210,20 +211,20 @@ void put(kill_harness& harness, either_store& store, std::uint32_t key) {
     harness.book().acknowledge(key);
 }
 
-// As a snapshot of this store would carry it; in the clustered layout one that the store has
-// written down.
+// The identity that a snapshot of this store would have. In the clustered layout it is one that the
+// store has recorded.
 rocks::store_id identity_of(either_store& store) {
     const rocks::snapshotter_place place = store.place();
     return place.identity_now(place.recorded && !place.recorded->empty() ? place.recorded->back().id : 0);
 }
 
-// The control of forks: the snapshot of the copy says that it is of a life of the store. With its
-// own life it is refused.
-TEST_P(kill_control, a_fork_whose_lives_are_not_told_apart_is_denied) {
+// The control of forks: a snapshot of the copy claims a life of the store, and keys are denied.
+// With its own life it is refused.
+TEST_P(kill_control, keys_of_a_fork_are_denied_if_its_lives_are_not_distinguished) {
     const rocks::layout arrangement = GetParam() ? rocks::layout::indexed : rocks::layout::clustered;
     const std::string layout = GetParam() ? "indexed=1" : "indexed=0";
     const store_settings settings{.arrangement = arrangement, .snapshot_on_close = false};
-    for (const bool told_apart : {true, false}) {
+    for (const bool distinguished : {true, false}) {
         kill_harness harness;
         ASSERT_EQ(harness.live({layout, "operations=300"}), end_of_life::lived) << harness.story();
         harness.fork();
@@ -233,7 +234,7 @@ TEST_P(kill_control, a_fork_whose_lives_are_not_told_apart_is_denied) {
             ASSERT_TRUE(store) << store.error().message();
             of_the_store = identity_of(**store);
             for (std::uint32_t key = 0; key < ledger::keys; key += 10) put(harness, **store, key);
-            // Past the numbers of the copy: what comes after them is repeated from the log.
+            // Past the sequence numbers of the copy: later writes are repeated from the log.
             for (int i = 0; i < 600; ++i) put(harness, **store, 0);
         }
         std::filesystem::remove_all(snapshots_of(harness.folder() + "/db"));
@@ -242,19 +243,19 @@ TEST_P(kill_control, a_fork_whose_lives_are_not_told_apart_is_denied) {
             ASSERT_TRUE(copy) << copy.error().message();
             for (int i = 0; i < 400; ++i) ASSERT_TRUE((*copy)->put(ledger::name_of(0), "apart"));
             const auto saved =
-                save_as(**copy, told_apart ? identity_of(**copy) : of_the_store, harness.folder() + "/db");
+                save_as(**copy, distinguished ? identity_of(**copy) : of_the_store, harness.folder() + "/db");
             ASSERT_TRUE(saved) << saved.error().message();
         }
         const end_of_life end = harness.live({layout, "operations=0"});
-        EXPECT_EQ(end, told_apart ? end_of_life::lived : end_of_life::complained) << harness.story();
-        if (!told_apart) {
+        EXPECT_EQ(end, distinguished ? end_of_life::lived : end_of_life::complained) << harness.story();
+        if (!distinguished) {
             EXPECT_THAT(harness.story(), testing::HasSubstr("a false negative"));
         }
     }
 }
 
-// A program that knows nothing of guards puts keys into a database that has one. If `covers`, it
-// also writes the mark that a guard without accounts would write: nothing came past me up to here.
+// A program without a guard puts keys into a guarded database. If `covers`, it also writes the mark
+// that a guard without accounts would write, which says that no write bypassed the guard.
 void put_as_another_program(kill_harness& harness, bool covers) {
     const rocksdb::Options options = small_rocksdb_options(nullptr);
     std::vector<std::string> names;

@@ -1,12 +1,13 @@
-// ledger: what a process promised before it was killed. A file mapped into memory, so that every
-// store into it survives the SIGKILL of whoever made it, without a system call for each operation.
+// ledger: the operations that a process began and acknowledged before it was killed. It is a file
+// mapped into memory, so every store into it survives the SIGKILL of the process, without a system
+// call for each operation.
 //
 //     header    how often each fail point was passed; the first complaint
 //     keys      for each key two versions:  acknowledged | begun
 //
-// A version names a value; 0 is "absent". Before an operation its outcome goes to `begun`, after it
-// to `acknowledged`. A key then must have its acknowledged version, or, if an operation was under
-// way, the begun one. Each key has one writer at a time.
+// A version names a value, and 0 is "absent". The outcome of an operation is written to `begun`
+// before it and to `acknowledged` after it. A key must then have its acknowledged version or, if an
+// operation was in flight, the begun one. Each key has one writer at a time.
 #pragma once
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 
 namespace genista::test {
 
-// The names of base/fail_point.hpp that a write, a snapshot or an opening passes, and those of the
+// The names in base/fail_point.hpp that a write, a snapshot or an opening passes, and those of the
 // controls.
 inline constexpr std::array fail_point_names = std::to_array<std::string_view>(
     {"guard.entered",       "store.committed",     "guard.inserted",     "store.removed",
@@ -46,16 +47,16 @@ class ledger {
     };
     struct page {
         std::atomic<std::uint32_t> next_version;
-        std::atomic<std::uint32_t> checked;  // lives that found everything in order
+        std::atomic<std::uint32_t> checked;  // lives that found no error
         std::atomic<std::uint32_t> from_snapshot, rebuilt;
         std::atomic<std::uint32_t> foreign;  // lives that found writes past the guard, or may have
-        std::atomic<std::uint32_t> tasks;    // of threads that looked after the store beside its writers
+        std::atomic<std::uint32_t> tasks;    // of threads that repaired, looked or saved beside the writers
         std::array<std::atomic<std::uint64_t>, fail_point_names.size()> passed;
         char complaint[512];
         entry of[keys];
     };
 
-    // Made if it is not there: every key absent, nothing begun.
+    // Creates the file if it does not exist: every key absent, nothing begun.
     explicit ledger(const std::string& path) {
         const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
         const bool is_new = file >= 0 && ::lseek(file, 0, SEEK_END) == 0;
@@ -87,7 +88,7 @@ class ledger {
         of(key).acknowledged.store(of(key).begun.load());
         of(key).begun.store(nothing);
     }
-    // The promises of another one, in place of these.
+    // Replaces these promises by those of another ledger.
     void take_over(const ledger& other) const noexcept {
         page_->next_version.store(std::max(page_->next_version.load(), other->next_version.load()));
         for (std::uint32_t key = 0; key < keys; ++key) {

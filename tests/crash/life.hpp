@@ -1,8 +1,8 @@
-// life: what a child of the kill harness does between its birth and its SIGKILL. It opens the
-// store, checks it against the ledger that its predecessors left, and goes on writing: puts, erases
-// and reads, in the indexed layout also batches, deleted ranges and ingested tables, by several
-// threads, each with keys of its own; some lives write past the guard too, and some have a thread
-// that repairs, completes R, looks and saves beside the writers.
+// life: what a child of the kill harness does before its SIGKILL. It opens the store, checks it
+// against the ledger of the earlier lives, and writes: puts, erases and reads, in the indexed
+// layout also batches, range deletes and ingests, by several threads, each with its own keys. Some
+// lives write past the guard too, and some have a thread that repairs, completes R, looks and saves
+// beside the writers.
 #pragma once
 
 #include <signal.h>
@@ -32,13 +32,13 @@ struct life_plan {
     std::uint64_t seed = 1;
     unsigned threads = 1;
     std::uint64_t operations = 1000;  // of each thread
-    std::string point{};              // dies at its `pass`-th passing, if it is named
+    std::string point{};              // if named, the life is killed when it passes this point the `pass`-th time
     std::uint64_t pass = 1;
-    bool closes = true;         // at the end, if it comes to that; else it leaves as if pulled out
-    bool filter_first = false;  // the control: erases tell the filter before the store
-    bool audits = true;         // that the index is exact, at birth
+    bool closes = true;         // closes the store at the end; otherwise it exits as if killed
+    bool filter_first = false;  // the control: erases update the filter before the store
+    bool audits = true;         // checks at the beginning that the index is exact
     bool foreign = false;       // some puts and deletions go past the guard (indexed layout)
-    bool repairs = false;       // a thread looks after the store beside the writers
+    bool repairs = false;       // a thread repairs, looks and saves beside the writers
 };
 
 [[noreturn]] inline void die() {
@@ -46,8 +46,7 @@ struct life_plan {
     while (true) ::pause();
 }
 
-// R without one key: what somebody would show the filter who tells it of an erase before the store
-// has done it.
+// R without one key, as the filter must see it if an erase updates the filter before the store.
 class hiding_records {
   public:
     hiding_records(rocks::ordered_records& inner, std::string hidden) : inner_{inner}, hidden_{std::move(hidden)} {}
@@ -73,7 +72,7 @@ class life {
   public:
     explicit life(life_plan plan) : plan_{std::move(plan)}, ledger_{plan_.folder + "/ledger"} {}
 
-    // 0: lived to the end; 1: complained in the ledger.
+    // 0: reached the end; 1: wrote a complaint into the ledger.
     int run() {
         now_ = this;
         at_fail_point.store(&life::pass_point);
@@ -99,23 +98,23 @@ class life {
     }
 
     static void pass_point(const char* name) {
-        if (std::string_view{name}.starts_with("read.")) return;  // nothing is half done there
+        if (std::string_view{name}.starts_with("read.")) return;  // a read leaves nothing half done
         for (std::size_t i = 0; i < fail_point_names.size(); ++i) {
             if (fail_point_names[i] != name) continue;
             now_->ledger_->passed[i].fetch_add(1);
             if (now_->plan_.point == name && now_->passes_.fetch_add(1) + 1 == now_->plan_.pass) die();
             return throw_after_commit(name);
         }
-        now_->complain(std::string{"a fail point that the harness does not know: "} + name);
+        now_->complain(std::string{"an unknown fail point: "} + name);
     }
 
     static std::uint32_t version_in(const std::optional<std::string>& value) {
         return value ? static_cast<std::uint32_t>(std::stoul(*value)) : ledger::absent;
     }
 
-    // Every key of the store, asked of the filter; every promise of the ledger, through the guard;
-    // the audit. In this order: a read that the filter lets through for nothing teaches it, and a
-    // lesson may bring a forgotten key back.
+    // Asks the filter for every key of the store, checks every promise of the ledger through the
+    // guard, and audits, in this order: a read after a false positive makes the filter adapt, and
+    // that may repair a key that it lacked.
     void check() {
         std::uint64_t absent_keys = 0, denied = 0;
         const auto read = store_->for_each_key([&](const std::string& key) {
@@ -124,10 +123,10 @@ class life {
         });
         if (!read) complain("cannot read all keys", read.error());
         if (denied > 0) complain("a false negative: " + std::to_string(denied) + " keys of the store are denied");
-        if (absent_keys > 0) complain(std::to_string(absent_keys) + " keys that nobody put");
+        if (absent_keys > 0) complain(std::to_string(absent_keys) + " keys that were never put");
         for (std::uint32_t key = 0; key < ledger::keys && !failed_; ++key) check_key(key);
-        // Deletions past the guard leave records without keys until a query meets them: all keys
-        // were asked for.
+        // Deletions past the guard leave records until a query meets them. By now every key was
+        // queried.
         if (plan_.audits) {
             if (const auto sound = store_->audit(); !sound) complain("audit", sound.error());
         }
@@ -184,10 +183,10 @@ class life {
     void write_as(unsigned me) {
         splitmix chance{plan_.seed * 64 + me};
         const std::uint32_t share = ledger::keys / plan_.threads, first = share * me;
-        std::set<std::uint32_t> unseen;  // put past the guard, and not looked for since: these may be denied
+        std::set<std::uint32_t> unseen;  // put past the guard, and no look since: may be denied
         for (std::uint64_t i = 0; i < plan_.operations && !failed_; ++i) {
             const auto key = first + static_cast<std::uint32_t>(chance.below(share));
-            const std::uint32_t room = first + share - key;  // keys from here that are still mine
+            const std::uint32_t room = first + share - key;  // keys from here on that this thread owns
             const auto dice = chance.below(100);
             if (plan_.foreign && chance.below(20) == 0) {
                 const auto what = chance.below(7);
@@ -210,7 +209,7 @@ class life {
             else if (dice < 80)
                 read(key, unseen.contains(key));
             else if (dice < 91 || !store_->is_indexed())
-                (void)store_->get("absent-" + std::to_string(chance.below(5000)));  // the filter learns
+                (void)store_->get("absent-" + std::to_string(chance.below(5000)));  // the filter adapts
             else if (dice < 97)
                 write_batch(chance, key, room);
             else if (dice < 99)
@@ -220,8 +219,8 @@ class life {
         }
     }
 
-    // Past the guard, as a program that knows of none. Alive, the key may be denied until the
-    // snapshotter or this thread has looked; after a kill it may not.
+    // Puts as a program without a guard. While the process lives, the key may be denied until the
+    // snapshotter or this thread has looked. After a kill it may not.
     void put_past_the_guard(std::uint32_t key) {
         const std::uint32_t version = ledger_.new_version();
         ledger_.begin(key, version);
@@ -242,11 +241,12 @@ class life {
         ledger_.acknowledge(key);
     }
 
-    void put(std::uint32_t key, bool unsettled) {
+    void put(std::uint32_t key, bool without_filter) {
         const std::uint32_t version = ledger_.new_version();
         const std::string name = ledger::name_of(key), value = ledger::value_of(version);
         ledger_.begin(key, version);
-        if (const auto done = unsettled ? store_->put_unsettled(name, value) : store_->put(name, value); !done) {
+        if (const auto done = without_filter ? store_->put_without_filter(name, value) : store_->put(name, value);
+            !done) {
             complain("put", done.error());
             return;
         }
@@ -261,7 +261,7 @@ class life {
         }
         ledger_.acknowledge(key);
     }
-    // As it must not be done. The process dies between the two steps, right after a snapshot.
+    // The wrong order of steps. The process is killed between the two, right after a snapshot.
     void erase_filter_first(std::uint32_t key) {
         if (ledger_.of(key).acknowledged.load() == ledger::absent) return;
         ledger_.begin(key, ledger::absent);
@@ -271,8 +271,8 @@ class life {
             complain("forget", gone.error());
             return;
         }
-        // One key in 1/ε is still let through, for another key's fingerprint: it shows nothing, the
-        // next erase may.
+        // One key in 1/ε is still "maybe" because of another key's fingerprint. It shows nothing,
+        // and a later erase may.
         if (store_->may_contain(name)) return;
         if (const auto saved = store_->save(); !saved) complain("save", saved.error());
         die();

@@ -1,10 +1,11 @@
-// Power loss: a script runs over a file system that keeps a diary, the disk of many moments is
-// drawn as power loss could have left it, and each is opened (tests/support/power_loss_files.hpp
-// has what a disk promises). What was acknowledged and synced must be there, nothing that is there
-// may be denied, and the store must go on from there, into a second crash.
+// Power loss: a script runs over a file system that records every call. The disk of many moments is
+// rebuilt as power loss could have left it, and each image is opened
+// (tests/support/power_loss_files.hpp says what a disk promises). Every write that was acknowledged
+// and synced must be present, no present key may be denied, and the store must continue from there,
+// into a second crash.
 //
 // In the mix: every second script writes past the guard too (indexed layout), and has a thread
-// beside it that repairs, looks and saves; an image that has lived on is a fork of the script's
+// beside it that repairs, looks and saves. An image that was used further is a fork of the script's
 // history, and its snapshots are put beside later images.
 //
 // GENISTA_IMAGES sets how many, for both layouts together.
@@ -71,8 +72,8 @@ class power_loss : public testing::TestWithParam<rocks::layout> {
         EXPECT_FALSE(repairs.failure()) << *repairs.failure();
     }
 
-    // Snapshots of an image of another moment, that lived on, come beside this one or take the
-    // place of its own.
+    // Snapshots of an image of another moment, which was used further, are put beside this one's
+    // own, or replace them.
     void mix(const scratch& place, splitmix& chance, std::string& story) {
         const std::string kept = place.path("kept");
         if (!std::filesystem::exists(kept) || chance.below(2) == 0) return;
@@ -107,8 +108,8 @@ class power_loss : public testing::TestWithParam<rocks::layout> {
         go_on(*std::move(store), place, chance(), story);
     }
 
-    // The same store lives on, and is left without a last snapshot. Its snapshots are kept for
-    // other images.
+    // The same store is used further, without a last snapshot. Its snapshots are kept for other
+    // images.
     void go_on(std::unique_ptr<either_store> store, const scratch& place, std::uint64_t seed, std::string story) {
         std::vector<std::set<std::uint32_t>> now(script::keys);
         for (std::uint32_t key = 0; key < script::keys; ++key)

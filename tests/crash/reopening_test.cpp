@@ -1,6 +1,6 @@
-// Where a filter comes from when a store is opened: from its snapshot and the log, or anew from R
-// if the snapshot does not serve. Either way every key is found and the audit passes, and a
-// snapshot that was refused is gone.
+// Where the filter comes from when a store is opened: from its snapshot and the log, or rebuilt
+// from R if the snapshot cannot be used. In both cases every key is found and the audit passes, and
+// a refused snapshot is removed.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -49,7 +49,7 @@ class reopening : public testing::TestWithParam<rocks::layout> {
         const auto sound = store.audit();
         ASSERT_TRUE(sound) << sound.error().message();
     }
-    // A store with one snapshot that has "a" and a log that has "b" besides.
+    // A store with "a" in its one snapshot, and "b" in the log after it.
     void make_store(const std::string& name = "db") {
         const auto store = open(name);
         ASSERT_NE(store, nullptr);
@@ -57,7 +57,7 @@ class reopening : public testing::TestWithParam<rocks::layout> {
         ASSERT_TRUE(store->save());
         put_some(*store, "b");
     }
-    // Opens; the one snapshot that was there is refused and gone.
+    // Opens the store. Its one snapshot is refused and removed.
     void expect_rebuilt() {
         const auto before = snapshots_in(place_.path());
         const auto store = open();
@@ -157,7 +157,7 @@ TEST_P(reopening, takes_the_snapshot_before_if_the_newest_is_damaged) {
     expect_all(*store, "b");
 }
 
-// Puts an older copy of the database back, and keeps the folder with the snapshots as it is.
+// Puts an older copy of the database back, and keeps the folder of the snapshots unchanged.
 void restore(const std::string& copy, const std::string& to) {
     for (const auto& each : fs::directory_iterator{to}) {
         if (each.path().filename() != "genista") fs::remove_all(each.path());
@@ -183,8 +183,8 @@ TEST_P(reopening, rebuilds_if_the_snapshot_is_newer_than_the_store) {
     expect_rebuilt();
 }
 
-// The mark of a snapshot is the moment before it was saved, and the bytes show what happened
-// meanwhile: a store between the two has keys that they deny.
+// The mark of a snapshot is the moment before it was saved, and its bytes show later writes too. A
+// store between the two has keys that the saved filter denies.
 either_store* saving = nullptr;
 std::string saving_from, saving_to;
 void erase_after_the_mark(const char* name) {
@@ -224,21 +224,21 @@ TEST_P(reopening, rebuilds_if_the_log_does_not_reach_back_to_the_snapshot) {
         for (int i = 0; i < 1200; ++i) ASSERT_TRUE(store->put("b" + std::to_string(i % 300), value));
         ASSERT_TRUE(store->base().Flush({}).ok());
         for (const auto& each : fs::directory_iterator{place_.path() + "/archive"}) {
-            fs::remove(each.path());  // RocksDB does it every ten minutes at most
+            fs::remove(each.path());  // RocksDB itself does it every ten minutes at most
         }
     }
     expect_rebuilt();
 }
 
-// Tables that are taken in are not in the log. Where they overlap nothing, not even a sequence
-// number tells of them.
-TEST_P(reopening, rebuilds_if_tables_were_taken_in_after_the_snapshot) {
+// Ingests are not in the log. Where the tables overlap nothing, not even a sequence number shows
+// them.
+TEST_P(reopening, rebuilds_if_tables_were_ingested_after_the_snapshot) {
     if (GetParam() == rocks::layout::clustered) return;
     {
         const auto store = open();
         ASSERT_TRUE(store->save());
         std::map<std::string, std::string> entries;
-        for (int i = 0; i < 300; ++i) entries["a" + std::to_string(i)] = "taken in";
+        for (int i = 0; i < 300; ++i) entries["a" + std::to_string(i)] = "ingested";
         ASSERT_TRUE(store->ingest(place_.path("table"), entries));
     }
     expect_rebuilt();

@@ -1,6 +1,5 @@
-// repairs_beside: a thread that looks after a store while others read and write: ranges come to
-// need repair and are repaired, R is completed, snapshots are taken, writes past the guard are
-// looked for.
+// repairs_beside: a thread beside the readers and writers of a store. It makes ranges need repair
+// and repairs them, completes R, takes snapshots, and looks for writes past the guard.
 #pragma once
 
 #include <atomic>
@@ -19,15 +18,15 @@
 
 namespace genista::test {
 
-// An answer that is no failure: keys wait for the filter, or writes went past the guard. The work
+// An answer that is no failure: keys wait for the filter, or writes went past the guard. The task
 // is left for later.
 [[nodiscard]] inline bool is_only_early(const error& why) {
     return why.code() == error_code::mismatch || why.message().find("keys wait") != std::string_view::npos ||
            why.message().find("R lacks keys") != std::string_view::npos;
 }
 
-// One task of an operator, or of the snapshotter's thread. To complete R makes all ranges "maybe"
-// for a while: rarely.
+// One task of an operator, or of the snapshotter's thread. Completing R is rare, because it makes
+// all ranges "maybe" for a while.
 [[nodiscard]] inline result<void> look_after(either_store& store, splitmix& chance, std::uint32_t keys) {
     const auto dice = chance.below(100);
     if (dice < 1) return store.reindex();
@@ -41,7 +40,7 @@ class repairs_beside {
   public:
     repairs_beside(either_store& store, std::uint64_t seed, std::uint32_t keys)
         : store_{store}, chance_{seed}, keys_{keys}, thread_{[this] { run(); }} {
-        at_fail_point.store(&throw_after_commit);  // for put_unsettled()
+        at_fail_point.store(&throw_after_commit);  // for put_without_filter()
     }
     repairs_beside(const repairs_beside&) = delete;
     repairs_beside& operator=(const repairs_beside&) = delete;
@@ -55,7 +54,7 @@ class repairs_beside {
         at_fail_point.store(nullptr);
     }
 
-    // One task, beside whatever the caller does next; after the one before.
+    // Starts one task beside what the caller does next, after the task before has ended.
     void next() {
         rest();
         {
@@ -64,7 +63,7 @@ class repairs_beside {
         }
         changed_.notify_all();
     }
-    // Until no task is under way.
+    // Waits until no task is running.
     void rest() {
         std::unique_lock held{mutex_};
         changed_.wait(held, [this] { return !is_asked_; });

@@ -1,9 +1,9 @@
-// script: a random history of one store by one thread, written down step by step, so that
-// afterwards it is known what each key may be: after a loss of power, after a call that failed. For
-// both layouts. In the indexed layout some writes may go past the guard; what may be denied then,
-// and for how long, is what docs/operations.md says and no more.
+// script: a random history of one store by one thread, recorded step by step, so that the possible
+// states of each key are known after a loss of power or a failed call. For both layouts. In the
+// indexed layout some writes may go past the guard; docs/operations.md says which keys may then be
+// denied, and for how long.
 //
-// A version names a value (ledger.hpp); 0 is "absent".
+// A version names a value (ledger.hpp), and 0 is "absent".
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,16 +28,16 @@ enum class step_fate { begun, acknowledged, failed };
 struct script_step {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> outcome;  // key, version
     bool makes_durable = false;  // everything before it, and itself: a synced write, a synced log, a snapshot
-    bool is_durable = false;     // itself: a table taken in
+    bool is_durable = false;     // itself: an ingest
     bool is_foreign = false;     // went past the guard
     step_fate fate = step_fate::begun;
 };
 
 struct script_options {
-    bool ranges_and_tables = true;  // deleted and taken in
+    bool ranges_and_tables = true;  // range deletes and ingests
     std::uint64_t foreign = 0;      // one step in so many writes past the guard (indexed layout); 0: none
-    // Another thread looks after the store, and some puts leave it something to do. REQUIRES
-    // at_fail_point to call throw_after_commit.
+    // Another thread repairs, looks and saves, and some puts make ranges need repair. REQUIRES:
+    // at_fail_point calls throw_after_commit.
     bool beside_repairs = false;
 };
 
@@ -49,7 +49,7 @@ class script {
     script(std::uint64_t seed, std::string tables, const script_options& options = {})
         : chance_{seed}, tables_{std::move(tables)}, options_{options} {}
 
-    // Does one more thing. `begun` and `ended` are called with the number of the step, around it.
+    // Takes one more step. Calls `begun` before it and `ended` after it, with its number.
     template <class Begun, class Ended>
     result<void> step(either_store& store, Begun&& begun, Ended&& ended) {
         const std::size_t number = steps_.size();
@@ -58,7 +58,7 @@ class script {
         begun(number);
         result<void> done = doing(store);
         steps_[number].fate = done ? step_fate::acknowledged : step_fate::failed;
-        // What went through the guard is the filter's again.
+        // The filter has the keys of this step, since it went through the guard.
         if (done && !steps_[number].is_foreign) {
             for (const auto& [key, version] : steps_[number].outcome) unseen_.erase(key);
         }
@@ -70,29 +70,29 @@ class script {
             store, [](std::size_t) {}, [](std::size_t) {});
     }
 
-    // Looks for writes past the guard. From now on none of them is denied, whatever comes back.
+    // Looks for writes past the guard. Afterwards none of them may be denied, whatever the result.
     result<void> look(either_store& store) {
         const auto found = store.look();
         looked(bool{found}, "look()");
         return found;
     }
-    // Another opening: it has found what there was.
+    // Call it after another opening, which has found all writes past the guard.
     void reopened() {
         must_be_found_ = false;
         unseen_.clear();
     }
-    // Keys that were put past the guard, and not looked for since: they alone may be denied while
-    // the store is open.
+    // Keys put past the guard without a look since then. Only these may be denied while the store
+    // is open.
     [[nodiscard]] const std::set<std::uint32_t>& unseen() const noexcept { return unseen_; }
     [[nodiscard]] std::uint64_t past_the_guard() const noexcept { return past_the_guard_; }
 
-    // Flush() of RocksDB 7.8 after an error of its log runs into an assertion.
+    // Flush() of RocksDB 7.8 after an error of its log fails an assertion.
     void stop_flushing() noexcept { flushes_ = false; }
 
     [[nodiscard]] const std::vector<script_step>& steps() const noexcept { return steps_; }
 
     // The versions that keys may have if all steps below `end` were begun, those of `acknowledged`
-    // had been acknowledged, and those below `durable` could not be undone any more.
+    // were acknowledged, and those below `durable` cannot be undone any more.
     template <class Acknowledged>
     [[nodiscard]] std::vector<std::set<std::uint32_t>> possible(std::size_t end, std::size_t durable,
                                                                 Acknowledged&& acknowledged) const {
@@ -106,7 +106,7 @@ class script {
         }
         return versions;
     }
-    // The same without a loss of power: what was acknowledged stays.
+    // The same without a loss of power: acknowledged writes stay.
     [[nodiscard]] std::vector<std::set<std::uint32_t>> possible() const {
         return possible(steps_.size(), steps_.size(),
                         [this](std::size_t i) { return steps_[i].fate == step_fate::acknowledged; });
@@ -115,7 +115,7 @@ class script {
   private:
     using action = std::function<result<void>(either_store&)>;
 
-    // Decides what comes next, and writes its outcome into the last step.
+    // Chooses the next step, and writes its outcome into the last entry of steps_.
     action plan(bool indexed) {
         if (options_.foreign > 0 && indexed && chance_.below(options_.foreign) == 0) return plan_foreign(steps_.back());
         script_step& now = steps_.back();
@@ -127,7 +127,7 @@ class script {
             const std::uint32_t version = ++versions_;
             now.outcome = {{key, version}};
             if (options_.beside_repairs && chance_.below(12) == 0)
-                return [=](either_store& store) { return store.put_unsettled(name, ledger::value_of(version)); };
+                return [=](either_store& store) { return store.put_without_filter(name, ledger::value_of(version)); };
             now.makes_durable = indexed && chance_.below(8) == 0;
             return [=, synced = now.makes_durable](either_store& store) {
                 return synced ? store.write({{name, ledger::value_of(version)}}, true)
@@ -199,15 +199,15 @@ class script {
         ++past_the_guard_;
         return [=, this](either_store& store) {
             const std::string name = ledger::name_of(key);
-            if (version != ledger::absent) unseen_.insert(key);  // after an error too: it may have happened
+            if (version != ledger::absent) unseen_.insert(key);  // after an error too: it may have been written
             const auto done = version == ledger::absent ? store.erase_past_the_guard(name)
                                                         : store.put_past_the_guard(name, ledger::value_of(version));
             must_be_found_ = must_be_found_ || done;
             return done;
         };
     }
-    // A snapshot. Writes past the guard are found first, the index is completed and keys that wait
-    // come in.
+    // Takes a snapshot. Before it, writes past the guard are found, the index is completed and keys
+    // that wait are inserted.
     result<void> save(either_store& store, script_step& now) {
         auto saved = store.save();
         looked(bool{saved}, "save()");
@@ -216,11 +216,11 @@ class script {
             if (saved) saved = store.save();
         }
         if (saved || !options_.beside_repairs || !is_only_early(saved.error())) return saved;
-        now.makes_durable = false;  // the other thread has something in hand, and no snapshot was taken
+        now.makes_durable = false;  // the other thread is in the middle of a task, and no snapshot was taken
         return {};
     }
     void looked(bool found_nothing, const char* how) {
-        // Another thread may have found it first.
+        // Another thread may have found the write first.
         EXPECT_FALSE(found_nothing && must_be_found_ && !options_.beside_repairs)
             << how << " passes over a write past the guard";
         must_be_found_ = false;
@@ -234,7 +234,7 @@ class script {
     std::uint32_t versions_ = 0;
     std::vector<script_step> steps_;
     std::set<std::uint32_t> unseen_;
-    bool must_be_found_ = false;  // a write past the guard was acknowledged, and not looked for since
+    bool must_be_found_ = false;  // a write past the guard was acknowledged, and there was no look since
     std::uint64_t past_the_guard_ = 0;
 };
 
@@ -242,7 +242,7 @@ class script {
     return value ? static_cast<std::uint32_t>(std::stoul(*value)) : ledger::absent;
 }
 
-// How many keys of the store the filter denies.
+// Counts the keys of the store that the filter denies.
 [[nodiscard]] inline result<std::uint64_t> count_denied(either_store& store) {
     std::uint64_t denied = 0;
     const auto read = store.for_each_key([&](const std::string& key) { denied += store.may_contain(key) ? 0u : 1u; });
@@ -250,9 +250,9 @@ class script {
     return denied;
 }
 
-// No key of the store is denied; every key has a version that it may have, through the guard and
-// behind it. In this order: a read that the filter lets through for nothing teaches it, and a
-// lesson may bring a forgotten key back.
+// No key of the store is denied, and every key has a possible version, through the guard and in the
+// store itself, in this order: a read after a false positive makes the filter adapt, and that may
+// repair a key that it lacked.
 inline void expect_readable(either_store& store, const std::vector<std::set<std::uint32_t>>& possible,
                             const std::string& story) {
     const auto denied = count_denied(store);
@@ -271,8 +271,8 @@ inline void expect_readable(either_store& store, const std::vector<std::set<std:
     }
 }
 
-// The same, and the audit. A key that was deleted past the guard leaves a record, which goes with
-// the first query that meets it: every key was asked for.
+// The same, and the audit. A key that was deleted past the guard leaves a record until the first
+// query that meets it. By now every key was queried.
 inline void expect_possible(either_store& store, const std::vector<std::set<std::uint32_t>>& possible,
                             const std::string& story) {
     expect_readable(store, possible, story);

@@ -1,10 +1,10 @@
 // Why a snapshot syncs the store's log before it is published (rule 3, filter_snapshotter.hpp): the
-// saved bytes show erases that happened after its mark. If the log loses them with the power, the
-// keys are back in the store, and the snapshot denies them.
+// saved bytes show erases that happened after the snapshot's mark. If a loss of power removes them
+// from the log, the keys are in the store again, and the snapshot denies them.
 //
-// The control is the snapshotter's sequence without the sync, and without the name that says how
-// far the store had come (the second lock on the same range). It must lose keys; the snapshotter
-// must not.
+// The control is the snapshotter's sequence without the sync, and without the number of the store's
+// last write in the file name (the second check against the same fault). It must lose keys, and the
+// snapshotter must not.
 #include <gtest/gtest.h>
 
 #include "genista/detail/base/fail_point.hpp"
@@ -30,7 +30,7 @@ void erase_half(const char* point) {
     erased_from = nullptr;
 }
 
-// mark, save, publish: everything but the sync of the log.
+// mark, save, publish: everything except the sync of the log.
 result<void> save_without_sync(either_store& store) {
     const rocks::snapshotter_place place = store.place();
     const store_mark mark{.identity = place.identity_now(), .sequence = place.db->GetLatestSequenceNumber()};
@@ -47,7 +47,7 @@ struct outcome {
 
 class sync_control : public testing::TestWithParam<rocks::layout> {
   protected:
-    // A store whose power fails right after a snapshot; the disk as it may then be, many times.
+    // The power of a store fails right after a snapshot. Draws many disks that may be left.
     outcome lose_power_after(result<void> (*save)(either_store&)) {
         const scratch place;
         disk_diary diary;

@@ -1,7 +1,7 @@
-// A batch that was appended to the log and could not be synced has failed, but its bytes stay
-// there. When RocksDB goes on (a full disk has room again), it begins a new log with the same
-// sequence numbers. A filter that catches up, and the look for foreign writes, must not take the
-// batch that failed for those that came after it: their keys would be denied.
+// A batch that was appended to the log and could not be synced has failed, but its bytes stay in
+// the file. When RocksDB continues (a full disk has room again), it begins a new log with the same
+// sequence numbers. A filter that is brought up to date from the log, and the look for foreign
+// writes, must not read the failed batch instead of the later ones: their keys would be denied.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -18,7 +18,7 @@ struct story {
     rocks::layout arrangement;
     bool first_in_its_log;
     int batch;  // keys of the batch that fails
-    int after;  // keys that are put when RocksDB goes on, one by one
+    int after;  // keys that are put when RocksDB continues, one by one
     bool past_the_guard;
 };
 
@@ -26,7 +26,7 @@ class unsynced_batch : public testing::TestWithParam<story> {};
 
 void resume(either_store& store) {
     for (int tries = 0; tries < 1000 && !store.resume(); ++tries)
-        std::this_thread::sleep_for(std::chrono::milliseconds{1});  // RocksDB may be at it itself
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});  // RocksDB itself may be resuming
 }
 
 result<void> fail_a_batch(either_store& store, int keys) {
@@ -36,7 +36,7 @@ result<void> fail_a_batch(either_store& store, int keys) {
     return store.write(all);
 }
 
-TEST_P(unsynced_batch, is_not_mistaken_for_those_that_came_after) {
+TEST_P(unsynced_batch, is_not_mistaken_for_the_writes_after_it) {
     const story told = GetParam();
     const scratch place;
     const std::string image = place.path("image");

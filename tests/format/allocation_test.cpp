@@ -1,5 +1,5 @@
-// No memory, at every allocation of every call of this room in turn: an error, and nothing left
-// behind.
+// Each allocation of each call of this room fails in turn: the call reports an error, and leaves
+// nothing behind.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -35,7 +35,7 @@ TEST(format_allocations, a_vector_sink_keeps_what_it_had) {
     EXPECT_EQ(out.bytes().size(), size + 100);
 }
 
-TEST(format_allocations, writing_and_opening_a_snapshot_need_none) {
+TEST(format_allocations, writing_and_opening_a_snapshot_allocate_nothing) {
     class null_sink final : public sink {
         result<void> write(std::span<const std::byte>) override { return {}; }
     } out;
@@ -47,7 +47,7 @@ TEST(format_allocations, writing_and_opening_a_snapshot_need_none) {
     EXPECT_EQ(fail_each_allocation([&] { return open_snapshot(kept.bytes()); }), 0u);
 }
 
-TEST(format_allocations, saving_and_reading_files_report_it_and_leave_nothing) {
+TEST(format_allocations, saving_and_reading_files_report_a_failed_one_and_leave_nothing) {
     std::string directory = ::testing::TempDir() + "genista-format-XXXXXX";
     ASSERT_NE(::mkdtemp(directory.data()), nullptr);
     const std::string path = directory + "/a.snapshot";  // too long to fit into a string without allocation

@@ -1,4 +1,4 @@
-// field_writer and field_reader: the bytes are pinned, the reader is total.
+// field_writer and field_reader: the bytes are fixed, and the reader is defined for any bytes.
 #include "genista/detail/format/fields.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(field_writer, writes_little_endian_without_gaps) {
     EXPECT_EQ(std::vector<std::byte>(fields.view().begin(), fields.view().end()), expected);
 }
 
-TEST(field_writer, refuses_the_byte_after_the_last_and_then_shows_nothing) {
+TEST(field_writer, refuses_the_byte_after_the_last_and_then_has_no_bytes) {
     field_writer fields;
     fields.bytes(std::vector<std::byte>(max_parameters_bytes - 8)).u64(7);
     EXPECT_EQ(fields.view().size(), max_parameters_bytes);
@@ -103,9 +103,9 @@ TEST(field_reader, huge_counts_fail_without_arithmetic_on_them) {
     }
 }
 
-// Any sequence of reads over any bytes: never past the end, and finished() exactly if the widths
-// add up to the size.
-TEST(field_reader, is_total_under_random_reads) {
+// Any sequence of reads over any bytes never reads past the end, and finished() holds exactly if
+// the widths add up to the size.
+TEST(field_reader, is_defined_for_random_reads_of_any_bytes) {
     test::splitmix chance{1};
     for (int round = 0; round < 200'000; ++round) {
         const std::vector<std::byte> bytes = chance.bytes(chance.below(24));

@@ -1,5 +1,5 @@
-// Files: a save is all or nothing whichever step fails, and no odd path crashes, hangs or replaces
-// what it should not.
+// Files: a save is all or nothing whichever step fails, and no unusual path makes it crash, hang or
+// replace a file that it must not replace.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@
 #include "genista/format/mapped_file.hpp"
 #include "genista/format/sink.hpp"
 
-// The library is linked statically, so these two stand before those of the C library: fault
-// injection for the system calls that no file system on a test machine can be made to fail. The
-// real call is made unless it is its turn.
+// The library is linked statically, so these two functions take precedence over those of the C
+// library. They inject faults into system calls that no file system on a test machine can be made
+// to fail, and otherwise make the real call.
 namespace {
 int fsync_calls_until_failure = -1;
 int rename_calls_until_failure = -1;
@@ -75,7 +75,7 @@ class files : public ::testing::Test {
         return static_cast<std::size_t>(std::distance(fs::directory_iterator{directory}, fs::directory_iterator{}));
     }
     static std::span<const std::byte> view(std::string_view text) { return std::as_bytes(std::span{text}); }
-    // A save of "new" that must fail, leave the old file alone and nothing beside it.
+    // A save of "new" that must fail. The old file stays unchanged, with no other file beside it.
     template <class Write>
     std::string failed_save(Write&& write) {
         put(path, "old");
@@ -169,7 +169,7 @@ TEST_F(files, a_failed_sync_of_the_directory_says_that_the_file_was_replaced) {
 }
 
 TEST_F(files, a_disk_that_takes_no_more_bytes_leaves_the_old_file) {
-    // The kernel's own refusal: a limit on the size of files, met in the middle of a write.
+    // The kernel itself refuses: a limit on the size of files is reached in the middle of a write.
     rlimit before{};
     ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
@@ -227,8 +227,7 @@ TEST_F(files, paths_that_cannot_be_saved_to_are_errors_with_a_name) {
     EXPECT_THAT(why((directory / std::string(300, 'n')).string()), HasSubstr("File name too long"));
     ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
     EXPECT_THAT(why(path), HasSubstr("will not replace"));
-    // Never a real device here: if this check were broken, the superuser's test run would replace
-    // it.
+    // Not a real device: if this check were broken, a test run by the superuser would replace it.
     const std::string link = (directory / "link").string();
     fs::create_symlink("a.snapshot", link);
     EXPECT_THAT(why(link), HasSubstr("will not replace"));
@@ -237,8 +236,8 @@ TEST_F(files, paths_that_cannot_be_saved_to_are_errors_with_a_name) {
     EXPECT_THAT(why((directory / "plain" / "a").string()), HasSubstr("Not a directory"));
 }
 
-// For the superuser every file is readable and every directory writable, so the call is made as
-// somebody else.
+// The superuser can read every file and write to every directory, so the call is made as the user
+// nobody.
 template <class Call>
 auto as_nobody(Call&& call) {
     const uid_t self = ::geteuid();

@@ -1,5 +1,5 @@
 // Damaged snapshots, exhaustively: every truncation and every bit flip of a 64 KiB file must be
-// refused (reliability figure "damaged snapshots"), and no mutation behind fixed checksums may be
+// refused (reliability figure "damaged snapshots"), and no mutation with corrected checksums may be
 // read out of bounds.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-// Three sections of odd sizes and a parameter block, 65,536 bytes in all, some of them padding.
+// Three sections of odd sizes and a parameter block, 65,536 bytes in all, padding included.
 bytes snapshot_of_64_kib() {
     test::splitmix chance{3};
     const bytes parameters = chance.bytes(100);
@@ -31,7 +31,7 @@ TEST(snapshot_damage, every_truncation_of_64_kib_is_refused) {
     const bytes good = snapshot_of_64_kib();
     ASSERT_TRUE(open_snapshot(good));
     for (std::size_t length = 0; length < good.size(); ++length) {
-        // A copy of exactly that length, so that a sanitizer sees a read past it.
+        // A copy of exactly that length, so that a sanitizer detects a read past the end.
         const bytes cut(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
         ASSERT_FALSE(open_snapshot(cut)) << "cut to " << length;
     }
@@ -52,8 +52,8 @@ TEST(snapshot_damage, every_bit_flip_of_64_kib_is_refused) {
     EXPECT_TRUE(open_snapshot(damaged)) << "the flips were undone";
 }
 
-// What a view promises, for whatever opened: parts inside the bytes, in order, aligned, and writing
-// them again gives the same bytes (I1, I3).
+// The promises of a view that opened: its parts are inside the bytes, in order and aligned, and
+// writing them again gives the same bytes (I1, I3).
 void check_promises(const bytes& file, const snapshot_view& view) {
     const std::byte* end = file.data() + snapshot_header_bytes;
     ASSERT_EQ(view.parameters.data(), end);
@@ -69,7 +69,7 @@ void check_promises(const bytes& file, const snapshot_view& view) {
     ASSERT_TRUE(std::ranges::equal(again.bytes(), file));
 }
 
-TEST(snapshot_damage, mutations_behind_fixed_checksums_open_only_as_valid_snapshots) {
+TEST(snapshot_damage, mutations_with_corrected_checksums_open_only_as_valid_snapshots) {
     test::splitmix chance{4};
     const bytes parameters = chance.bytes(70), first = chance.bytes(65), second = chance.bytes(200);
     const std::span<const std::byte> sections[] = {first, second};
@@ -82,7 +82,7 @@ TEST(snapshot_damage, mutations_behind_fixed_checksums_open_only_as_valid_snapsh
     for (std::size_t round = 0; round < mutations; ++round) {
         bytes mutant = good;
         for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
-            // Mostly in the lengths [48, 128), where the arithmetic is.
+            // Mostly in the lengths at [48, 128), which the reader computes with.
             const std::size_t at = chance.below(2) == 0 ? 48 + chance.below(80) : chance.below(mutant.size());
             mutant[at] = static_cast<std::byte>(chance.below(3) == 0 ? chance.below(256) : chance.below(4) * 64);
         }

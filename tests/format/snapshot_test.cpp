@@ -1,5 +1,5 @@
-// The envelope: what is written opens to the same, byte for byte as drawn, and each rule has an
-// error with a name.
+// The snapshot format: a written file opens to the same contents, its bytes are those of
+// docs/format.md, and every rule has an error that names it.
 #include "genista/detail/format/snapshot.hpp"
 
 #include <gmock/gmock.h>
@@ -50,8 +50,8 @@ std::string refusal(std::span<const std::byte> damaged, error_code code = error_
     return std::string{view.error().message()};
 }
 
-// The dull twin: the same file by appending bytes, as docs/format.md tells it.
-bytes by_the_book(const snapshot_info& info, const bytes& parameters, const std::vector<bytes>& sections) {
+// The reference model: builds the same file by appending bytes, as docs/format.md describes it.
+bytes as_documented(const snapshot_info& info, const bytes& parameters, const std::vector<bytes>& sections) {
     bytes made(192);
     test::put_little_endian(made, 10, 2, static_cast<std::uint64_t>(info.kind));
     test::put_little_endian(made, 12, 2, info.kind_version);
@@ -74,7 +74,7 @@ bytes by_the_book(const snapshot_info& info, const bytes& parameters, const std:
     return made;
 }
 
-TEST(snapshot, has_exactly_the_bytes_of_the_book_and_opens_to_what_was_written) {
+TEST(snapshot, has_exactly_the_documented_bytes_and_opens_to_what_was_written) {
     test::splitmix chance{2};
     constexpr std::uint64_t edges[] = {0, 1, 63, 64, 65, 127, 128, 1000, 4096};
     for (int round = 0; round < 2'000; ++round) {
@@ -93,7 +93,7 @@ TEST(snapshot, has_exactly_the_bytes_of_the_book_and_opens_to_what_was_written) 
         }
 
         const bytes written = snapshot_of(info, parameters, sections);
-        ASSERT_EQ(written, by_the_book(info, parameters, sections));
+        ASSERT_EQ(written, as_documented(info, parameters, sections));
         const result<std::uint64_t> size = snapshot_size_bytes(parameters.size(), lengths);
         ASSERT_TRUE(size);
         ASSERT_EQ(*size, written.size());
@@ -211,7 +211,7 @@ TEST(snapshot, lengths_that_do_not_fit_are_refused_without_overflow) {
                     test::put_little_endian(other, at, 8, length);
                     test::fix_checksums(other);
                     const std::string why = refusal(other);
-                    // A length that leaves the padded sum alone moves bytes between section and
+                    // A length that does not change the padded sum moves bytes between section and
                     // padding.
                     if (section < 2 && (length + 63) / 64 == (section == 0 ? 2u : 1u) && length <= 128) {
                         ASSERT_THAT(why, ::testing::AnyOf(HasSubstr("padding"), HasSubstr("accepted")));
@@ -312,7 +312,8 @@ TEST(snapshot, too_much_is_refused_before_a_byte_is_written) {
     EXPECT_TRUE(out.bytes().empty());
 }
 
-// Fails at the j-th write, in one of three manners; counts what comes after, which must be nothing.
+// Fails at the j-th write, in one of three manners, and counts the calls after it, which must be
+// none.
 class failing_sink final : public sink {
   public:
     enum class manner { error, exception, no_memory, other };

@@ -1,5 +1,5 @@
-// What a guard tells: ranges that need repair, repairs, failing adapts, foreign writes; to a
-// function that may fail.
+// The events that a guard reports (ranges that need repair, repairs, failing adapts, foreign
+// writes), to a function that may throw.
 #include "genista/guard/event_log.hpp"
 
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ TEST(event_log, what_the_function_throws_is_dropped) {
     odd.report(event_level::info, event_kind::opened, "x");
 }
 
-// R that fails on demand: the filter can neither take keys in that collide nor learn.
+// R that fails on demand: the filter can neither insert keys that collide nor adapt.
 class failing_map {
   public:
     explicit failing_map(memory_map& inner) : inner_{&inner} {}
@@ -109,9 +109,9 @@ struct world {
     }
 };
 
-TEST(event_log, ranges_that_need_repair_are_told_once_and_their_repair_too) {
+TEST(event_log, ranges_that_need_repair_and_their_repair_are_reported_once) {
     world w;
-    // A commit whose outcome is unknown: its keys were not settled.
+    // A commit whose outcome is unknown: its keys were not inserted.
     for (int i = 0; i < 20; ++i) {
         const digest d = w.hash("lost-" + std::to_string(i));
         const guard_core<broom_filter, failing_map>::entering in{w.guard, d};
@@ -130,16 +130,16 @@ TEST(event_log, ranges_that_need_repair_are_told_once_and_their_repair_too) {
 
     w.remote.fails = false;
     ASSERT_TRUE(w.guard.repair());
-    ASSERT_TRUE(w.guard.repair());  // nothing to do, nothing to say
+    ASSERT_TRUE(w.guard.repair());  // nothing to repair, nothing to report
     const auto repaired = w.heard.of(event_kind::ranges_repaired);
     ASSERT_EQ(repaired.size(), 1u);
     EXPECT_NE(repaired[0].text.find(", 0 need repair now"), std::string::npos) << repaired[0].text;
 
     { const guard_core<broom_filter, failing_map>::entering in{w.guard, w.hash("again")}; }
-    EXPECT_EQ(w.heard.of(event_kind::ranges_pending).size(), 2u) << "a new trouble is told again";
+    EXPECT_EQ(w.heard.of(event_kind::ranges_pending).size(), 2u) << "a new failure is reported again";
 }
 
-TEST(event_log, failing_adapts_are_told_without_a_flood) {
+TEST(event_log, failing_adapts_are_reported_without_a_flood) {
     world w;
     for (int i = 0; i < 3000; ++i) w.put("key-" + std::to_string(i));
     w.remote.fails = true;
@@ -159,7 +159,7 @@ TEST(event_log, failing_adapts_are_told_without_a_flood) {
     EXPECT_NE(all[0].text.find("the disk is on fire"), std::string::npos) << all[0].text;
 }
 
-TEST(event_log, foreign_writes_are_counted_and_told) {
+TEST(event_log, foreign_writes_are_counted_and_reported) {
     world w;
     w.guard.on_foreign_writes("found at opening; the index is built again");
     w.guard.on_foreign_writes("found in the log");

@@ -1,5 +1,5 @@
-// The guard before a store with filters that need the key itself: daisy_broom, which learns, and a
-// filter of classes with its oracle, which does not.
+// The guard in front of a store with filters that need the key itself: daisy_broom, which adapts,
+// and a filter of classes with its oracle, which does not.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -29,7 +29,7 @@ static_assert(guard_core<broom_filter, memory_map>::learns);
 static_assert(!guard_core<daisy_bloom, memory_map>::learns);
 static_assert(!guard_core<bloom_filter, memory_map>::learns);
 
-// By its first byte: a third each of class 0, 9 and 12.
+// By the first byte of the key: a third each has class 0, 9 and 12.
 std::shared_ptr<const scripted_oracle> by_first_byte() {
     return std::make_shared<scripted_oracle>([](std::uint64_t key) {
         constexpr unsigned classes[] = {0, 9, 12};
@@ -78,7 +78,7 @@ void put_ask_and_erase(guarded<Filter, memory_store>& users, bool learns) {
     }
 }
 
-TEST(guarded_oracle, daisy_broom_learns_behind_the_gate) {
+TEST(guarded_oracle, daisy_broom_adapts_behind_the_guard) {
     const hasher hash{hash_key::from_seed(3)};
     memory_store store{hash};
     daisy_broom_options options;
@@ -88,7 +88,7 @@ TEST(guarded_oracle, daisy_broom_learns_behind_the_gate) {
     put_ask_and_erase(users, true);
 }
 
-TEST(guarded_oracle, daisy_bloom_is_asked_with_its_keys_and_does_not_learn) {
+TEST(guarded_oracle, daisy_bloom_is_asked_with_its_keys_and_does_not_adapt) {
     const hasher hash{hash_key::from_seed(3)};
     memory_store store{hash};
     guarded users{daisy_bloom{*daisy_bloom_filter::make({.plan = plan(), .hash = hash}), by_first_byte()}, store};

@@ -1,4 +1,4 @@
-// Ask, read, adapt: any filter before any store, with stores that fail in between.
+// Ask, read, adapt: any filter in front of any store, also one that fails in between.
 #include "genista/guard/guarded.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ std::string key_number(std::uint64_t number) {
     return "key-" + std::to_string(number);
 }
 
-// A store whose R can be told to fail; the store itself goes on.
+// A store whose R fails on demand; the store itself continues.
 class failing_store {
   public:
     failing_store() : store_{test_hash()}, remote_{store_.remote(), {.sleep = [](auto) {}}} {}
@@ -102,7 +102,7 @@ TEST(guarded, the_counters_add_up_and_a_mistake_costs_one_read) {
     EXPECT_GT(seen.local_bytes, seen.filter.local_bytes);
 }
 
-TEST(guarded, without_adapting_every_repetition_is_wasted_again) {
+TEST(guarded, without_adapting_every_repetition_costs_a_read) {
     memory_store store{test_hash()};
     guarded guard{empty_filter<broom_filter>(2000), store, {.adapt = adapting::off}};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
@@ -125,7 +125,7 @@ TEST(guarded, background_adapting_repairs_the_same_mistakes) {
     guard.core().drain();
     const guard_counters seen = guard.counters();
     EXPECT_GT(seen.wasted_reads, 20u);
-    // One repair may mend a mistake that waits behind it, and a renewed bin may make a new one.
+    // One repair may also correct a waiting mistake, and a renewed bin may make a new one.
     EXPECT_LE(seen.adapts, seen.wasted_reads);
     EXPECT_GE(seen.adapts * 10, seen.wasted_reads * 9);
     std::uint64_t still_maybe = 0;
@@ -133,8 +133,8 @@ TEST(guarded, background_adapting_repairs_the_same_mistakes) {
     EXPECT_LE(still_maybe * 2, seen.wasted_reads);
 }
 
-// A repair has freed its range and reads R; the keys are not in the filter yet. Whoever would save
-// the filter now must see that.
+// A repair has cleared the mark of its range and reads R, and the keys are not in the filter yet. A
+// snapshot must not be taken now.
 TEST(guarded, a_repair_under_way_still_lacks_keys) {
     using rehearsed = scripted_map<memory_map>;
     using core_type = guard_core<broom_filter, rehearsed>;
@@ -167,14 +167,14 @@ TEST(guarded, a_repair_under_way_still_lacks_keys) {
     EXPECT_TRUE(through.may_contain(key_number(next - 1), through.hash()(key_number(next - 1))));
 }
 
-TEST(guarded, filters_that_do_not_learn_may_stand_before_a_store_too) {
+TEST(guarded, filters_that_do_not_adapt_can_guard_a_store_too) {
     memory_store store{test_hash()};
     guarded bloom{empty_filter<bloom_filter>(2000), store};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(bloom.put(key_number(i), "v"));
     for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(bloom.get(key_number(i))->has_value());
     ASSERT_TRUE(bloom.erase(key_number(3)));
     EXPECT_FALSE(bloom.get(key_number(3))->has_value());
-    EXPECT_TRUE(bloom.may_contain(key_number(3)));  // it cannot forget
+    EXPECT_TRUE(bloom.may_contain(key_number(3)));  // it cannot erase
 }
 
 TEST(guarded, a_full_filter_denies_no_key) {
@@ -229,8 +229,8 @@ TEST(guarded, an_error_of_the_store_reaches_the_caller_and_is_no_absence) {
     EXPECT_EQ(guard.counters().wasted_reads, 0u);
 }
 
-// A key seen in the store by any way is never denied afterwards, though its put has not returned.
-TEST(guarded, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
+// A key seen in the store in any way is never denied afterwards, though its put has not returned.
+TEST(guarded, a_key_seen_in_the_store_is_found_through_the_guard) {
     memory_store store{test_hash()};
     guarded guard{empty_filter<broom_filter>(4000), store};
     constexpr std::uint64_t keys = 4000;

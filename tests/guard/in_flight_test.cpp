@@ -1,4 +1,4 @@
-// Keys on their way in: never denied, and no other key pays for them.
+// Keys in flight are never denied, and cost other keys nothing.
 #include "genista/detail/guard/in_flight.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ std::string key_number(std::uint64_t number) {
     return "key-" + std::to_string(number);
 }
 
-// The control: a set that forgets what it was told.
+// The control: a set that registers nothing.
 struct empty_set {
     struct writer {
         writer(empty_set&, const in_flight_keys&) noexcept {}
@@ -42,13 +42,13 @@ struct empty_set {
     [[nodiscard]] static constexpr std::size_t size_bytes() noexcept { return 0; }
 };
 
-template <class Gate>
+template <class Core>
 bool is_answered_between_commit_and_filter() {
     memory_map inside;
     rehearsed remote{inside};
-    Gate through{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), remote};
+    Core through{*broom_filter::make({.capacity = 100, .hash = test_hash(), .repeatable = 3}), remote};
     const digest d = through.hash()("ada");
-    const typename Gate::entering in{through, d};
+    const typename Core::entering in{through, d};
     (void)*inside.put(d, "ada");
     return through.may_contain("ada", d);
 }
@@ -69,7 +69,7 @@ std::vector<known> sorted_keys(const hasher& hash, std::uint64_t first, std::uin
     return keys;
 }
 
-TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
+TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_finished) {
     in_flight_set set;
     const auto keys = sorted_keys(test_hash(), 0, 5000), others = sorted_keys(test_hash(), 5000, 5000);
     const digest first{.position = 0}, last{.position = ~std::uint64_t{0}};
@@ -79,18 +79,18 @@ TEST(in_flight, the_set_holds_exactly_what_is_registered_and_not_settled) {
         const in_flight_set::writer nothing{set, in_flight_keys{}};
         EXPECT_TRUE(set.contains(first) && set.contains(last));
         for (const known& each : others) EXPECT_FALSE(set.contains(each.where));
-        for (std::size_t settled = 0; settled <= keys.size(); settled += 1000) {
-            batch.finish(settled);
-            for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(set.contains(keys[i].where), i >= settled) << i;
+        for (std::size_t finished = 0; finished <= keys.size(); finished += 1000) {
+            batch.finish(finished);
+            for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(set.contains(keys[i].where), i >= finished) << i;
         }
     }
     EXPECT_FALSE(set.contains(first) || set.contains(last));
     for (const known& each : keys) EXPECT_FALSE(set.contains(each.where));
 }
 
-// A key in flight whose insert fails is settled by a mark on its range. A reader who saw the range
-// without the mark must see it before it believes the filter; here the mark, a repair under way and
-// a failed repair are looked at in turn.
+// A key in flight whose insert fails leaves a mark on its range. A reader that saw the range
+// without the mark must see the mark before it trusts the filter. The test looks at the mark, a
+// repair in progress and a failed repair in turn.
 TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
@@ -124,8 +124,8 @@ TEST(in_flight, a_key_that_the_filter_could_not_take_stays_maybe_until_it_is_rep
     EXPECT_TRUE(through.may_contain(late, d));
 }
 
-// A store that commits and then throws: no memory for its answer, for example. Nobody has told the
-// filter.
+// A store that commits and then throws, for example without memory for its answer. The filter is
+// not updated.
 struct throwing_store : memory_store {
     using memory_store::memory_store;
     result<void> write(const digest& where, key_view key, std::string_view value) {
@@ -151,7 +151,7 @@ TEST(in_flight, a_key_whose_commit_threw_stays_maybe_until_it_is_repaired) {
     EXPECT_TRUE(guard.filter().may_contain(guard.filter().hash()("ada")));
 }
 
-TEST(in_flight, the_rest_of_a_batch_that_was_left_half_settled_stays_maybe_until_it_is_repaired) {
+TEST(in_flight, the_rest_of_a_batch_that_ended_halfway_stays_maybe_until_it_is_repaired) {
     memory_map inside;
     rehearsed remote{inside};
     real_core through{*broom_filter::make({.capacity = 300, .hash = test_hash(), .repeatable = 3}), remote};
@@ -168,7 +168,7 @@ TEST(in_flight, the_rest_of_a_batch_that_was_left_half_settled_stays_maybe_until
     for (const known& each : keys) EXPECT_TRUE(through.filter().may_contain(each.where));
 }
 
-// Absent keys are asked for before the commit, after it, and while the batch is settled key by key.
+// Queries absent keys before the commit, after it, and while the batch is inserted key by key.
 TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no_more) {
     if (thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     for (const double rate : {1.0 / 256, 1.0 / 4096, 1.0 / 65536}) {
@@ -204,13 +204,13 @@ TEST(in_flight, a_batch_of_20000_costs_absent_keys_the_rate_of_the_filter_and_no
     }
 }
 
-// Each writer owns its keys and publishes what is certainly there: after put returned, before erase
-// begins.
+// Each writer owns its keys and publishes when a key is certainly present: after put has returned,
+// and before erase begins.
 TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_writers) {
     constexpr std::uint64_t writers = 8, keys_each = 64;
     memory_store store{test_hash()};
     guarded guard{*broom_filter::make({.capacity = 2000, .hash = test_hash(), .repeatable = 7}), store};
-    std::array<std::array<std::atomic<std::uint64_t>, keys_each>, writers> certain{};  // odd: there
+    std::array<std::array<std::atomic<std::uint64_t>, keys_each>, writers> certain{};  // odd: present
     std::atomic<bool> done{false};
     std::atomic<std::uint64_t> denied{0}, checked{0}, denied_seen{0};
     const auto name = [](std::uint64_t who, std::uint64_t which) { return key_number(who * keys_each + which); };
@@ -221,12 +221,12 @@ TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_write
             const std::uint64_t who = chance.below(writers), which = chance.below(keys_each);
             const std::string key = name(who, which);
             const std::uint64_t before = certain[who][which].load();
-            const auto seen = store.read({}, key, value);  // past the guard, as an iterator would
+            const auto seen = store.read({}, key, value);  // without the guard, as an iterator would
             const bool answer = guard.may_contain(key);
             const std::uint64_t after = certain[who][which].load();
             if (before != after) continue;
             if (before % 2 == 1) ++checked, denied += answer ? 0u : 1u;
-            // Seen in the store while its put may still run: no erase has begun.
+            // Seen in the store while its put may still run, and no erase has begun.
             if (before % 2 == 0 && seen && *seen && before % 4 == 2) denied_seen += answer ? 0u : 1u;
         }
     };
@@ -235,7 +235,8 @@ TEST(in_flight, a_key_is_never_denied_between_its_put_and_its_erase_with_8_write
         for (std::uint64_t step = 0; step < effort(4000, 1000, 200000); ++step) {
             const std::uint64_t which = chance.below(keys_each);
             std::atomic<std::uint64_t>& state = certain[who][which];
-            // 4n: absent. 4n + 2: its put runs. 4n + 3: there. 4n + 4: its erase runs, or is done.
+            // 4n: absent. 4n + 2: its put runs. 4n + 3: present. 4n + 4: its erase runs, or is
+            // done.
             if (state.load() % 4 == 0) {
                 state.fetch_add(2);
                 EXPECT_TRUE(guard.put(name(who, which), "v"));

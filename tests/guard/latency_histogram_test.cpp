@@ -1,4 +1,4 @@
-// Buckets follow each other without gap, and percentiles are right within a bucket.
+// Buckets follow each other without a gap, and percentiles are right within a bucket.
 #include "genista/detail/guard/latency_histogram.hpp"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ std::string trouble_of(const std::string& page) {
     return exposition::read(page).trouble;
 }
 
-// The reader must be able to refuse.
+// The control: the reader must be able to refuse.
 TEST(exposition, refuses_what_prometheus_would_or_should_not_get) {
     const std::string good =
         "# HELP a_total Of a.\n# TYPE a_total counter\na_total{x=\"1\"} 1\na_total{x=\"\\\"\\\\\\n\"} 2\n";
@@ -86,7 +86,7 @@ TEST(metrics_page, a_sampled_histogram_says_so_and_counts_its_samples) {
     EXPECT_EQ(page.value("genista_guard_queries_total"), 640.0);
     EXPECT_EQ(page.value("genista_guard_sampled_query_seconds_count"), 10.0);
     EXPECT_NE(page.families.at("genista_guard_sampled_query_seconds").help.find("one in 64"), std::string::npos);
-    // No other histogram has fewer entries than events.
+    // Every other histogram has an entry for each event.
     for (const auto& [name, each] : page.families) {
         if (each.kind == "histogram" && name != "genista_guard_sampled_query_seconds") {
             EXPECT_EQ(name, "genista_guard_read_seconds");
@@ -95,7 +95,7 @@ TEST(metrics_page, a_sampled_histogram_says_so_and_counts_its_samples) {
     }
 }
 
-// What broke: each store had its own HELP and TYPE, so that two of them made no page.
+// Found in use: each store had its own HELP and TYPE, so that two stores made an invalid page.
 TEST(metrics_page, several_stores_share_one_help_and_type_a_name) {
     guarded_users users, orders;
     for (int i = 0; i < 5; ++i) (void)users.guard.get("x");
@@ -107,7 +107,7 @@ TEST(metrics_page, several_stores_share_one_help_and_type_a_name) {
     EXPECT_EQ(read.trouble, "") << page.text();
     EXPECT_EQ(read.value("genista_guard_queries_total", {{"store", "users"}}), 5.0);
     EXPECT_EQ(read.value("genista_guard_queries_total", {{"store", "orders"}}), 1.0);
-    // The same labels again would make two samples of one series: the page is as it was.
+    // The same labels again would make two samples of one series: the page stays unchanged.
     const std::string before = page.text();
     const auto again = orders.guard.add_metrics(page, {{"store", "orders"}});
     ASSERT_FALSE(again);
@@ -118,7 +118,7 @@ TEST(metrics_page, several_stores_share_one_help_and_type_a_name) {
     EXPECT_FALSE(users.guard.add_metrics(two, {{"b", "2"}, {"a", "1"}})) << "the order of labels means nothing";
 }
 
-// What broke: a value with a quote, a backslash or an end of line broke the page.
+// Found in use: a value with a quote, a backslash or an end of line made the page invalid.
 TEST(metrics_page, values_of_labels_are_escaped_and_come_back_as_they_were) {
     guarded_users users;
     for (const std::string value : {"C:\\data\\", "a \"quoted\" name", "two\nlines", "\\n", "\\", "\"", "",

@@ -1,5 +1,5 @@
-// The cuckoo family before a store: every member learns or fails to learn by its rule, and denies
-// no key, whatever its slots do.
+// The cuckoo family in front of a store: every filter adapts by its rule or does not adapt, and
+// denies no key, whatever happens to its slots.
 #include "support/guard/slotted_store.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::string key_number(std::uint64_t number) {
     return "key-" + std::to_string(number);
 }
 
-// Slots that can be told to fail, and whose failed writes happened or not.
+// Slots that fail on demand; a failed write was done or was not.
 class failing_slots {
   public:
     template <slot_reader Take>
@@ -100,7 +100,7 @@ TYPED_TEST(slotted_guard, what_was_put_is_found_and_what_was_erased_is_not) {
     EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
 }
 
-TYPED_TEST(slotted_guard, chance_drives_a_guard_and_a_map_side_by_side) {
+TYPED_TEST(slotted_guard, a_guard_agrees_with_a_map_under_random_operations) {
     guarded guard{this->empty_filter(900, 6), this->both_};
     std::map<std::string, std::string> model;
     splitmix chance{3};
@@ -129,8 +129,8 @@ TYPED_TEST(slotted_guard, chance_drives_a_guard_and_a_map_side_by_side) {
     EXPECT_TRUE(audited) << audited.error().message();
 }
 
-// Those that learn are wrong less often when they are asked again; one whose repairs may be in vain
-// says so: what it could not repair counts as no adapt.
+// A filter that adapts is wrong less often when it is asked again. If a repair may be in vain, the
+// filter reports it, and it does not count as an adapt.
 TYPED_TEST(slotted_guard, counts_what_was_repaired_and_nothing_else) {
     guarded guard{this->empty_filter(2000), this->both_};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
@@ -158,7 +158,7 @@ TYPED_TEST(slotted_guard, counts_what_was_repaired_and_nothing_else) {
     for (std::uint64_t i = 0; i < 2000; ++i) EXPECT_TRUE(guard.get(key_number(i))->has_value());
 }
 
-TYPED_TEST(slotted_guard, without_adapting_every_repetition_is_wasted_again) {
+TYPED_TEST(slotted_guard, without_adapting_every_repetition_costs_a_read) {
     guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::off}};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     const auto ask_all = [&] {
@@ -170,10 +170,10 @@ TYPED_TEST(slotted_guard, without_adapting_every_repetition_is_wasted_again) {
     const guard_counters twice = ask_all();
     EXPECT_EQ(twice.wasted_reads, 2 * once);
     EXPECT_EQ(twice.adapts, 0u);
-    EXPECT_EQ(twice.filter.remote_reads, reads_to_fill) << "nothing is asked of R where nothing is learnt";
+    EXPECT_EQ(twice.filter.remote_reads, reads_to_fill) << "without adapting R is not read";
 }
 
-TYPED_TEST(slotted_guard, background_adapting_learns_too) {
+TYPED_TEST(slotted_guard, adapts_in_the_background_too) {
     guarded guard{this->empty_filter(2000), this->both_, {.adapt = adapting::in_background, .queued_adapts = 4096}};
     for (std::uint64_t i = 0; i < 2000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
     for (std::uint64_t i = 2000; i < 12000; ++i) EXPECT_FALSE(guard.get(key_number(i))->has_value());
@@ -192,7 +192,7 @@ TYPED_TEST(slotted_guard, a_full_filter_denies_no_key) {
     EXPECT_GT(guard.counters().ranges_pending_repair, 0u);
 }
 
-TYPED_TEST(slotted_guard, slots_that_fail_jam_doors_which_a_repair_frees) {
+TYPED_TEST(slotted_guard, slots_that_fail_leave_ranges_for_a_repair) {
     for (const bool happened : {false, true}) {
         memory_store store{test_hash()};
         failing_slots slots;
@@ -201,7 +201,7 @@ TYPED_TEST(slotted_guard, slots_that_fail_jam_doors_which_a_repair_frees) {
         std::uint64_t next = 0;
         for (; next < 1000; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
         (happened ? slots.writes_fail_after : slots.writes_fail_before) = true;
-        for (; next < 1100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
+        for (; next < 1100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself works";
         EXPECT_EQ(guard.counters().late_inserts, 100u);
         EXPECT_GT(guard.counters().ranges_pending_repair, 50u);
         for (std::uint64_t i = 0; i < next; ++i) ASSERT_TRUE(guard.get(key_number(i))->has_value()) << i;
@@ -234,7 +234,7 @@ TYPED_TEST(slotted_guard, slots_that_cannot_be_read_cost_reads_and_no_key) {
     EXPECT_TRUE(guard.filter().audit(both.remote()));
 }
 
-TYPED_TEST(slotted_guard, a_new_filter_of_a_store_that_is_full_knows_all_its_keys) {
+TYPED_TEST(slotted_guard, a_filter_built_from_a_full_store_has_all_its_keys) {
     {
         guarded guard{this->empty_filter(1000), this->both_};
         for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_TRUE(guard.put(key_number(i), "v"));
@@ -249,10 +249,10 @@ TYPED_TEST(slotted_guard, a_new_filter_of_a_store_that_is_full_knows_all_its_key
     EXPECT_TRUE(guard.filter().audit(this->both_.remote()));
 }
 
-// A key seen in the store by any way is never denied afterwards, though its put has not returned;
-// meanwhile others are erased and absent keys teach the filter. Three threads write, one reads, so
-// tight that new hash functions are needed too.
-TYPED_TEST(slotted_guard, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
+// A key seen in the store in any way is never denied afterwards, though its put has not returned.
+// Meanwhile other keys are erased and absent keys make the filter adapt. Three threads write and
+// one reads, with so little room that new hash functions are needed too.
+TYPED_TEST(slotted_guard, a_key_seen_in_the_store_is_found_through_the_guard) {
     constexpr std::uint64_t keys = 3000;
     guarded guard{this->empty_filter(keys, 6), this->both_};
     std::atomic<std::uint64_t> denied{0};
@@ -288,7 +288,7 @@ TYPED_TEST(slotted_guard, whoever_saw_a_key_in_the_store_finds_it_through_the_gu
     EXPECT_TRUE(audited) << audited.error().message();
 }
 
-TEST(slotted_store, may_own_what_it_stands_on) {
+TEST(slotted_store, may_own_its_store_and_slots) {
     slotted_store both{std::make_unique<memory_store>(test_hash()), std::make_unique<memory_slots>()};
     guarded guard{*cuckooing_filter::make({.capacity = 10, .hash = test_hash()}), both};
     ASSERT_TRUE(guard.put("ada", "1815"));

@@ -1,14 +1,14 @@
-// Keys that were made to collide do not collide under the keyed hash; a filter with MurmurHash64A
-// falls for them.
+// Keys that were constructed to collide do not collide under the keyed hash. A filter with
+// MurmurHash64A accepts them all.
 //
-// What the corpora do to each hash (`trusted` is XXH3-128 with a random seed):
+// The effect of the corpora on each hash (`trusted` is XXH3-128 with a random seed):
 //
-//     hash              2^10 keys against MurmurHash64A        256 pairs against XXH3
-//     murmur (control)  all collide under every seed           -
-//     trusted           none                                   a collision of all 128 bits under 54 % of the seeds
-//     keyed             none                                   none
+//     hash              2^10 keys against Murmur      256 pairs against XXH3
+//     murmur (control)  all collide under every seed  -
+//     trusted           none                          128 bits collide under 54 % of the seeds
+//     keyed             none                          none
 //
-// Hence `trusted` is for keys that nobody aims at the filter, as its name says.
+// Hence `trusted` is for keys that no adversary chooses, as its name says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,10 +65,10 @@ TEST(collisions, corpora_hold_different_keys) {
     EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()).size(), keys.size());
 }
 
-TEST(collisions, the_control_is_the_function_it_claims_to_be) {
+TEST(collisions, the_control_is_murmur_hash_64a) {
     EXPECT_EQ(murmur64a(key_view{}, 0), 0u);
 #if defined(__GLIBCXX__) && defined(__x86_64__)
-    // The standard library of g++ hashes strings with this very function and this seed.
+    // The standard library of g++ hashes strings with this function and this seed.
     splitmix random{4};
     for (std::size_t size = 0; size < 200; ++size) {
         std::string text(size, '\0');
@@ -117,7 +117,7 @@ TEST(collisions, keyed_digests_never_collide_on_any_corpus_in_either_word) {
     const auto keys = all_keys();
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const auto [positions, seeds] = repeats(hasher{hash_key::from_seed(seed)}, keys);
-        // 1,536 keys, 64 bits: chance would do this once in 2.6e10 such tests.
+        // 1,536 keys, 64 bits: a random function would have a collision once in 2.6e10 such tests.
         ASSERT_EQ(positions, 0u) << "key of seed " << seed;
         ASSERT_EQ(seeds, 0u) << "key of seed " << seed;
     }
@@ -147,10 +147,9 @@ TEST(collisions, trusted_digests_do_not_collide_on_the_murmur_keys) {
     }
 }
 
-// ---- what it means for a filter
-// ------------------------------------------------------------------------------------
+// ---- the effect on a filter ----
 
-// How many of the other keys a Bloom filter takes for present after the first one was inserted.
+// How many of the other keys a Bloom filter accepts after the first one was inserted.
 std::size_t false_positives(const hasher& hash, const std::vector<std::string>& keys) {
     auto filter = bloom_filter::make({.capacity = 1'000, .false_positive_rate = 1.0 / 256, .hash = hash});
     EXPECT_TRUE(filter);

@@ -1,6 +1,6 @@
-// The hash families, exactly: every function over small universes, every pair (every 4-tuple) of
-// keys, every range. And the arithmetic of the large fields against a twin, because no one can try
-// all 2^178 functions.
+// The hash families, exhaustively: every function over small universes, every pair (every 4-tuple)
+// of keys, every range. The arithmetic of the large fields is compared with a slow version, because
+// 2^178 functions are too many to try.
 #include "genista/detail/hash/families.hpp"
 
 #include <gtest/gtest.h>
@@ -15,21 +15,20 @@
 namespace genista::families_test {
 namespace {
 
-// ---- fields
-// --------------------------------------------------------------------------------------------------------
+// ---- fields ----
 
-template <class Field, class Twin>
+template <class Field, class Reference>
 void expect_the_same_arithmetic() {
-    ASSERT_EQ(Field::modulus(), Twin::modulus());
-    const auto p = static_cast<std::uint64_t>(Twin::modulus());
+    ASSERT_EQ(Field::modulus(), Reference::modulus());
+    const auto p = static_cast<std::uint64_t>(Reference::modulus());
     for (std::uint64_t a = 0; a < p; ++a) {
         for (std::uint64_t b = 0; b < p; ++b) {
             const auto left = static_cast<typename Field::value>(a), right = static_cast<typename Field::value>(b);
-            ASSERT_TRUE(Field::add(left, right) == Twin::add(a, b)) << a << " + " << b;
-            ASSERT_TRUE(Field::multiply(left, right) == Twin::multiply(a, b)) << a << " * " << b;
+            ASSERT_TRUE(Field::add(left, right) == Reference::add(a, b)) << a << " + " << b;
+            ASSERT_TRUE(Field::multiply(left, right) == Reference::multiply(a, b)) << a << " * " << b;
         }
         for (std::uint64_t range = 1; range <= p; ++range)
-            ASSERT_EQ(Field::scale(static_cast<typename Field::value>(a), range), Twin::scale(a, range));
+            ASSERT_EQ(Field::scale(static_cast<typename Field::value>(a), range), Reference::scale(a, range));
     }
 }
 
@@ -42,7 +41,8 @@ TEST(field, mersenne_reduction_equals_the_remainder_for_all_operands) {
     expect_the_same_arithmetic<mersenne_field<7, true>, prime_field<127>>();
 }
 
-// a b mod p and floor(a b / p) bit by bit, for any p below 2^127: the slow twin of the wide field.
+// a b mod p and floor(a b / p) bit by bit, for any p below 2^127: the slow version of the wide
+// field.
 struct quotient_and_remainder {
     uint128 quotient, remainder;
 };
@@ -108,7 +108,7 @@ TEST(field, scaling_splits_the_field_into_runs_of_nearly_equal_size) {
     }
 }
 
-// Hands out the words it was given, then counts up.
+// Returns the words it was given, then counts up.
 struct scripted_words {
     using result_type = std::uint64_t;
     static constexpr result_type min() { return 0; }
@@ -138,8 +138,7 @@ TEST(field, values_of_a_wide_field_use_all_its_bits) {
     EXPECT_TRUE(all == 0);
 }
 
-// ---- universal
-// -----------------------------------------------------------------------------------------------------
+// ---- universal ----
 
 template <class Field>
 void expect_universal() {
@@ -182,8 +181,7 @@ TEST(universal_hash, refuses_the_constant_functions_and_ranges_beyond_the_field)
     EXPECT_EQ(refused.error().message(), "hash range 32: allowed are 1 to 31 (the field's size)");
 }
 
-// ---- 2-universal
-// ---------------------------------------------------------------------------------------------------
+// ---- 2-universal ----
 
 template <unsigned W>
 void expect_2universal() {
@@ -204,7 +202,7 @@ void expect_2universal() {
         }
         const std::uint64_t worst = *std::max_element(collisions.begin(), collisions.end());
         EXPECT_LE(worst << bits, 2 * functions);
-        // The factor two is real: without it the promise would be false.
+        // The factor two is necessary: without it the promise would be false.
         if (bits > 1 && bits + 1 < W) {
             EXPECT_EQ(worst << bits, 2 * functions);
         }
@@ -225,8 +223,7 @@ TEST(multiply_shift, refuses_even_factors_and_impossible_ranges) {
     EXPECT_FALSE(multiply_shift<64>::make(65, 1));
 }
 
-// ---- strongly universal
-// --------------------------------------------------------------------------------------------
+// ---- strongly universal ----
 
 template <unsigned W>
 void expect_strongly_universal() {
@@ -263,8 +260,7 @@ TEST(multiply_add_shift, of_64_bits_keeps_its_arithmetic_modulo_2_to_the_128) {
     EXPECT_EQ((*multiply_add_shift<64>::make(1, a, b))(key), (*made)(key) >> 63);
 }
 
-// ---- k-wise
-// --------------------------------------------------------------------------------------------------------
+// ---- k-wise ----
 
 // Visits all p^K coefficient vectors.
 template <class Field, std::size_t K, class Visit>
@@ -333,7 +329,7 @@ TEST(polynomial_hash, of_two_coefficients_is_pairwise_but_not_4wise_independent)
         ++triples[{h(0), h(1), h(2)}];
     });
     EXPECT_EQ(pairs.size(), 25u);
-    EXPECT_LT(triples.size(), 125u);  // the measurement above would have noticed too little independence
+    EXPECT_LT(triples.size(), 125u);  // the measurement above detects too little independence
 }
 
 TEST(polynomial_hash, of_64_bits_evaluates_the_polynomial) {

@@ -1,5 +1,5 @@
-// Digests: published AES vectors, the same bytes at every instruction set, integers and their bytes
-// agree.
+// Digests: published AES vectors, the same digests at every instruction set, and integers that hash
+// as their bytes do.
 #include "genista/hash/hasher.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(aes, fips_197_appendix_b) {
     EXPECT_EQ(aes::encrypt(aes::expand_key(key), plain), cipher);
 }
 
-// The padded block of hasher.hpp, encrypted by the plain twin.
+// The padded block of hasher.hpp, encrypted by the scalar version.
 digest short_digest_by_hand(const hash_key& key, const std::string& text) {
     aes::block aes_key{};
     std::copy_n(key.bytes.begin(), 16, aes_key.begin());
@@ -93,8 +93,8 @@ TEST(hasher, longer_keys_are_siphash_1_3_with_128_bits) {
     }
 }
 
-// Golden: the digest of these keys under this key, for ever. R's order on disk depends on it
-// (docs/format.md).
+// Golden: the digests of these keys under this key must never change. R's order on disk depends on
+// them (docs/format.md).
 TEST(hasher, golden_digests_never_change) {
     const hasher hash{hash_key::from_seed(42)};
     const hasher trusted{hash_key::from_seed(42), hash_kind::trusted};

@@ -1,6 +1,6 @@
 // The minimal perfect hash function: a bijection for every number of keys, the same bytes from any
-// number of threads, less than three bits a key, and nothing but an error from digests that crowd
-// or bytes that lie.
+// number of threads, less than three bits a key, and an error for digests that crowd or bytes that
+// are inconsistent.
 #include "genista/detail/hash/minimal_perfect.hpp"
 
 #include <gtest/gtest.h>
@@ -98,11 +98,11 @@ TEST(minimal_perfect, takes_less_than_three_bits_a_key) {
         ASSERT_TRUE(made);
         const double bits = 8.0 * static_cast<double>(made->allocated_bytes()) / static_cast<double>(keys);
         EXPECT_LT(bits, minimal_perfect::most_bits_per_key) << keys;
-        EXPECT_GT(bits, 1.44) << keys << ": below what any such function needs";
+        EXPECT_GT(bits, 1.44) << keys << ": below the least that any such function needs";
     }
 }
 
-// Digests that crowd: one partition has all of them, or one bucket.
+// Digests that crowd: all in one partition, or all in one bucket.
 TEST(minimal_perfect, refuses_digests_that_do_not_look_random) {
     std::vector<digest> near(100'000), same(3'000);
     for (std::uint64_t i = 0; i < near.size(); ++i) near[i] = {i, 0};
@@ -115,25 +115,24 @@ TEST(minimal_perfect, refuses_digests_that_do_not_look_random) {
     }
 }
 
-// Two keys of one word: no seed parts them, another salt does.
-TEST(minimal_perfect, parts_keys_whose_words_agree_under_the_first_salt) {
+// Two keys with the same word: no seed separates them, another salt does.
+TEST(minimal_perfect, separates_keys_whose_words_agree_under_the_first_salt) {
     auto keys = digests_of(100, 5);
     const std::uint64_t factor = minimal_perfect::build(keys)->view().factor;
     const digest old = keys[50];
-    digest twin{old.position + 1, 0};
-    twin.seed = minimal_perfect_view::word_of(old, factor) ^ twin.position * factor;
-    keys.insert(keys.begin() + 51, twin);
+    digest other{old.position + 1, 0};
+    other.seed = minimal_perfect_view::word_of(old, factor) ^ other.position * factor;
+    keys.insert(keys.begin() + 51, other);
     ASSERT_TRUE(std::ranges::is_sorted(keys));
-    ASSERT_EQ(minimal_perfect_view::word_of(old, factor), minimal_perfect_view::word_of(twin, factor));
+    ASSERT_EQ(minimal_perfect_view::word_of(old, factor), minimal_perfect_view::word_of(other, factor));
     const auto made = minimal_perfect::build(keys);
     ASSERT_TRUE(made) << made.error().message();
     EXPECT_EQ(made->form().salt, 1u);
     expect_bijection(*made, keys);
 }
 
-// Seeds of no bits behind the last record: what a look-up reads there is still the function's own
-// memory. Seven records of one word, so that one word behind them would end a cache line and what
-// the allocator gives.
+// Seeds of no bits behind the last record: a look-up reads within the function's own memory. With
+// seven records of one word, a word behind them would end a cache line and the allocation.
 TEST(minimal_perfect, a_seed_of_no_bits_is_read_within_its_memory) {
     const auto form = minimal_perfect::shape_for(7 * 2'048);
     ASSERT_EQ(form.partitions, 7u);

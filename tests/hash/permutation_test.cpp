@@ -1,4 +1,4 @@
-// permutation: a bijection of every universe, and neighbours are spread.
+// permutation: a bijection of every universe that spreads neighbours.
 #include "hash/permutation.hpp"
 
 #include <gtest/gtest.h>
@@ -36,8 +36,8 @@ TEST(permutation, goes_forth_and_back_in_large_universes) {
     }
 }
 
-// Neighbours do not stay together: of 4096 neighbours each of 16 bins by the low bits gets about
-// its share.
+// Neighbours are separated: of 4096 neighbours each of 16 bins by the low bits gets about its
+// share.
 TEST(permutation, spreads_neighbours) {
     const permutation spread{1'000'003, hasher{hash_key::from_seed(3)}};
     std::vector<int> bins(16);

@@ -1,6 +1,6 @@
-// The ranges of the reduction from approximate to exact membership: least ones, checked from both
-// sides. That they keep the promise is shown function by function in
-// tests/lab/ppr_reduction_test.cpp.
+// The ranges of the reduction from approximate to exact membership are the smallest ones, checked
+// from both sides. tests/lab/ppr_reduction_test.cpp shows function by function that they keep the
+// promise.
 #include "hash/reduction.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(reduction, four_wise_range_is_least_and_smaller_than_the_universal_one) {
             EXPECT_GT(false_positive_bound_4wise(n, 1.0 / static_cast<double>(m - 1)), rate * (1 - 1e-9));
         }
     }
-    // What reduction.hpp says it buys.
+    // The saving that reduction.hpp states.
     EXPECT_NEAR(static_cast<double>(*range_for_4wise<field>(1'000'000, 0.5)) / 1e6, 1.475, 0.001);
     EXPECT_NEAR(static_cast<double>(*range_for_4wise<field>(1'000'000, 0.25)) / 1e6, 3.48, 0.01);
     EXPECT_NEAR(static_cast<double>(*range_for_4wise<field>(1'000'000, 1.0 / 256)) / 1e6, 255.5, 0.01);
@@ -53,8 +53,8 @@ TEST(reduction, four_wise_range_is_least_and_smaller_than_the_universal_one) {
 
 TEST(reduction, four_wise_range_pays_for_the_unequal_cells_of_a_small_field) {
     EXPECT_EQ(*range_for_4wise<prime_field<11>>(3, 0.25), 11u);  // all cells of one value
-    // 12 of 13 cells: one holds two values, so its probability is 2/13 and only the whole field
-    // will do.
+    // 12 of 13 cells: one cell holds two values, so its probability is 2/13, and only the whole
+    // field suffices.
     EXPECT_EQ(*range_for_4wise<prime_field<13>>(3, 0.25), 13u);
     EXPECT_FALSE(range_for_4wise<prime_field<7>>(3, 0.25));  // no range of 7 values suffices
 }

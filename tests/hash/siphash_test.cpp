@@ -1,5 +1,5 @@
-// SipHash against the published outputs, against libsodium, and against its own definition written
-// the slow way.
+// SipHash compared with the published outputs, with libsodium, and with its own definition written
+// in the slow way.
 #include "hash/siphash.hpp"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,8 @@ TEST(siphash, agrees_with_libsodium_at_every_length_up_to_600_under_random_keys)
         for (int round = 0; round < 4; ++round) {
             std::array<unsigned char, 16> key;
             for (auto& byte : key) byte = static_cast<unsigned char>(random());
-            // An allocation of exactly `size` bytes: address sanitizer sees any read beyond (I3).
+            // An allocation of exactly `size` bytes: the address sanitizer detects any read beyond
+            // it (I3).
             const auto data = std::make_unique<unsigned char[]>(size);
             for (std::size_t i = 0; i < size; ++i) data[i] = static_cast<unsigned char>(random());
             const auto* bytes = reinterpret_cast<const std::byte*>(data.get());
@@ -77,8 +78,8 @@ TEST(siphash, agrees_with_libsodium_at_every_length_up_to_600_under_random_keys)
     }
 }
 
-// The definition with the rounds as run-time numbers, byte by byte: the dull twin of every
-// instance.
+// The definition with the numbers of rounds as run-time arguments, byte by byte: the reference for
+// every instance.
 std::array<std::uint64_t, 2> slow_siphash(int c, int d, bool wide, std::uint64_t k0, std::uint64_t k1,
                                           const std::vector<std::byte>& data) {
     std::uint64_t a = k0 ^ 0x736f6d6570736575, b = k1 ^ 0x646f72616e646f6d ^ (wide ? 0xeeu : 0u),
@@ -110,7 +111,7 @@ std::array<std::uint64_t, 2> slow_siphash(int c, int d, bool wide, std::uint64_t
 }
 
 template <int C, int D>
-void expect_equal_to_the_slow_twin() {
+void expect_equal_to_the_definition() {
     std::mt19937_64 random{11};
     for (std::size_t size = 0; size <= 100; ++size) {
         std::vector<std::byte> data(size);
@@ -122,12 +123,12 @@ void expect_equal_to_the_slow_twin() {
 }
 
 TEST(siphash, of_every_number_of_rounds_agrees_with_the_definition) {
-    expect_equal_to_the_slow_twin<1, 3>();
-    expect_equal_to_the_slow_twin<2, 4>();
-    expect_equal_to_the_slow_twin<4, 8>();
+    expect_equal_to_the_definition<1, 3>();
+    expect_equal_to_the_definition<2, 4>();
+    expect_equal_to_the_definition<4, 8>();
 }
 
-TEST(siphash, tells_apart_inputs_that_differ_only_in_trailing_zeros) {
+TEST(siphash, distinguishes_inputs_that_differ_only_in_trailing_zeros) {
     const std::vector<std::byte> zeros(64);
     std::vector<std::uint64_t> seen;
     for (std::size_t size = 0; size <= zeros.size(); ++size) {

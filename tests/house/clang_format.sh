@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# clang_format.sh ROOT BUILD: fails, with the places, if a C++ file is not as .clang-format wants it. After a run that found
-# nothing, the next one asks about newer files only (BUILD/clang_format.stamp), unless the rules have changed.
-# To mend: clang-format -i FILE
+# clang_format.sh ROOT BUILD: fails, and lists the places, if a C++ file is not formatted by .clang-format. After a run without
+# findings, the next one checks newer files only (BUILD/clang_format.stamp), unless the rules have changed.
+# To repair: clang-format -i FILE
 set -euo pipefail
 cd "$1"
 command -v clang-format >/dev/null || { echo "clang-format is missing; ./test installs it" >&2 && exit 1; }
@@ -12,7 +12,7 @@ done
 stamp=$2/clang_format.stamp
 newer=()
 if [ -z "${GENISTA_LONG-}" ] && [ "$stamp" -nt .clang-format ] && [ "$stamp" -nt tests/house/clang_format.sh ]; then
-    newer=(-newercm "$stamp")  # the time of the inode: a file that was moved here with an old date is new, too
+    newer=(-newercm "$stamp")  # the time of the inode: a file moved here with an old date counts as new
 fi
 began=$(mktemp)
 trap 'rm -f "$began"' EXIT

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# clang_tidy.sh ROOT BUILD: fails, with the places, if clang-tidy warns about a source of the library or of the stores, or a
+# clang_tidy.sh ROOT BUILD: fails, and lists the places, if clang-tidy warns about a source of the library or of the stores, or a
 # header of ours that they include. BUILD holds a clang build and its compile_commands.json.
 #
-# It reads the translation units as the compiler got them: in a unity build a dozen files share what their headers cost, and
-# the library takes half a minute instead of seven. What was clean and has not been compiled again since is not asked again:
-# ninja has compared its files and headers already. It is asked for names, and for the mistakes that people make most; with
-# GENISTA_LONG=1 for all that .clang-tidy has, the lab and the tool too, every time.
+# clang-tidy reads the translation units of the compiler: in a unity build a dozen files share the cost of their headers, and
+# the library takes half a minute instead of seven. A unit that was clean and has not been compiled since is skipped, because
+# ninja has already compared its files and headers. The checks are those of names and of the most common mistakes; with
+# GENISTA_LONG=1 all checks of .clang-tidy run, over the lab and the tool too, every time.
 set -euo pipefail
 cd "$1"
 command -v clang-tidy >/dev/null || { echo "clang-tidy is missing; ./test installs it" >&2 && exit 1; }
@@ -36,8 +36,8 @@ tidy_unit() {
 }
 export -f tidy_unit
 
-# One process a unit, as many at once as there are cores; xargs fails if one of them does. CMake writes a unit's file and
-# object on lines of their own.
+# One process for each unit, as many at once as there are cores; xargs fails if one of them fails. CMake writes the file and the
+# object of a unit on separate lines.
 sed -nE 's/^ *"(file|output)": "(.*)",?$/\2/p; s/^ *"command": ".* -o ([^ ]+\.o) .*/\1/p' "$2/compile_commands.json" |
     paste - - | awk -v targets="CMakeFiles/($targets)[.]dir/" '$1 ~ targets { print $2; print $1 }' |
     xargs -n 2 -P "$(nproc)" bash -c 'tidy_unit "$@"' tidy

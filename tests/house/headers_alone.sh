@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # headers_alone.sh ROOT BUILD: every public header of the change (scripts/changed.sh; with GENISTA_LONG=1 every public header)
-# compiles alone, and twice: it brings what it uses, and guards itself. A header that did, and has not changed since, nor what
-# it includes, is not compiled again: BUILD/headers has what the compiler said it read.
+# compiles alone, and included twice: it includes what it uses, and has an include guard. A header that passed is not compiled
+# again before it or a file that it includes has changed: BUILD/headers has the list of files that the compiler read.
 set -euo pipefail
 cd "$1"
 source scripts/changed.sh
@@ -14,7 +14,8 @@ fi
 export stamps=$2/headers
 mkdir -p "$stamps"
 
-# The list that the compiler wrote for make, "target: files", with \ before each line's end. Empty, or a file that is gone: old.
+# Reads the list that the compiler wrote for make: "target: files", with \ at each line's end. An empty list is old, and so is
+# one with a missing file.
 is_old() {
     local read_files
     [ -s "$stamps/$1.d" ] && [ "$stamps/$1.d" -nt tests/house/headers_alone.sh ] && [ -z "${GENISTA_LONG-}" ] || return 0

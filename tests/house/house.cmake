@@ -1,9 +1,9 @@
-# The house as tests: every public header compiles alone, clang-format and clang-tidy have nothing to say. (What is checked
-# in C++, the include arrow and the style of files, is in tests/house/*_test.cpp.)
+# Style checks as tests: every public header compiles alone, and clang-format and clang-tidy find nothing. (The checks written in
+# C++, the include arrow and the style of files, are in tests/house/*_test.cpp.)
 #
-# Formatting and tidiness do not depend on the compiler, so each is asked once: format in the optimised presets, headers and
-# clang-tidy in the preset asan, whose compile commands clang-tidy reads. clang-tidy and the headers are asked about the files
-# of the change, in ./test --long about all. Without the programs the tests fail and say what is missing.
+# Formatting and clang-tidy do not depend on the compiler, so each runs once: the format in the optimised presets, headers and
+# clang-tidy in the preset asan, whose compile commands clang-tidy reads. clang-tidy and the headers check the files of the
+# change, in ./test --long all files. Without the programs the tests fail and name what is missing.
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT GENISTA_SANITIZE)
     add_test(NAME house.clang_format

@@ -1,14 +1,14 @@
-// The include arrow: which room a file lives in, and which rooms it may look at.
+// The include arrow: in which room a file is, and from which rooms it may include.
 //
 //     base → bits → hash → format → remote → oracles → filters → guard → stores → papers → support
 //          → modules, bindings, tools, lab
 //
-// A file may include its own room and whatever stands to the left of it, never to the right; the
-// last four share one place because they are all users of the library. Rules, by number:
+// A file may include its own room and the rooms to the left of it, never those to the right. The
+// last four share one place, because they are all users of the library. Rules, by number:
 //   A1  no include points to the right;
-//   A2  a header of include/ includes only headers of include/ and the system's, for an installed
-//       copy has no others;
-//   A3  no include climbs ("../"), because then its room could not be read off the line.
+//   A2  a header of include/ includes only headers of include/ and the system's, because an
+//       installed copy has no others;
+//   A3  no include climbs ("../"), because then its room could not be read from the line.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@
 
 namespace genista::test {
 
-// The place of a room on the arrow, counted from the left; nothing for what is no room of ours.
+// The place of a room on the arrow, counted from the left; nothing if it is not a room of the
+// repository.
 [[nodiscard]] inline std::optional<int> place_on_arrow(std::string_view room) {
     static constexpr std::array<std::pair<std::string_view, int>, 15> rooms{{{"base", 0},
                                                                              {"bits", 1},
@@ -48,8 +49,8 @@ namespace genista::test {
     return path.substr(0, path.find('/'));
 }
 
-// The room a file of the repository lives in: include/genista/ROOM/, include/genista/detail/ROOM/,
-// src/ROOM/, or a top folder that is a room itself.
+// The room of a file: include/genista/ROOM/, include/genista/detail/ROOM/, src/ROOM/, or a top
+// folder that is a room itself.
 [[nodiscard]] inline std::optional<std::string_view> room_of_file(std::string_view path) {
     for (const std::string_view prefix : {"include/genista/detail/", "include/genista/", "src/"}) {
         if (path.starts_with(prefix)) {
@@ -61,7 +62,7 @@ namespace genista::test {
     return std::nullopt;
 }
 
-// What a line includes: the text between the quotes or brackets, if it is an #include at all.
+// The path that a line includes, without its quotes or brackets; nothing if it is not an #include.
 [[nodiscard]] inline std::optional<std::string_view> included_path(std::string_view line) {
     const auto skip_blanks = [&line] { line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size())); };
     skip_blanks();
@@ -93,8 +94,7 @@ namespace genista::test {
     const bool is_public = rest.starts_with("genista/");
     if (is_public) rest.remove_prefix(std::string_view{"genista/"}.size());
     if (is_public && rest.starts_with("detail/")) rest.remove_prefix(std::string_view{"detail/"}.size());
-    if (rest.find('/') == std::string_view::npos)
-        return {};  // a neighbour in the same folder, or a header of the system
+    if (rest.find('/') == std::string_view::npos) return {};  // a header in the same folder, or one of the system
     const auto target_place = place_on_arrow(first_part(rest));
     if (!target_place) {
         return is_public ? "includes " + std::string{*target} + ", which is in no room of the arrow" : std::string{};

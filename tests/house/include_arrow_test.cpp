@@ -1,5 +1,5 @@
-// The include arrow holds over the whole tree, and the checker that says so can say no
-// (include_arrow.hpp has the rules).
+// Every file of the tree keeps the include arrow (include_arrow.hpp has the rules), and the checker
+// refuses lines that break it.
 #include "include_arrow.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ TEST(include_arrow, is_kept_by_every_file_of_the_library_and_its_users) {
             if (room_of_file(file.path) && included_path(file.lines[i])) ++includes;
         }
     }
-    EXPECT_GT(includes, 20u) << "the walk found next to nothing: does it look at the right folders?";
+    EXPECT_GT(includes, 20u) << "the walk found almost no files: does it look at the right folders?";
 }
 
 TEST(include_arrow, reads_the_room_off_the_path) {
@@ -31,7 +31,7 @@ TEST(include_arrow, reads_the_room_off_the_path) {
     EXPECT_EQ(room_of_file("stores/rocksdb/store.hpp"), "stores");
     EXPECT_EQ(room_of_file("tools/genista/main.cpp"), "tools");
     EXPECT_EQ(room_of_file("lab/experiment.hpp"), "lab");
-    EXPECT_EQ(room_of_file("tests/bits/word_test.cpp"), std::nullopt) << "tests may look at everything";
+    EXPECT_EQ(room_of_file("tests/bits/word_test.cpp"), std::nullopt) << "tests may include everything";
     EXPECT_EQ(room_of_file("include/genista/genista.hpp"), std::nullopt) << "a header above the rooms";
 }
 
@@ -46,7 +46,7 @@ TEST(include_arrow, finds_includes_however_they_are_spaced_and_quoted) {
     EXPECT_EQ(included_path(""), std::nullopt);
 }
 
-TEST(include_arrow, lets_a_file_look_left_and_at_its_own_room) {
+TEST(include_arrow, lets_a_file_include_its_own_room_and_rooms_to_the_left) {
     EXPECT_EQ(broken_arrow("include/genista/bits/a.hpp", "#include \"genista/base/b.hpp\""), "");
     EXPECT_EQ(broken_arrow("include/genista/bits/a.hpp", "#include \"genista/bits/b.hpp\""), "");
     EXPECT_EQ(broken_arrow("src/filters/bloom.cpp", "#include \"filters/kernels.hpp\""), "");
@@ -56,7 +56,7 @@ TEST(include_arrow, lets_a_file_look_left_and_at_its_own_room) {
     EXPECT_EQ(broken_arrow("include/genista/bits/a.hpp", "#include <vector>"), "");
 }
 
-TEST(include_arrow, refuses_a_look_to_the_right) {
+TEST(include_arrow, refuses_an_include_to_the_right) {
     EXPECT_NE(broken_arrow("include/genista/base/a.hpp", "#include \"genista/bits/b.hpp\""), "");
     EXPECT_NE(broken_arrow("include/genista/bits/a.hpp", "#include \"genista/hash/b.hpp\""), "");
     EXPECT_NE(broken_arrow("include/genista/format/a.hpp", "#include <genista/remote/b.hpp>"), "");

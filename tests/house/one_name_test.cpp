@@ -1,10 +1,10 @@
 // One name, one type: no two files of a program define a struct, class or enum of the same full
 // name.
 //
-// No compiler sees such a pair, for it never sees both; the linker keeps one of their destructors
-// and calls it for both. Two structs of the lab shared a name once, and an experiment crashed on
-// some machines and not on others. Names in an unnamed namespace are a file's own; tests of
-// different rooms are different programs.
+// No compiler detects such a pair, because it never sees both. The linker keeps one of their
+// destructors and calls it for both. Two structs of the lab once had one name, and an experiment
+// crashed on some machines and not on others. Names in an unnamed namespace belong to their file,
+// and tests of different rooms are different programs.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -18,9 +18,8 @@
 namespace genista::test::one_name_test {
 namespace {
 
-// Full names of the types that a file defines at the level of a namespace. The sources are
-// formatted, so that a definition begins its line, and a namespace ends with a comment that says
-// so.
+// The full names of the types that a file defines at namespace level. The sources are formatted: a
+// definition begins its line, and a comment marks the end of a namespace.
 std::vector<std::string> types_of(const source_file& file) {
     static const std::regex opens{R"((?:inline )?namespace ([\w:]*) ?\{)"}, closes{R"(\}\s*// namespace.*)"},
         defines{
@@ -45,7 +44,7 @@ std::vector<std::string> types_of(const source_file& file) {
     return found;
 }
 
-// tests/filters and tests/lab never meet; everything else may.
+// tests/filters and tests/lab are different programs. All other files may be in one program.
 std::string program_of(const std::string& path) {
     if (!path.starts_with("tests/") || path.starts_with("tests/support/")) return "";
     return path.substr(0, path.find('/', 6));

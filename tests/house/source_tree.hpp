@@ -1,7 +1,7 @@
-// The repository as the house tests see it: which files are ours, and their lines.
+// The repository as the house tests see it: its files and their lines.
 //
-// Only the folders and files of ARCHITECTURE.md count, so build trees and an editor's leftovers are
-// never judged. The functions are total: a folder that does not exist yet (stores/, modules/) holds
+// Only the folders and files of ARCHITECTURE.md count, so build trees and an editor's files are
+// never checked. The functions accept missing folders: one that does not exist yet (modules/) has
 // no files.
 #pragma once
 
@@ -30,7 +30,7 @@ struct source_file {
                                                              ".yaml", ".yml",   ".py",  ".sh",   ".html"};
         return is_cpp() || text.contains(extension()) || is_script();
     }
-    // The commands have no extension; what starts with "#!" is one.
+    // The commands have no extension: a file that begins with "#!" is one.
     [[nodiscard]] bool is_script() const {
         return extension().empty() && !lines.empty() && lines.front().starts_with("#!");
     }
@@ -43,7 +43,7 @@ struct source_file {
     return lines;
 }
 
-// Every file of the repository that is text, in the order of their paths.
+// Every text file of the repository, in the order of the paths.
 [[nodiscard]] inline std::vector<source_file> source_tree(const files::path& root) {
     static constexpr std::string_view folders[] = {"include", "src",  "stores", "modules",  "bindings",
                                                    "tools",   "lab",  "bench",  "examples", "fuzz",

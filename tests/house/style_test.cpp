@@ -1,9 +1,9 @@
-// What a machine can check of the house style (CONTRIBUTING.md), over every text file of the
-// repository.
+// The rules of the house style (CONTRIBUTING.md) that a machine can check, over every text file of
+// the repository.
 //
-// Each rule is a function from a file to its complaints, so that each is tested first on files made
-// up here that break it. The strings they look for are put together from halves: this file must
-// pass its own rules.
+// Each rule is a function from a file to its complaints, so that it is tested first on made-up
+// files that break it. The strings that the rules look for are split in two here, because this file
+// must keep its own rules.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using complaints = std::vector<std::string>;
 using rule = complaints (*)(const source_file&);
 
 constexpr std::size_t most_lines = 700;
-constexpr std::size_t lines_without_comment = 40;  // a shorter .cpp may speak for itself; a header never
+constexpr std::size_t widest_comment = 100;        // in characters; code may go to 120
+constexpr std::size_t lines_without_comment = 40;  // a shorter .cpp needs none; a header always does
 
 [[nodiscard]] std::string at(const source_file& file, std::size_t line) {
     return file.path + ":" + std::to_string(line + 1);
@@ -47,7 +48,7 @@ complaints is_short(const source_file& file) {
 }
 
 complaints asks_for_no_instruction_set_of_this_machine(const source_file& file) {
-    if (file.extension() == ".md") return {};  // prose may speak of the flag
+    if (file.extension() == ".md") return {};  // prose may mention the flag
     static const std::string flags[] = {
         "-march="
         "native",
@@ -89,7 +90,33 @@ complaints leaves_nothing_open(const source_file& file) {
                           [](const std::string& line) { return std::regex_search(line, marks); });
 }
 
-// A header that is meant to be included again and again says so in its first line.
+// A byte of the form 10xxxxxx continues a character of UTF-8.
+[[nodiscard]] std::size_t characters_in(std::string_view line) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(line, [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0u) != 0x80u; }));
+}
+
+// Whether the line has a box-drawing character (U+2500 to U+257F) or an arrow (U+2190 to U+21FF).
+[[nodiscard]] bool is_drawing(std::string_view line) {
+    for (std::size_t at = line.find('\xe2'); at != line.npos; at = line.find('\xe2', at + 1)) {
+        const std::string_view next = line.substr(at + 1, 1);
+        if (next == "\x86" || next == "\x87" || next == "\x94" || next == "\x95") return true;
+    }
+    return false;
+}
+
+// A drawing may be wider, and so may a line of NOLINT, which cannot be wrapped.
+complaints wraps_its_comments(const source_file& file) {
+    if (file.extension() != ".hpp" && file.extension() != ".cpp" && file.extension() != ".inl") return {};
+    return complain_where(
+        file, "a comment of more than " + std::to_string(widest_comment) + " columns", [](const std::string& line) {
+            const std::size_t text = line.find_first_not_of(' ');
+            return text != line.npos && line.compare(text, 2, "//") == 0 && characters_in(line) > widest_comment &&
+                   !is_drawing(line) && line.find("NOLINT") == line.npos;
+        });
+}
+
+// A header without an include guard says so in its first line.
 complaints guards_with_pragma_once(const source_file& file) {
     if (file.extension() != ".hpp") return {};
     if (!file.lines.empty() && file.lines.front().find("no include guard") != std::string::npos) return {};
@@ -97,7 +124,8 @@ complaints guards_with_pragma_once(const source_file& file) {
     return {file.path + ": no #pragma once"};
 }
 
-// Several test files are compiled as one: what each calls `world` or `usual` must stay its own.
+// Several test files are compiled as one, so names such as `world` or `usual` need a namespace of
+// the file's own.
 complaints keeps_its_names_to_itself(const source_file& file) {
     const std::string stem = files::path{file.path}.stem().string();
     if (!file.path.starts_with("tests/") || file.extension() != ".cpp" || !stem.ends_with("_test")) return {};
@@ -114,7 +142,7 @@ void expect_kept(rule check) {
         ++count;
         for (const std::string& complaint : check(file)) ADD_FAILURE() << complaint;
     }
-    EXPECT_GT(count, 20u) << "the walk found next to nothing: does it look at the right folders?";
+    EXPECT_GT(count, 20u) << "the walk found almost no files: does it look at the right folders?";
 }
 
 source_file made_up(std::string path, std::vector<std::string> lines) {
@@ -168,6 +196,21 @@ TEST(style, nothing_is_left_open) {
     expect_kept(leaves_nothing_open);
 }
 
+TEST(style, no_comment_line_is_wider_than_100_columns) {
+    const std::string widest = "    // " + std::string(93, 'x');
+    EXPECT_EQ(wraps_its_comments(made_up("a.hpp", {widest + "x"})).size(), 1u);
+    EXPECT_EQ(wraps_its_comments(made_up("a.cpp", {widest + "x", "//" + widest})).size(), 2u);
+    EXPECT_EQ(wraps_its_comments(made_up("a.inl", {widest + "\u00e4"})).size(), 1u);
+    EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {widest, "", "    "})).empty());
+    EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {"// " + std::string(96, 'x') + "\u00e4"})).empty())
+        << "100 characters in 101 bytes";
+    EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {"int x;" + widest, "// NOLINTNEXTLINE(x)" + widest})).empty());
+    EXPECT_TRUE(wraps_its_comments(made_up("a.hpp", {widest + "\u2500", widest + "\u2192"})).empty());
+    EXPECT_EQ(wraps_its_comments(made_up("a.hpp", {widest + "\u2026"})).size(), 1u) << "neither a line nor an arrow";
+    EXPECT_TRUE(wraps_its_comments(made_up("a.md", {widest + widest})).empty());
+    expect_kept(wraps_its_comments);
+}
+
 TEST(style, every_header_guards_itself_or_says_that_it_does_not) {
     EXPECT_EQ(guards_with_pragma_once(made_up("a.hpp", {"// What it promises."})).size(), 1u);
     EXPECT_TRUE(guards_with_pragma_once(made_up("a.hpp", {"// Kernels (no include guard: why)."})).empty());
@@ -181,8 +224,8 @@ TEST(style, every_test_file_has_a_namespace_of_its_own) {
     expect_kept(keeps_its_names_to_itself);
 }
 
-// The walk itself: text is found by extension or by "#!", everything else is left alone.
-TEST(source_tree, knows_text_from_data) {
+// Text files are found by extension or by "#!". All other files are skipped.
+TEST(source_tree, distinguishes_text_from_data) {
     EXPECT_TRUE(made_up("run", {"#!/usr/bin/env bash"}).is_text());
     EXPECT_TRUE(made_up("a/b.cmake", {}).is_text());
     EXPECT_FALSE(made_up("tests/golden/bloom.snapshot", {"#!"}).is_text());

@@ -1,4 +1,4 @@
-// counting_map counts exactly, changes no answer, and loses nothing between threads.
+// counting_map counts exactly, changes no answer, and loses no count between threads.
 #include "support/remote/counting_map.hpp"
 
 #include <gtest/gtest.h>

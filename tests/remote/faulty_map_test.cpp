@@ -1,5 +1,5 @@
-// Each fault of faulty_map seen from outside, on a schedule, at random, from many threads; and told
-// in counts and log.
+// Each fault of faulty_map seen from outside: on a schedule, at random, from many threads, and
+// recorded in counts and log.
 #include "support/remote/faulty_map.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Ten records at positions 10, 20 ... 100, put past the wrapper, so that its journal is empty.
+// Ten records at positions 10, 20 ... 100, put past the wrapper, so its journal is empty.
 class faulty_map_of_ten : public testing::Test {
   protected:
     faulty_map_of_ten() {
@@ -50,7 +50,7 @@ class faulty_map_of_ten : public testing::Test {
     faulty_map<memory_map> faulty{truth, {.sleep = [this](nanoseconds time) { slept.push_back(time); }}};
 };
 
-TEST_F(faulty_map_of_ten, is_a_true_mirror_until_it_is_given_a_plan) {
+TEST_F(faulty_map_of_ten, passes_every_call_through_until_it_has_a_plan) {
     EXPECT_EQ(read_all(faulty), read_all(truth));
     EXPECT_TRUE(*faulty.put({5, 5}, "new"));
     EXPECT_FALSE(*faulty.put({5, 5}, "new"));
@@ -102,7 +102,7 @@ TEST_F(faulty_map_of_ten, error_midway_breaks_a_range_off_after_exactly_so_many_
     }
 }
 
-TEST_F(faulty_map_of_ten, a_visitor_that_stops_before_the_break_never_learns_of_it) {
+TEST_F(faulty_map_of_ten, a_visitor_that_stops_before_the_break_gets_no_error) {
     follow(fault_rule::once(fault_kind::error_midway, 0, fault_scope::ranges, 5));
     const auto [done, seen] = visit(0, last_position, 3);
     EXPECT_TRUE(done);
@@ -116,7 +116,7 @@ TEST_F(faulty_map_of_ten, stale_answers_omit_what_was_put_and_show_what_was_eras
     ASSERT_TRUE(*faulty.put({15, 0}, "fresh"));
     ASSERT_TRUE(*faulty.erase({20, 2}, "key 2"));
     ASSERT_TRUE(*faulty.put({95, 0}, "fresh too"));
-    ASSERT_FALSE(*faulty.put({95, 0}, "fresh too")) << "changes nothing, so it is no write to forget";
+    ASSERT_FALSE(*faulty.put({95, 0}, "fresh too")) << "changes nothing, so it is not in the journal";
     const std::vector<record> now = read_all(truth);
     ASSERT_NE(now, before);
 
@@ -128,7 +128,7 @@ TEST_F(faulty_map_of_ten, stale_answers_omit_what_was_put_and_show_what_was_eras
     EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 4u);
     EXPECT_TRUE(*faulty.contains({10, 1}, "key 1"));
     EXPECT_EQ(visit(30, 40).seen.size(), 2u);
-    EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 4u) << "true answers are no faults";
+    EXPECT_EQ(faulty.counts().injected(fault_kind::stale), 4u) << "a true answer is not a fault";
     EXPECT_EQ(faulty.counts().chosen[static_cast<std::size_t>(fault_kind::stale)], 6u);
 
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::stale, 0)}, .stale_writes = 1}));
@@ -203,7 +203,7 @@ TEST_F(faulty_map_of_ten, out_of_range_adds_one_record_from_outside_where_there_
     EXPECT_EQ(faulty.counts().injected(fault_kind::out_of_range), 4u);
     EXPECT_EQ(visit(0, last_position).seen, read_all(truth));
     EXPECT_TRUE(visit(5, 4).seen.empty());
-    EXPECT_EQ(faulty.counts().injected(fault_kind::out_of_range), 4u) << "nothing lies outside of all positions";
+    EXPECT_EQ(faulty.counts().injected(fault_kind::out_of_range), 4u) << "nothing is outside of all positions";
 }
 
 TEST_F(faulty_map_of_ten, duplicate_shows_one_record_twice) {
@@ -251,7 +251,7 @@ TEST(faulty_map, really_sleeps_by_default_until_it_is_cancelled) {
     }
     while (faulty.counts().injected(fault_kind::hang_before) < 3) std::this_thread::yield();
     EXPECT_EQ(returned, 0);
-    EXPECT_EQ(faulty.counts().calls, 3u) << "others are not blocked by those who hang";
+    EXPECT_EQ(faulty.counts().calls, 3u) << "other calls are not blocked by those that hang";
     faulty.cancel_hangs();
     for (auto& each : threads) each.join();
     EXPECT_EQ(returned, 3);
@@ -293,19 +293,20 @@ TEST_F(faulty_map_of_ten, leaves_a_call_alone_when_the_kind_does_not_fit_it) {
     }
 }
 
-// A script of 4000 calls under random faults of all kinds: what it told and what it did.
-struct told_run {
+// A script of 4000 calls under random faults of all kinds: the faults that were logged, and the
+// answers.
+struct fault_run {
     std::vector<fault_event> log;
     fault_counts counts;
     std::vector<std::string> answers;
 };
-told_run random_run(std::uint64_t seed) {
+fault_run random_run(std::uint64_t seed) {
     memory_map truth;
     faulty_map faulty{truth, {.sleep = [](nanoseconds) {}}};
     fault_plan plan{.seed = seed, .random_record_below = 5};
     for (const fault_kind kind : all_fault_kinds) plan.rates.push_back({kind, 0.05});
     EXPECT_TRUE(faulty.set_plan(plan));
-    told_run run;
+    fault_run run;
     for (std::uint64_t i = 0; i < 1000; ++i) {
         const auto note = [&](const result<bool>& r) {
             run.answers.emplace_back(r ? (*r ? "y" : "n") : r.error().message());
@@ -326,16 +327,16 @@ told_run random_run(std::uint64_t seed) {
 }
 
 TEST(faulty_map, repeats_itself_for_a_seed_and_differs_for_another) {
-    const told_run first = random_run(42);
-    const told_run again = random_run(42);
-    const told_run other = random_run(43);
+    const fault_run first = random_run(42);
+    const fault_run again = random_run(42);
+    const fault_run other = random_run(43);
     EXPECT_EQ(first.log, again.log);
     EXPECT_EQ(first.answers, again.answers);
     EXPECT_NE(first.log, other.log);
 }
 
 TEST(faulty_map, injects_every_kind_at_random_at_its_own_rate) {
-    const told_run run = random_run(42);
+    const fault_run run = random_run(42);
     EXPECT_EQ(run.counts.calls, 4000u);
     for (const fault_kind kind : all_fault_kinds) {
         double calls = 0;
@@ -361,7 +362,7 @@ TEST(faulty_map, keeps_its_log_within_bounds_and_its_counts_exact) {
     EXPECT_EQ(faulty.counts().injected(fault_kind::error_before), 100u);
 }
 
-TEST(faulty_map, refuses_a_plan_that_makes_no_sense_and_keeps_the_old_one) {
+TEST(faulty_map, refuses_an_invalid_plan_and_keeps_the_old_one) {
     memory_map truth;
     faulty_map faulty{truth};
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(fault_kind::error_before, 0)}}));

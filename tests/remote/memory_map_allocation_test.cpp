@@ -1,5 +1,5 @@
-// No memory: every allocation of every put fails once, and the map is as it was. bytes() is what
-// was really asked for. The same for slots.
+// Without memory: each allocation of each put fails once, and the map stays as it was. bytes() is
+// exactly what was allocated. The same for slots.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,13 +19,13 @@
 namespace genista::test::memory_map_allocation_test {
 namespace {
 
-// Keys both inline and long, in an order that splits leaves and roots alike.
+// Inline and long keys, in an order that splits leaves and roots.
 [[nodiscard]] record scripted(std::uint64_t index) {
     const std::uint64_t scattered = index * 0x9e3779b97f4a7c15u;
     return {{scattered >> 60, scattered}, index % 3 == 0 ? "short" : "a key beyond eight bytes"};
 }
 
-TEST(memory_map_allocation, a_put_that_finds_no_memory_reports_it_and_changes_nothing) {
+TEST(memory_map_allocation, a_put_without_memory_is_an_error_and_changes_nothing) {
     basic_memory_map<2, 4> map;
     std::uint64_t failed_puts = 0;
     std::uint64_t most_for_one_put = 0;
@@ -84,7 +84,7 @@ TEST(memory_map_allocation, erase_contains_and_for_each_need_no_memory) {
     }
 }
 
-TEST(memory_map_allocation, bytes_counts_exactly_what_was_asked_from_the_allocator) {
+TEST(memory_map_allocation, bytes_counts_exactly_what_was_allocated) {
     basic_memory_map<8, 8> map;
     std::vector<record> script;
     for (std::uint64_t index = 0; index < 2000; ++index) script.push_back(scripted(index));
@@ -109,7 +109,7 @@ TEST(memory_map_allocation, a_key_longer_than_any_memory_is_out_of_memory_and_no
     EXPECT_EQ(map.bytes(), sizeof map);
 }
 
-TEST(faulty_map_allocation, a_fault_that_finds_no_memory_reports_that_instead) {
+TEST(faulty_map_allocation, a_fault_without_memory_is_reported_as_out_of_memory) {
     memory_map map;
     faulty_map faulty{map};
     for (std::uint64_t i = 0; i < 20; ++i) ASSERT_TRUE(*faulty.put({i, i}, "a key beyond eight bytes"));
@@ -130,19 +130,19 @@ TEST(faulty_map_allocation, a_fault_that_finds_no_memory_reports_that_instead) {
             break;
         }
         ++failures;
-        if (outcome) continue;  // only the log went short
+        if (outcome) continue;  // only the log entry is missing
         EXPECT_EQ(outcome.error().code(), error_code::out_of_memory);
         EXPECT_EQ(seen, 0u);
     }
     EXPECT_GE(failures, 20u);
 }
 
-TEST(memory_slots_allocation, a_write_that_finds_no_memory_reports_it_and_changes_nothing) {
+TEST(memory_slots_allocation, a_write_without_memory_is_an_error_and_changes_nothing) {
     memory_slots slots;
     std::uint64_t failed_writes = 0;
     for (std::uint64_t round = 0; round < 100; ++round) {
-        // New pages, changed slots and emptied ones in one write, with keys too long for any
-        // string's own room.
+        // New pages, changed slots and emptied ones in one write, with keys too long to fit into a
+        // string without an allocation.
         const std::string key = "a key that needs memory of its own, number " + std::to_string(round);
         const std::vector<slot_change> changes = {{64 * round, key_view{key}},
                                                   {round, key_view{key}},

@@ -1,5 +1,5 @@
-// memory_map against std::set, driven by chance; the mix changes as it goes, so that the tree
-// grows, shrinks and empties.
+// memory_map against std::set under random operations. Their mix changes over time, so that the
+// tree grows, shrinks and empties.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 namespace genista::test::memory_map_model_test {
 namespace {
 
-// Few distinct values, so that puts repeat, erases hit and digests collide; the edges among them.
+// Few distinct values, so that puts repeat, erases hit and digests collide; with both ends among
+// them.
 class chance {
   public:
     chance(std::uint64_t seed, std::uint64_t positions) : random_{seed}, positions_{positions} {}
@@ -66,7 +67,7 @@ void one_operation(Map& map, model& exact, chance& chances, std::uint64_t put_pe
         } else {
             ASSERT_EQ(*map.erase(which.where, which.key), exact.erase(which) == 1);
         }
-    } else if (roll < 78 && !exact.empty()) {  // a record that is there, or was a moment ago
+    } else if (roll < 78 && !exact.empty()) {  // a record that is present, or was a moment ago
         auto at = exact.lower_bound(chances.next());
         if (at == exact.end()) at = exact.begin();
         const record which = *at;

@@ -1,4 +1,4 @@
-// memory_map, promise by promise: order, idempotence, equal digests, keys of every length, edges of
+// The promises of memory_map: order, idempotence, equal digests, keys of every length, ends of
 // ranges, accounting.
 #include "genista/remote/memory_map.hpp"
 
@@ -18,7 +18,7 @@
 namespace genista::test::memory_map_test {
 namespace {
 
-TEST(memory_map, is_empty_at_first_and_says_so_in_every_way) {
+TEST(memory_map, is_empty_at_first_in_every_answer) {
     memory_map map;
     EXPECT_EQ(map.size(), 0u);
     EXPECT_EQ(map.bytes(), sizeof map);
@@ -28,7 +28,7 @@ TEST(memory_map, is_empty_at_first_and_says_so_in_every_way) {
     EXPECT_TRUE(map.audit());
 }
 
-TEST(memory_map, tells_a_new_record_from_an_old_one_and_keeps_one_of_each) {
+TEST(memory_map, reports_whether_a_record_is_new_and_keeps_one_of_each) {
     memory_map map;
     EXPECT_TRUE(*map.put({1, 2}, "a"));
     EXPECT_FALSE(*map.put({1, 2}, "a"));
@@ -58,7 +58,7 @@ TEST(memory_map, lets_equal_digests_coexist_and_sorts_them_by_unsigned_bytes_wit
     EXPECT_TRUE(*map.contains({5, 5}, "bbbbbbbbb"));
 }
 
-TEST(memory_map, tells_an_empty_key_from_none_and_eight_zero_bytes_from_seven) {
+TEST(memory_map, distinguishes_an_empty_key_from_none_and_eight_zero_bytes_from_seven) {
     memory_map map;
     EXPECT_FALSE(*map.contains({0, 0}, key_view{}));
     EXPECT_TRUE(*map.put({0, 0}, key_view{}));
@@ -138,7 +138,7 @@ TEST(memory_map, accepts_any_callable_as_visitor) {
     EXPECT_EQ(seen, 3);
 }
 
-// Growing and shrinking at one end, at the other, and in the middle: every split and merge of a
+// Grows and shrinks at one end, at the other end, and in the middle: every split and merge of a
 // tree of tiny nodes.
 template <class Map>
 class tiny_memory_map : public testing::Test {};
@@ -157,8 +157,8 @@ TYPED_TEST(tiny_memory_map, stays_a_valid_tree_at_every_step_of_growing_and_shri
     std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937{5});
     const std::vector orders = {ascending, descending, outward, shuffled};
 
-    // One position for all (only keys tell records apart), four records a position, one record a
-    // position.
+    // One position for all (records differ in their keys only), four records a position, one record
+    // a position.
     for (const std::uint64_t records_per_position : {count, std::size_t{4}, std::size_t{1}}) {
         const auto record_of = [&](std::size_t index) {
             const std::string text = std::to_string(1000 + index);
@@ -200,8 +200,8 @@ TEST(memory_map, holds_a_million_records_in_the_memory_it_promises) {
         ASSERT_TRUE(*map.put({random(), random()}, key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));
     }
     EXPECT_EQ(map.size(), count);
-    // 25 bytes a slot; leaves of a B+ tree under random inserts are ln 2 = 69 % full; inner nodes
-    // add 1/45 of 16 bytes.
+    // 25 bytes a slot. Leaves of a B+ tree under random inserts are ln 2 = 69 % full, and inner
+    // nodes add 1/45 of 16 bytes.
     const double bytes_per_record = static_cast<double>(map.bytes()) / static_cast<double>(count);
     EXPECT_GT(bytes_per_record, 25.0);
     EXPECT_LT(bytes_per_record, 40.0);

@@ -1,5 +1,5 @@
-// memory_map under many threads: what is there stays visible, ranges are sorted moments, counts add
-// up. For tsan, too.
+// memory_map under many threads: present records stay visible, a range is sorted and shows one
+// moment, and counts add up. Also run under tsan.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 namespace genista::test::memory_map_threads_test {
 namespace {
 
-TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_writers_come_and_go) {
+TEST(memory_map_threads, readers_always_see_the_stable_records_in_order_beside_writers) {
     basic_memory_map<4, 4> map;  // tiny nodes: nearly every write moves something
-    constexpr std::uint64_t settled = 500;
-    for (std::uint64_t i = 0; i < settled; ++i) ASSERT_TRUE(*map.put({i * 10, i}, "settled for good"));
+    constexpr std::uint64_t stable = 500;
+    for (std::uint64_t i = 0; i < stable; ++i) ASSERT_TRUE(*map.put({i * 10, i}, "stable"));
 
     const int rounds = scaled(40'000, 1'000'000);
     std::atomic<int> faults{0};
@@ -30,8 +30,8 @@ TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_w
             std::mt19937_64 random{writer};
             const std::string key = "writer number " + std::to_string(writer);
             for (int i = 0; i < rounds; ++i) {
-                const digest where{random() % (settled * 10), 1'000'000};
-                // Nobody else touches this writer's key, so its own answers must be exact.
+                const digest where{random() % (stable * 10), 1'000'000};
+                // No other thread uses this writer's key, so its own answers must be exact.
                 if (!*map.put(where, key) || !*map.contains(where, key) || !*map.erase(where, key)) ++faults;
             }
         });
@@ -40,18 +40,18 @@ TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_w
         threads.emplace_back([&, reader] {
             std::mt19937_64 random{100 + reader};
             for (int i = 0; i < rounds / 8; ++i) {
-                const std::uint64_t first = random() % (settled * 10);
-                const std::uint64_t last = std::min(first + 200, settled * 10 - 1);
+                const std::uint64_t first = random() % (stable * 10);
+                const std::uint64_t last = std::min(first + 200, stable * 10 - 1);
                 std::uint64_t seen = 0;
                 digest previous{};
                 const auto done = map.for_each(first, last, [&](const digest& where, key_view key) {
                     if (where < previous || where.position < first || where.position > last) ++faults;
                     previous = where;
-                    if (key.text() == "settled for good") ++seen;
+                    if (key.text() == "stable") ++seen;
                     return true;
                 });
                 const std::uint64_t expected = last / 10 - (first + 9) / 10 + 1;
-                if (!done || seen != expected || !*map.contains({first / 10 * 10, first / 10}, "settled for good")) {
+                if (!done || seen != expected || !*map.contains({first / 10 * 10, first / 10}, "stable")) {
                     ++faults;
                 }
             }
@@ -59,11 +59,11 @@ TEST(memory_map_threads, readers_always_see_the_settled_records_in_order_while_w
     }
     for (auto& each : threads) each.join();
     EXPECT_EQ(faults, 0);
-    EXPECT_EQ(map.size(), settled);
+    EXPECT_EQ(map.size(), stable);
     EXPECT_TRUE(map.audit());
 }
 
-TEST(memory_map_threads, of_many_threads_that_put_one_record_exactly_one_is_told_it_is_new) {
+TEST(memory_map_threads, of_many_puts_of_one_record_exactly_one_reports_it_as_new) {
     memory_map map;
     constexpr std::uint64_t records = 2'000;
     std::atomic<std::uint64_t> fresh{0};

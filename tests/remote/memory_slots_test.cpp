@@ -1,5 +1,5 @@
-// memory_slots against std::map, driven by chance; its edges by hand; with_slots passes everything
-// on. Failing memory is in memory_map_allocation_test.cpp.
+// memory_slots against std::map under random operations, and its edges one by one. with_slots
+// passes every call on. Failing allocations are in memory_map_allocation_test.cpp.
 #include "genista/remote/memory_slots.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ static_assert(slotted_map<with_slots<memory_map, memory_slots>>);
 
 constexpr std::uint64_t last_slot = ~std::uint64_t{0};
 
-TEST(memory_slots, an_empty_one_shows_nothing_and_clears_in_vain) {
+TEST(memory_slots, an_empty_one_shows_nothing_and_can_be_cleared) {
     memory_slots slots;
     EXPECT_EQ(read_slot(slots, 0), std::nullopt);
     EXPECT_EQ(read_slot(slots, last_slot), std::nullopt);
@@ -49,12 +49,12 @@ TEST(memory_slots, the_last_slots_of_all_are_slots_like_any_other) {
     EXPECT_EQ(slots_between(slots, 0, last_slot).size(), 1u) << "an empty range clears nothing";
 }
 
-TEST(memory_slots, agree_with_a_plain_map_whatever_chance_does) {
+TEST(memory_slots, agree_with_a_map_under_random_operations) {
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
         splitmix chance{seed};
         memory_slots slots;
         slot_contents exact;
-        // Few slots beside each other, and some far away: pages fill up, empty and vanish.
+        // Few slots beside each other, and some far away: pages fill, empty and are removed.
         const auto any_slot = [&] {
             const std::uint64_t near = chance.below(300);
             return chance.below(8) == 0 ? last_slot - near : near << (chance.below(2) * 40);

@@ -1,4 +1,4 @@
-// What the tests of this room share: reading a range into a plain vector, and a dull model of R.
+// Shared by the tests of this room: a range read into a plain vector, and a reference model of R.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ struct record {
     std::string key;
 
     friend bool operator==(const record&, const record&) = default;
-    // The order of R, in other words than the library's: std::string compares unsigned bytes,
-    // prefixes first.
+    // The order of R, written independently of the library: std::string compares unsigned bytes,
+    // with prefixes first.
     friend bool operator<(const record& a, const record& b) {
         return std::tie(a.where.position, a.where.seed, a.key) < std::tie(b.where.position, b.where.seed, b.key);
     }

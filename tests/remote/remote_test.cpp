@@ -1,5 +1,5 @@
-// range_of_bin is the exact inverse of scale, at every size a filter can have; and what the concept
-// accepts.
+// range_of_bin is the exact inverse of scale, at every size that a filter can have. And which types
+// the concept accepts.
 #include "genista/remote/remote.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ static_assert(remote_map<counting_map<memory_map>>);
 static_assert(remote_map<faulty_map<memory_map>>);
 static_assert(remote_map<counting_map<faulty_map<counting_map<memory_map>>>>);
 static_assert(!remote_map<int>);
-struct cannot_fail {  // operations that hide their failures are no remote
+struct cannot_fail {  // its operations hide their failures, so it is not a remote
     bool put(const digest&, key_view);
     bool erase(const digest&, key_view);
     bool contains(const digest&, key_view);
@@ -34,8 +34,8 @@ static_assert(range_of_bin(1, 2).first == std::uint64_t{1} << 63);
 
 constexpr std::uint64_t last_position = ~std::uint64_t{0};
 
-// The range's ends are in the bin and their outer neighbours are not; scale is monotone, so that is
-// all of it.
+// The ends of the range are in the bin, and their outer neighbours are not. scale is monotone, so
+// no other position need be tested.
 void expect_inverse(std::uint64_t bin, std::uint64_t bins) {
     const position_range range = range_of_bin(bin, bins);
     ASSERT_LE(range.first, range.last) << bin << " of " << bins;

@@ -1,5 +1,5 @@
-// counting_slots counts exactly and changes no answer; faulty_slots does each of its faults, when
-// it was told to, and says so.
+// counting_slots counts exactly and changes no answer. faulty_slots injects each of its faults in
+// the planned call, and reports it.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -83,7 +83,7 @@ class faulty_slots_of_ten : public testing::Test {
     faulty_slots<memory_slots> faulty{slots};
 };
 
-TEST_F(faulty_slots_of_ten, is_a_true_mirror_until_it_is_given_a_plan) {
+TEST_F(faulty_slots_of_ten, passes_every_call_through_until_it_has_a_plan) {
     EXPECT_EQ(slots_between(faulty, 0, last_slot), now());
     EXPECT_EQ(read_slot(faulty, 3), "key 3");
     EXPECT_EQ(read_slot(faulty, 10), std::nullopt);
@@ -94,7 +94,7 @@ TEST_F(faulty_slots_of_ten, is_a_true_mirror_until_it_is_given_a_plan) {
     EXPECT_EQ(faulty.calls(slot_call::write_slots), 0u);
 }
 
-TEST_F(faulty_slots_of_ten, strikes_the_call_of_that_number_and_kind_alone) {
+TEST_F(faulty_slots_of_ten, fails_only_the_call_of_that_number_and_kind) {
     follow(slot_fault::error_before, slot_call::read_slot, 2);
     for (std::uint64_t call = 0; call < 5; ++call) {
         EXPECT_TRUE(visit().done);
@@ -142,7 +142,7 @@ TEST_F(faulty_slots_of_ten, a_visit_breaks_off_after_exactly_so_many_slots) {
         EXPECT_TRUE(visit().done) << "the next one is whole again";
     }
     follow(slot_fault::error_midway, slot_call::for_each_slot, 0, 5);
-    EXPECT_TRUE(visit(3).done) << "a visitor that stops before the break never learns of it";
+    EXPECT_TRUE(visit(3).done) << "a visitor that stops before the break gets no error";
     EXPECT_EQ(faulty.struck(), 0u);
     follow(slot_fault::error_after, slot_call::for_each_slot);
     const auto [done, seen] = visit();
@@ -150,7 +150,7 @@ TEST_F(faulty_slots_of_ten, a_visit_breaks_off_after_exactly_so_many_slots) {
     EXPECT_EQ(seen, now());
 }
 
-TEST_F(faulty_slots_of_ten, lies_about_keys_and_leaves_slots_out) {
+TEST_F(faulty_slots_of_ten, falsifies_keys_and_leaves_slots_out) {
     follow(slot_fault::wrong_key, slot_call::read_slot);
     EXPECT_EQ(read_slot(faulty, 3), "key 2") << "one bit";
     EXPECT_EQ(faulty.struck(), 1u);
@@ -175,7 +175,7 @@ TEST_F(faulty_slots_of_ten, lies_about_keys_and_leaves_slots_out) {
     EXPECT_EQ(now().size(), 10u) << "the slots themselves are untouched";
 }
 
-TEST_F(faulty_slots_of_ten, chance_strikes_at_its_rate_with_every_kind_and_can_be_repeated) {
+TEST_F(faulty_slots_of_ten, random_faults_have_their_rate_and_every_kind_and_can_be_repeated) {
     const slot_fault_plan plan{
         .rate = 0.5, .kinds = {all_slot_faults.begin(), all_slot_faults.end()}, .seed = 9, .records_below = 10};
     std::vector<bool> outcomes[2];

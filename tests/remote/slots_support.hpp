@@ -1,4 +1,4 @@
-// What the tests of slot maps share: their contents as a plain std::map.
+// Shared by the tests of slot maps: their contents as a plain std::map.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ template <slot_map S>
     return seen;
 }
 
-// "key 7" in slot 7, and so on.
+// Writes "key 7" to slot 7, and so on.
 template <slot_map S>
 void fill(S& slots, std::uint64_t first, std::uint64_t count) {
     for (std::uint64_t slot = first; slot < first + count; ++slot) {

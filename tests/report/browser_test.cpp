@@ -1,6 +1,6 @@
-// Reports as a reader meets them, in a real Chromium: on a phone and on a desk, in light and dark.
-// Everything is drawn, the numbers are those of the run, nothing sticks out, nothing is fetched,
-// and the console is silent.
+// Reports in a real Chromium, at the width of a phone and of a desktop, in light and dark. Every
+// figure is drawn with the numbers of the run, nothing overflows, nothing is fetched, and the
+// console is empty.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,7 +22,7 @@ using lab::report::guard_page;
 using lab::report::to_html;
 using nlohmann::ordered_json;
 
-// Nothing on the console, nothing asked of anybody.
+// Nothing on the console, and no requests.
 void expect_quiet(const chromium& browser, const ordered_json& seen) {
     EXPECT_EQ(browser.complaints(), std::vector<std::string>{});
     EXPECT_EQ(browser.requests(), std::vector<std::string>{});
@@ -36,7 +36,7 @@ void expect_fits(const ordered_json& seen, browser_view view) {
     EXPECT_EQ(seen.at("wide"), ordered_json::array());
 }
 
-// For people: enough contrast, targets for a finger, names for what is drawn.
+// Enough contrast, targets large enough for a finger, and names for drawn figures.
 void expect_readable(const ordered_json& seen) {
     EXPECT_EQ(seen.at("faint"), ordered_json::array());
     EXPECT_EQ(seen.at("small"), ordered_json::array());
@@ -49,7 +49,7 @@ void expect_readable(const ordered_json& seen) {
         EXPECT_TRUE(table.at("scopes").get<bool>()) << table.at("title");
 }
 
-// Every chart has a size, every series has left pixels of its own colour.
+// Every chart has a size, and every series has pixels of its own colour.
 void expect_drawn(const ordered_json& charts) {
     for (const ordered_json& chart : charts) {
         SCOPED_TRACE(chart.at("id").get<std::string>() + " " + chart.at("title").get<std::string>());
@@ -72,12 +72,12 @@ void expect_drawn(const ordered_json& charts) {
 }
 
 void expect_equal_tables(const ordered_json& tables, const ordered_json& document) {
-    // Column by column: the name in the JSON, what the page multiplies it by, and the rounding that
-    // it may apply.
+    // One entry a column: the name in the JSON, the factor that the page applies, and the rounding
+    // that it may apply.
     struct shown {
         const char* name;
         double half_step;  // of the last digit shown, absolute
-        double relative;   // or relative, for three digits that count
+        double relative;   // relative, for three significant digits
     };
     const shown columns[] = {{"bits_per_key", 0.005, 0},
                              {"queries", 0, 0},
@@ -110,8 +110,8 @@ void expect_equal_tables(const ordered_json& tables, const ordered_json& documen
     }
 }
 
-// The points that Chart.js was given, against the timelines; the moment before the first query is
-// not on the log axis.
+// The points that Chart.js was given, compared with the timelines. The moment before the first
+// query is not on the log axis.
 void expect_equal_timelines(const ordered_json& charts, const ordered_json& document) {
     std::size_t lines = 0;
     for (const ordered_json& chart : charts) {
@@ -136,7 +136,8 @@ void expect_equal_bars(const ordered_json& charts, const ordered_json& document)
     std::size_t latencies = 0;
     for (const ordered_json& chart : charts) {
         if (chart.at("type") != "bar") continue;
-        if (chart.at("series")[0].at("name") != "p50") {  // the speeds: a category a phase, a series a filter
+        if (chart.at("series")[0].at("name") !=
+            "p50") {  // the speeds: a category for each phase, a series for each filter
             for (std::size_t p = 0; p < phases.size(); ++p) {
                 for (std::size_t r = 0; r < phases[p].at("rows").size(); ++r)
                     EXPECT_EQ(chart.at("series")[r].at("data")[p], phases[p].at("rows")[r].at("queries_per_second"));
@@ -221,7 +222,7 @@ TEST(browser, series_can_be_hidden_and_scales_changed) {
     expect_quiet(browser, browser.evaluate("genistaProbe.look()"));
 }
 
-// There are six colours; a bar has neither dash nor mark to be told by.
+// There are six colours, and a bar has neither dash nor mark.
 TEST(browser, bars_of_many_filters_differ) {
     ordered_json rows = ordered_json::array();
     for (int i = 0; i < 9; ++i) rows.push_back({{"filter", "f" + std::to_string(i)}, {"queries_per_second", 100 + i}});
@@ -380,7 +381,7 @@ TEST_P(lab_report, shows_the_matrix_and_draws_error_bars) {
     ASSERT_EQ(colours.size(), 9u);
     EXPECT_EQ(classes[3], "heat-0");
     EXPECT_EQ(classes[5], "heat-6");
-    EXPECT_EQ(classes[2], "heat-6 alarming") << "it denied a member";
+    EXPECT_EQ(classes[2], "heat-6 alarming") << "it denied a stored key";
     EXPECT_EQ(classes[8], "unmeasured");
     EXPECT_NE(colours[3], colours[4]);
     EXPECT_NE(colours[4], colours[5]);
@@ -398,8 +399,8 @@ INSTANTIATE_TEST_SUITE_P(views, lab_report,
                                     (one.param.dark ? "_dark" : "_light");
                          });
 
-// The controls: what the tests above call quiet must be able to be loud.
-TEST(browser, the_probe_notices_a_load_an_error_and_an_overflow) {
+// The controls: the probe must detect what the tests above expect to be absent.
+TEST(browser, the_probe_detects_a_load_an_error_and_an_overflow) {
     std::string html = to_html(guard_page(made_up_run()));
     html.insert(
         html.find("</main>"),
@@ -415,7 +416,7 @@ TEST(browser, the_probe_notices_a_load_an_error_and_an_overflow) {
     EXPECT_NE(seen.at("wide").dump().find("planted"), std::string::npos);
     EXPECT_NE(seen.at("faint").dump().find("faint"), std::string::npos);
 
-    // Without the policy the same image is a request, and is seen as one.
+    // Without the policy the same image is a request, and is recorded as one.
     html.erase(html.find("<meta http-equiv"),
                html.find('\n', html.find("<meta http-equiv")) - html.find("<meta http-equiv"));
     chromium careless;

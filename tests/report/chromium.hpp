@@ -5,9 +5,9 @@
 //     browser.open(html, {360, true});               a phone in the dark
 //     browser.evaluate("genistaProbe.look()");       what probe.js sees
 //
-// It has no network (its proxy is a port at which nobody listens), a profile and a folder of its
-// own that go with it, and it is ended if it does not answer. Needs Debian's
-// chromium-headless-shell; without it every test fails and says so.
+// The browser has no network (its proxy is a port without a listener). Its profile and its folder
+// are removed with it. If it does not answer, it is ended. Needs Debian's chromium-headless-shell;
+// without it every test fails and says so.
 #pragma once
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ struct browser_view {
     bool dark = false;
 };
 
-// What GoogleTest writes beside the name of a test that takes a view.
+// GoogleTest prints it beside the name of a test that takes a view.
 inline void PrintTo(const browser_view& view, std::ostream* out) {
     *out << view.width << (view.dark ? " dark" : " light");
 }
@@ -46,7 +46,7 @@ inline void PrintTo(const browser_view& view, std::ostream* out) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// The first of Chromium's names that PATH has; empty if there is none.
+// The first of Chromium's names that is in PATH; empty if there is none.
 [[nodiscard]] inline std::string chromium_path() {
     const char* const path = std::getenv("PATH");
     const std::string folders = path == nullptr ? "" : path;
@@ -78,7 +78,7 @@ class chromium {
     chromium& operator=(const chromium&) = delete;
     ~chromium() {
         if (child_ > 0) {
-            ::close(to_);  // a browser that nobody drives any more ends by itself; this only makes it sure and quick
+            ::close(to_);  // without its pipe the browser ends by itself; this makes it certain and quick
             ::close(from_);
             ::kill(-child_, SIGKILL);
             ::waitpid(child_, nullptr, 0);
@@ -87,8 +87,8 @@ class chromium {
         if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
     }
 
-    // Loads the page with probe.js ahead of everything in it. False, and a failed test, if that
-    // does not work.
+    // Loads the page, with probe.js before everything in it. False, and a failed test, if that does
+    // not work.
     bool open(const std::string& html, browser_view view) {
         const std::string path = folder_ + "/page.html";
         std::ofstream{path, std::ios::binary} << html;
@@ -118,7 +118,7 @@ class chromium {
              {{"width", width}, {"height", 900}, {"deviceScaleFactor", 1}, {"mobile", false}});
     }
 
-    // The value of an expression, awaited; null and a failed test if it throws.
+    // The value of an expression, awaited; null, and a failed test, if it throws.
     [[nodiscard]] json evaluate(const std::string& expression) {
         const json answer =
             call("Runtime.evaluate", {{"expression", expression}, {"awaitPromise", true}, {"returnByValue", true}});
@@ -127,7 +127,7 @@ class chromium {
         return answer.value("/result/value"_json_pointer, json());
     }
 
-    // The answer to a command of the protocol; what happens in between is kept in events.
+    // The answer to a command of the protocol. Messages that arrive in between are kept in events.
     json call(const std::string& method, json parameters = json::object()) {
         if (child_ <= 0) return {};
         const int id = ++last_id_;
@@ -147,7 +147,7 @@ class chromium {
         return {};
     }
 
-    // What the page said on the console, threw, or was told off for, in one line each.
+    // Console messages, exceptions and browser warnings of the page, one line each.
     [[nodiscard]] std::vector<std::string> complaints() const {
         std::vector<std::string> out;
         for (const json& event : events_) {
@@ -159,7 +159,7 @@ class chromium {
         return out;
     }
 
-    // Every address that the page asked for, besides itself and what it carries in data: addresses.
+    // Every address that the page requested, except its own and data: addresses.
     [[nodiscard]] std::vector<std::string> requests() const {
         std::vector<std::string> out;
         for (const json& event : events_) {
@@ -182,7 +182,7 @@ class chromium {
             fail("no Chromium: install Debian's package chromium-headless-shell");
             return;
         }
-        std::signal(SIGPIPE, SIG_IGN);  // a browser that died is an error that write() returns
+        std::signal(SIGPIPE, SIG_IGN);  // write() then returns an error if the browser has died
         std::vector<std::string> arguments{browser,
                                            "--headless",
                                            "--remote-debugging-pipe",
@@ -200,7 +200,7 @@ class chromium {
 
         int to[2] = {-1, -1}, from[2] = {-1, -1};
         if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) return fail("no pipe");
-        // Out of the way of 3 and 4, which they might be themselves.
+        // Moved above 3 and 4, the numbers that the child needs.
         const int reads = ::fcntl(to[0], F_DUPFD_CLOEXEC, 10), writes = ::fcntl(from[1], F_DUPFD_CLOEXEC, 10);
         posix_spawn_file_actions_t files;
         posix_spawnattr_t attributes;
@@ -234,7 +234,7 @@ class chromium {
         return true;
     }
 
-    // The next message; null, and a failed test, if none comes within a minute.
+    // The next message; null, and a failed test, if none arrives within a minute.
     [[nodiscard]] json receive() {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes{1};
         for (;;) {

@@ -1,5 +1,5 @@
-// The report of `genista guard`: its sentences follow from its numbers, and nothing in a document
-// can upset it.
+// The report of `genista guard`: its sentences follow from its numbers, and no document makes it
+// fail.
 #include "lab/report/guard_page.hpp"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ TEST(guard_page, takes_the_given_rate_where_counts_are_missing) {
     EXPECT_EQ(figures_of<scatter_chart>(guard_page(document)).at(0).clouds.at(0).points.at(0).y, 0.5);
 }
 
-TEST(guard_page, lays_timelines_of_different_moments_over_each_other) {
+TEST(guard_page, draws_timelines_of_different_moments_in_one_chart) {
     ordered_json document{{"phases", {phase("p", {row("a", 1, 1), row("b", 1, 1), row("c", 1, 1)})}}};
     ordered_json& rows = document["phases"][0]["rows"];
     rows[0]["timeline"] = {{"queries", {0, 10, 20}}, {"wasted_reads", {0, 5, 25}}};
@@ -142,7 +142,7 @@ TEST(guard_page, lays_timelines_of_different_moments_over_each_other) {
     EXPECT_TRUE(std::isnan(chart.lines[1].y[3]));
 }
 
-TEST(guard_page, knows_what_to_do_with_documents_that_are_none) {
+TEST(guard_page, makes_a_page_of_a_document_without_a_run) {
     for (const char* text :
          {"null", "[]", "3", "{}", R"({"phases":null})", R"({"phases":[]})", R"({"phases":[3,null,{}]})",
           R"({"phases":[{"name":7,"rows":[null,[],{"filter":null,"timeline":[]}]}],"run":[]})"}) {
@@ -153,8 +153,8 @@ TEST(guard_page, knows_what_to_do_with_documents_that_are_none) {
     EXPECT_EQ(guard_page({}).lead, "This run has no phases: nothing was measured.");
 }
 
-// Each value of a good document replaced, one after the other, by each of a list of bad ones.
-TEST(guard_page, survives_any_single_value_of_another_type) {
+// Replaces each value of a good document, one after the other, by each of a list of bad ones.
+TEST(guard_page, accepts_any_single_value_of_another_type) {
     const ordered_json good = made_up_run(1000, 3).flatten();
     const ordered_json bad[] = {
         nullptr, "text", -1, 1e308, std::nan(""), true, ordered_json::array(), ordered_json::object()};

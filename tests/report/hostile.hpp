@@ -1,4 +1,4 @@
-// A page of strings that would like to be something else: markup, ends of scripts, control
+// A page of strings that a browser could take for something else: markup, ends of scripts, control
 // characters, broken UTF-8.
 #pragma once
 
@@ -16,7 +16,7 @@ inline const std::string hostile{
     "</script></title></style><img src=x onerror=alert(1)>\"'><!--<script>"
     "&amp;\\u003c\0\x1b\xFF\xC0\xBC\xE2\x80\xA8${1}`"sv};
 
-// Every place of a page that takes a string has it; numbers are as odd as they get.
+// The string is in every place of a page that takes one, and the numbers are extreme.
 [[nodiscard]] inline lab::report::page hostile_page() {
     using namespace lab::report;  // NOLINT(google-build-using-namespace): a list of its structs
     constexpr double odd[] = {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), -1, 0};

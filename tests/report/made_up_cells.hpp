@@ -1,4 +1,4 @@
-// A made-up attack matrix with every kind of cell: what the tests of its figure and its page draw.
+// A made-up attack matrix with every kind of cell, for the tests of its figure and its page.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ namespace genista::test {
             {"range_reads", 1'200},         {"capacity", 45}};
 }
 
-// Three adversaries and three filters: sturdy holds everywhere, middling loses some, frail loses
-// and denies a member if asked to.
-[[nodiscard]] inline std::vector<lab::matrix_cell> made_up_cells(bool somebody_denies = false) {
+// Three adversaries and three filters: sturdy never loses, middling loses some, frail loses, and
+// denies a stored key if asked to.
+[[nodiscard]] inline std::vector<lab::matrix_cell> made_up_cells(bool with_denied_key = false) {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const char* const adversary : {"fresh", "repeat-one", "growth-replay"}) {
         const std::string by = adversary;
@@ -31,9 +31,9 @@ namespace genista::test {
                 0;
             rows.back()["why"] = "frail does not grow";
         }
-        if (by == "fresh" && somebody_denies) rows.back()["false_negatives"] = 2;
+        if (by == "fresh" && with_denied_key) rows.back()["false_negatives"] = 2;
     }
-    rows[0]["guesses"] = rows[0]["right"] = 0;  // no claim at all
+    rows[0]["guesses"] = rows[0]["right"] = 0;  // no claims
     return lab::matrix_from_json(rows);
 }
 

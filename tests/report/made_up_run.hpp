@@ -1,9 +1,9 @@
-// A run of `genista guard` as it might have been: three phases, five filters, numbers of the right
-// size and a timeline each.
+// A made-up run of `genista guard`: three phases and five filters, with numbers of a realistic size
+// and timelines.
 //
 // Nothing here was measured. Rates follow the textbook (a Bloom filter errs at a fixed rate, a
 // broom filter once for each false positive), times are invented, and a fixed seed adds a little
-// disorder.
+// noise.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace genista::test {
 struct made_up_phase {
     const char* name;
     double absent_share;
-    double fresh_share;   // of the absent queries: those about a key never asked before
-    bool replays_errors;  // the others are false positives that an adversary keeps
+    double fresh_share;   // of the absent queries: those about a new key
+    bool replays_errors;  // the others are false positives that an adversary repeats
 };
 
 struct made_up_filter {

@@ -33,8 +33,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     return count;
 }
 
-// The page without the three texts that it always carries, in which markup is none of the caller's
-// doing.
+// The page without the three embedded files that are on every page and have markup of their own.
 [[nodiscard]] std::string without_assets(std::string html) {
     for (const std::string_view asset : {chart_library(), page_script(), page_style()}) {
         const std::size_t at = html.find(asset);
@@ -117,8 +116,8 @@ TEST(page, the_assets_can_stand_inside_a_script_and_a_style) {
     }
 }
 
-// Whatever bytes are in a file (every value, quotes, newlines, no newline at the end) come back as
-// they are: page.css is compared with its source.
+// Whatever bytes are in a file (every value, quotes, newlines, no newline at the end), they come
+// back unchanged: page.css is compared with its source.
 TEST(page, an_embedded_file_is_the_file_byte_by_byte) {
     for (const auto& [name, asset] : {std::pair{"page.css", page_style()}, std::pair{"page.js", page_script()}}) {
         std::ifstream file{std::string{GENISTA_SOURCE_DIR "/lab/report/"} + name, std::ios::binary};
@@ -213,7 +212,7 @@ TEST(page, rows_of_a_table_have_as_many_cells_as_columns) {
     EXPECT_EQ(count_of(html, "<tr><th scope=\"row\"></th><td class=\"right\"></td></tr>"), 1u);
 }
 
-TEST(page, an_empty_page_is_a_whole_document) {
+TEST(page, an_empty_page_is_a_complete_document) {
     const std::string html = without_assets(to_html({}));
     EXPECT_TRUE(html.starts_with("<!doctype html>"));
     EXPECT_TRUE(html.ends_with("</html>\n"));
@@ -247,7 +246,7 @@ TEST(page, the_same_page_gives_the_same_bytes) {
     EXPECT_EQ(to_html(hostile_page()), to_html(hostile_page()));
 }
 
-TEST(page, is_written_to_a_file_whole_or_refused_with_its_name) {
+TEST(page, is_written_to_a_file_whole_or_refused_by_name) {
     std::string folder = (std::filesystem::temp_directory_path() / "genista-report-XXXXXX").string();
     ASSERT_NE(::mkdtemp(folder.data()), nullptr);
     const std::string path = folder + "/report.html";
@@ -267,7 +266,7 @@ TEST(page, is_written_to_a_file_whole_or_refused_with_its_name) {
     std::filesystem::remove_all(folder);
 }
 
-TEST(numbers, are_written_as_people_read_them) {
+TEST(numbers, are_formatted_for_readers) {
     EXPECT_EQ(count_text(0), "0");
     EXPECT_EQ(count_text(999), "999");
     EXPECT_EQ(count_text(1000), "1,000");

@@ -1,5 +1,5 @@
-// Looks at a page from inside, for tests/report/browser_test.cpp. The browser runs it before anything of the page,
-// so that nothing escapes it; the test then calls genistaProbe.look() and the others.
+// Inspects a page from inside, for tests/report/browser_test.cpp. The browser runs it before any script of the page, so
+// it sees everything; the test then calls genistaProbe.look() and the other functions.
 'use strict';
 (() => {
     const violations = [];
@@ -16,7 +16,7 @@
 
     // Pixels of a canvas that are not transparent, and for each series those in its own colour.
     const pixels = canvas => {
-        // Read from a copy: reading the canvas itself would change how the browser keeps it.
+        // Read from a copy: reading the canvas itself would change how the browser stores it.
         const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
         copy.drawImage(canvas, 0, 0);
         const {data} = copy.getImageData(0, 0, canvas.width, canvas.height);
@@ -79,7 +79,7 @@
 
     const look = () => {
         const texts = [...document.querySelectorAll('h1, h2, h3, p, dt, dd, th, td, td b, td span, li, caption, button, code')];
-        // What sticks out of the window, except inside the boxes that scroll.
+        // Elements wider than the window, except inside boxes that scroll.
         const wide = [...document.body.querySelectorAll('*')].filter(
             element => !element.closest('.table-box table, .code pre code') &&
                 element.getBoundingClientRect().right > innerWidth + 0.5);
@@ -105,7 +105,7 @@
         };
     };
 
-    // What a reader may do: hide a series, change the scale.
+    // The actions of a reader: hides a series, changes the scale.
     const touch = () => {
         const figure = document.querySelector('figure.chart'), canvas = figure.querySelector('canvas');
         const key = figure.querySelector('.key'), seen = {};
@@ -121,7 +121,7 @@
         return seen;
     };
 
-    // Waits until a condition holds, and says whether it ever did.
+    // Waits until a condition holds. Returns whether it did.
     const until = async (holds, seconds = 10) => {
         for (let tries = 0; tries < 50 * seconds && !holds(); ++tries) await new Promise(done => setTimeout(done, 20));
         return holds();

@@ -1,5 +1,5 @@
-// The lab's report as text: heat maps, figures that come back from JSON, and what the page says of
-// promises and filters.
+// The lab's report as text: heat maps, figures that come back from JSON, and the page's sentences
+// about promises and filters.
 #include "lab/report/report_page.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ using test::made_up_cells;
     return content;
 }
 
-TEST(heat_map, cells_have_a_step_of_colour_and_say_it_in_words) {
+TEST(heat_map, cells_have_a_colour_and_a_text) {
     const heat_map map{
         "t",
         "c",
@@ -121,7 +121,7 @@ TEST(figure_json, survives_a_file_and_refuses_what_it_did_not_write) {
     }
 }
 
-TEST(matrix_figure, calm_where_a_filter_holds_and_hotter_the_more_it_loses) {
+TEST(matrix_figure, is_cold_where_a_filter_never_loses_and_hotter_with_each_loss) {
     const std::vector<matrix_cell> cells = made_up_cells();
     const heat_map map = matrix_figure(cells);
     ASSERT_EQ(map.rows.size(), 3u);
@@ -137,7 +137,7 @@ TEST(matrix_figure, calm_where_a_filter_holds_and_hotter_the_more_it_loses) {
     EXPECT_FALSE(map.rows[1].about.empty()) << "the idea of an adversary that the lab knows";
 }
 
-TEST(matrix_figure, records_say_who_lost_to_whom) {
+TEST(matrix_figure, records_name_the_adversaries_that_beat_a_filter) {
     const std::vector<matrix_cell> cells = made_up_cells();
     const auto records = records_of(cells);
     ASSERT_EQ(records.size(), 3u);
@@ -152,7 +152,7 @@ TEST(matrix_figure, records_say_who_lost_to_whom) {
     EXPECT_EQ(trust.rows[2][2], "middling and frail_and_long_of_name");
 }
 
-TEST(report_page, says_who_is_unbeaten_and_shows_every_promise_with_its_state) {
+TEST(report_page, names_unbeaten_filters_and_shows_every_promise_with_its_state) {
     const report_content content = made_up_content();
     const page made = report_page(content);
     EXPECT_TRUE(made.lead.starts_with("Of 3 adversaries none beat sturdy. The others lost to some.")) << made.lead;
@@ -176,7 +176,7 @@ TEST(report_page, says_who_is_unbeaten_and_shows_every_promise_with_its_state) {
     EXPECT_EQ(to_html(report_page(content)), html) << "the same content, the same bytes";
 }
 
-TEST(report_page, a_broken_promise_a_failure_and_a_denied_member_are_loud) {
+TEST(report_page, a_broken_promise_a_failure_and_a_denied_key_are_warnings) {
     report_content content = made_up_content();
     content.experiments.front().made.kept = false;
     EXPECT_FALSE(all_is_well(content));
@@ -204,7 +204,7 @@ TEST(report_page, without_a_matrix_there_is_none_on_the_page) {
     EXPECT_TRUE(made.lead.starts_with("1 promise was measured and kept.")) << made.lead;
 }
 
-TEST(report_page, durations_are_written_as_people_say_them) {
+TEST(report_page, durations_are_formatted_for_readers) {
     EXPECT_EQ(duration_text(0.71), "0.7\xC2\xA0s");
     EXPECT_EQ(duration_text(41.2), "41\xC2\xA0s");
     EXPECT_EQ(duration_text(720), "12\xC2\xA0min");

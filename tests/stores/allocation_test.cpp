@@ -1,4 +1,4 @@
-// What the filter denies costs no allocation: a flood of absent keys leaves the allocator alone.
+// A denied key costs no allocation, so a flood of absent keys puts no load on the allocator.
 #include <gtest/gtest.h>
 
 #include "tests/stores/guarded_db_world.hpp"

@@ -1,4 +1,4 @@
-// Calls after close() are errors, of every public method, and none looks at a handle that went with
+// After close() every public call is an error, and none looks at a handle that was destroyed with
 // the database.
 #include <gtest/gtest.h>
 #include <rocksdb/stats_history.h>
@@ -59,7 +59,7 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
         EXPECT_CLOSED(status);
         db->MultiGet(read, 1, families, &key, &value, &text, &status);
         EXPECT_CLOSED(status);
-        EXPECT_TRUE(db->KeyMayExist(read, each, "there", &text)) << "maybe, for want of an error";
+        EXPECT_TRUE(db->KeyMayExist(read, each, "there", &text)) << "maybe, because the call cannot return an error";
         EXPECT_CLOSED(db->Put(write, each, "k", "v"));
         EXPECT_CLOSED(db->Put(write, each, "k", "t", "v"));
         EXPECT_CLOSED(db->PutEntity(write, each, "k", {}));
@@ -177,7 +177,7 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
     EXPECT_CLOSED(db->GetBaseDB()->Put(write, "k", "v"));
     EXPECT_CLOSED(db->GetRootDB()->Put(write, "k", "v"));
 
-    // Ours.
+    // Calls that RocksDB does not have.
     EXPECT_EQ(db->family("default"), nullptr);
     EXPECT_TRUE(db->may_contain("there"));
     EXPECT_FALSE(db->audit());
@@ -199,7 +199,7 @@ TEST(closed, every_call_to_a_guarded_db_is_an_error) {
     (void)db->generation();
 }
 
-// RocksDB does not close a database with an unreleased snapshot. It is as open as before then, and
+// RocksDB does not close a database with an unreleased snapshot. The database then stays open, and
 // can be closed later.
 TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
     const scratch here;
@@ -215,11 +215,11 @@ TEST(closed, a_snapshot_that_was_not_released_keeps_it_open) {
     db->ReleaseSnapshot(then);
     EXPECT_OK(db->Close());
     EXPECT_CLOSED(db->Put({}, "more", "v"));
-    auto again = open_guarded(here.path());  // nothing holds its lock
+    auto again = open_guarded(here.path());  // its lock is free
     ASSERT_NE(again, nullptr);
     EXPECT_OK(again->Get({}, "more", &value));
-    // One that dies with a snapshot is closed all the same. RocksDB does not free it: the pointer
-    // stays, so that nobody takes it for a leak of ours.
+    // A database that is destroyed with a snapshot is closed all the same. RocksDB does not free
+    // the snapshot: the pointer stays here, so that the leak checker can reach it.
     static const rocksdb::Snapshot* never_released = nullptr;
     never_released = again->GetSnapshot();
     EXPECT_NE(never_released, nullptr);

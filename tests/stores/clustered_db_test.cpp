@@ -1,5 +1,5 @@
-// The clustered layout with its filter and the filter's snapshots: what was put is found in the
-// next life, without a rebuild.
+// The clustered layout with its filter and snapshots: a key put in one life is found in the next,
+// without a rebuild.
 #include "genista/stores/rocksdb/clustered_db.hpp"
 
 #include <gtest/gtest.h>
@@ -94,8 +94,8 @@ TEST(clustered_db, threads_put_and_erase_while_snapshots_are_taken) {
     }
 }
 
-// Mistakes are repaired by reads, and a store may only be read for a long time.
-TEST(clustered_db, what_was_learnt_is_saved_though_nothing_was_written) {
+// Adapts change the filter without a write, and a store may only be read for a long time.
+TEST(clustered_db, adapts_are_saved_though_nothing_was_written) {
     if (thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     const scratch here;
     const auto absent = [](int i) { return "absent-" + std::to_string(i); };
@@ -110,7 +110,7 @@ TEST(clustered_db, what_was_learnt_is_saved_though_nothing_was_written) {
         if (life == 0) {
             for (int i = 0; i < 900; ++i) ASSERT_TRUE(db.put("key-" + std::to_string(i), "v"));
         } else if (life == 1) {
-            ASSERT_TRUE(db.snapshotter().save());  // of this moment; the next one is due though no write has come
+            ASSERT_TRUE(db.snapshotter().save());  // the next one is due though no write has come
             for (int i = 0; i < asked; ++i) {
                 const std::uint64_t before = db.counters().wasted_reads;
                 ASSERT_TRUE(db.get(absent(i)));
@@ -120,16 +120,15 @@ TEST(clustered_db, what_was_learnt_is_saved_though_nothing_was_written) {
         } else {
             const std::uint64_t before = db.counters().wasted_reads;
             for (const int i : mistakes) ASSERT_TRUE(db.get(absent(i)));
-            // A bin that has been renewed since may err again on one of them, by chance.
+            // A bin renewed since then may err again on one of these keys, by chance.
             EXPECT_LE(db.counters().wasted_reads - before, mistakes.size() / 8);
         }
         ASSERT_TRUE(db.close());
     }
 }
 
-// Another process may be writing: what the reader cannot use may be good for the writer.
-// RocksDB 7.8 ended the process.
-TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
+// Without a setting of the reader's own, RocksDB 7.8 ended its process here.
+TEST(clustered_db, a_reader_opens_although_the_writer_tracks_its_logs) {
     const scratch here;
     clustered_db_options writing = test_options();
     writing.store.rocksdb.track_and_verify_wals_in_manifest = true;
@@ -138,14 +137,14 @@ TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
     for (int i = 0; i < 100; ++i) {
         ASSERT_TRUE((*writer)->put("key-" + std::to_string(i), "v"));
         if (i % 30 != 0) continue;
-        // A log that is synced after the next one has begun is tracked, until all families have
+        // A log that is synced after the next one has begun is tracked until all families have
         // flushed what it holds.
         ASSERT_TRUE((*writer)->base().Flush({}).ok());
         ASSERT_TRUE((*writer)->base().SyncWAL().ok());
     }
     clustered_db_options reading = test_options();
     reading.store.read_only = true;
-    // Compactions would take files away from the reader.
+    // A compaction would delete files that the reader needs.
     ASSERT_TRUE((*writer)->base().PauseBackgroundWork().ok());
     ASSERT_TRUE((*writer)->base().DisableFileDeletions().ok());
     const auto reader = clustered_db::open(here.path(), reading);
@@ -155,6 +154,7 @@ TEST(clustered_db, a_reader_need_not_know_that_the_writer_tracks_its_logs) {
     for (int i = 0; i < 100; ++i) EXPECT_TRUE((*reader)->get("key-" + std::to_string(i))->has_value()) << i;
 }
 
+// A snapshot that the reader cannot use may be right for another process, which writes.
 TEST(clustered_db, a_reader_removes_no_snapshot_and_writes_none) {
     const scratch here;
     {
@@ -189,7 +189,7 @@ TEST(clustered_db, a_reader_removes_no_snapshot_and_writes_none) {
     for (const auto& each : before) EXPECT_FALSE(std::filesystem::exists(each)) << each;
 }
 
-TEST(clustered_db, a_store_opened_for_reading_is_guarded_and_left_alone) {
+TEST(clustered_db, a_store_opened_for_reading_is_guarded_and_unchanged) {
     const scratch here;
     {
         auto opened = clustered_db::open(here.path(), test_options());

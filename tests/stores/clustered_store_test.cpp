@@ -1,5 +1,5 @@
-// The clustered layout: R is the data, a guard before it answers like a map, and a database that is
-// not ours is refused.
+// The clustered layout: R is the data, a guard in front of it answers like a map, and a database
+// that is not genista's is refused.
 #include "genista/detail/stores/rocksdb/clustered_store.hpp"
 
 #include <gtest/gtest.h>
@@ -46,7 +46,7 @@ broom_guard guard_of(clustered_store& store) {
     return broom_guard{*std::move(filter), store};
 }
 
-TEST(clustered_store, chance_drives_a_guard_and_a_map_side_by_side_across_reopening) {
+TEST(clustered_store, a_guard_agrees_with_a_map_under_random_operations_across_reopening) {
     const scratch here;
     std::map<std::string, std::string> model;
     splitmix chance{1};
@@ -88,7 +88,7 @@ TEST(clustered_store, chance_drives_a_guard_and_a_map_side_by_side_across_reopen
     }
 }
 
-TEST(clustered_store, whoever_saw_a_key_in_the_store_finds_it_through_the_guard) {
+TEST(clustered_store, a_key_seen_in_the_store_is_found_through_the_guard) {
     const scratch here;
     auto store = open_store(here.path());
     broom_guard guard = guard_of(*store);

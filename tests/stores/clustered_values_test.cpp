@@ -1,5 +1,5 @@
-// Long values of the clustered layout lie apart from the records: a mistake and an erase read keys,
-// whatever the values.
+// The clustered layout keeps long values apart from the records: a mistake and an erase read keys
+// only, whatever the size of the values.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
@@ -74,7 +74,7 @@ class counting_files final : public rocksdb::FileSystemWrapper {
             all_.bytes += result->size();
             return done;
         }
-        // RocksDB then reads ahead by Read() itself.
+        // Not supported, so that RocksDB reads ahead with Read() itself.
         rocksdb::IOStatus Prefetch(std::uint64_t, std::size_t, const rocksdb::IOOptions&,
                                    rocksdb::IODebugContext*) override {
             return rocksdb::IOStatus::NotSupported("counted in Read");
@@ -105,7 +105,7 @@ cost cost_with(std::size_t value_bytes, std::size_t values_apart_from) {
     }
     cost found;
     found.mistake = bytes_read([&] { EXPECT_EQ(*db->get(absent), std::nullopt); });
-    EXPECT_FALSE(db->may_contain(absent)) << "it learnt";
+    EXPECT_FALSE(db->may_contain(absent)) << "the filter has adapted";
     found.erase = bytes_read([&] { EXPECT_TRUE(db->erase("17")); });
     EXPECT_EQ(*db->get("17"), std::nullopt);
     EXPECT_EQ(**db->get("18"), std::string(value_bytes, 'v'));
@@ -126,13 +126,13 @@ TEST(clustered_values, a_mistake_and_an_erase_read_no_long_values) {
     EXPECT_GT(together.erase, 300'000u);
     EXPECT_LT(large.mistake, small.mistake + 8'192);
     EXPECT_LT(large.erase, small.erase + 8'192);
-    // Values just below the threshold are the dearest.
-    const cost dearest = cost_with(threshold - 1, threshold);
-    EXPECT_LT(dearest.mistake, 100 * threshold);
+    // Values just below the threshold are the most expensive.
+    const cost greatest = cost_with(threshold - 1, threshold);
+    EXPECT_LT(greatest.mistake, 100 * threshold);
 }
 
-// Short, empty and long values in turn, beside a model, across openings with and without the
-// family.
+// Short, empty and long values in turn, compared with a model, across openings with and without the
+// family of long values.
 TEST(clustered_values, a_key_has_the_value_it_was_given_last) {
     const auto steps = effort(2'000, 500, 20'000);
     const scratch here;
@@ -166,7 +166,7 @@ TEST(clustered_values, a_key_has_the_value_it_was_given_last) {
     }
 }
 
-// One key, written by one thread with long and short values in turn: a reader sees one of them.
+// One thread writes one key with long and short values in turn: a reader sees one of them, whole.
 TEST(clustered_values, a_reader_beside_a_writer_sees_whole_values) {
     const scratch here;
     const auto db = opened(here.path(), uncached(64));

@@ -1,6 +1,5 @@
 // Writes that go past the guard: another program, a deploy that was rolled back, transactions over
-// the guarded database, files that were taken in or deleted behind it. No key that is in the store
-// may stay denied.
+// the guarded database, files ingested or deleted without the guard. No stored key may stay denied.
 #include <gmock/gmock.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/utilities/checkpoint.h>
@@ -19,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t some = 300;
 
-// A program that knows nothing of guards: RocksDB with all families that are there.
+// A program without a guard: RocksDB with all families of the database.
 class plain_program {
   public:
     explicit plain_program(const std::string& path, std::uint64_t wal_kept_mb = 0) {
@@ -98,7 +97,7 @@ TEST(foreign_writes, past_the_log_and_flushed_are_found_too) {
     expect_whole(folder.path());
 }
 
-// RocksDB gives a file that overlaps nothing no sequence number.
+// RocksDB gives no sequence number to a file that overlaps nothing.
 TEST(foreign_writes, by_a_file_taken_in_without_a_sequence_number) {
     const scratch folder;
     make_store(folder.path());
@@ -145,7 +144,7 @@ TEST(foreign_writes, since_a_log_that_was_thrown_away) {
 TEST(foreign_writes, between_two_snapshots_of_a_process_that_was_killed) {
     const scratch folder;
     {
-        // The files of a process that goes on, and is never closed as far as they know.
+        // A copy of the files of a process that is still running, so the copy was never closed.
         const auto db = open_guarded(folder.path("live"));
         for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
         EXPECT_TRUE(db->snapshotter().save());
@@ -193,8 +192,7 @@ TEST(foreign_writes, are_not_what_a_killed_process_left_in_its_log) {
     expect_sound(*db);
 }
 
-// Closed and opened again after every kind of write there is, with a look at the accounts after
-// each.
+// Closes and opens the database after every kind of write, and checks the accounts after each.
 class every_write : public testing::TestWithParam<const char*> {};
 TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     const scratch folder;
@@ -265,7 +263,7 @@ TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     rocksdb::WriteOptions past_the_log;
     past_the_log.disableWAL = true;
     EXPECT_OURS(db->Put(past_the_log, db->family("other"), "n", "1"));
-    // What is refused takes no numbers.
+    // A refused write takes no sequence number.
     EXPECT_FALSE(db->Put(past_the_log, "n", "1").ok());
     EXPECT_FALSE(db->Merge({}, db->DefaultColumnFamily(), "n", "ts", "1").ok());
     EXPECT_FALSE(db->Write({}, nullptr).ok());
@@ -275,7 +273,7 @@ TEST_P(every_write, through_the_guard_is_no_foreign_one) {
     EXPECT_OURS(db->CreateColumnFamily({}, "made", &made));
     EXPECT_OURS(db->DropColumnFamily(made));
     EXPECT_OURS(db->DestroyColumnFamilyHandle(made));
-    // An import moves the store's number to the highest one of its files.
+    // An import moves the store's sequence number up to the highest one of its files.
     {
         rocksdb::Options plain;
         plain.create_if_missing = true;
@@ -321,7 +319,7 @@ TEST(foreign_writes, by_the_base_are_found_while_the_database_is_open) {
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
     EXPECT_TRUE(db->look_for_foreign_writes());
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
-    EXPECT_GT(denied(*db, theirs), some / 2) << "the control: nobody has looked yet";
+    EXPECT_GT(denied(*db, theirs), some / 2) << "the control: there was no look yet";
     EXPECT_FALSE(db->look_for_foreign_writes());
     EXPECT_EQ(db->counters().foreign_writes, 1u);
     EXPECT_EQ(db->counters().ranges_pending_repair, range_states::number_of_ranges);
@@ -345,8 +343,8 @@ TEST(foreign_writes, by_the_base_are_repaired_by_the_snapshotters_thread) {
     const auto db = open_guarded(folder.path(), options);
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->Put({}, ours(i), "ours"));
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(db->base().Put({}, theirs(i), "theirs"));
-    // The thread may have looked in the middle of the foreign writes: then it takes another look to
-    // find the rest.
+    // The thread may have looked in the middle of the foreign writes. Then its next look finds the
+    // rest.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     while (!db->audit() || db->counters().ranges_pending_repair > 0) {
         ASSERT_LT(std::chrono::steady_clock::now(), deadline) << denied(*db, theirs) << " still denied";
@@ -385,8 +383,8 @@ TEST(foreign_writes, by_files_through_the_base_without_a_sequence_number) {
     expect_sound(*db);
 }
 
-// RocksDB compacts the file into a table of the guarded process's own, which shows nothing of it;
-// then the process dies.
+// RocksDB compacts the file into a table of the guarded process, which shows no trace of it; then
+// the process dies.
 TEST(foreign_writes, by_files_through_the_base_that_were_compacted_before_a_kill) {
     const scratch folder;
     const std::string image = folder.path("image");
@@ -418,7 +416,7 @@ TEST(foreign_writes, by_transactions_over_the_guarded_database) {
     rocksdb::TransactionDB* raw = nullptr;
     EXPECT_OK(rocksdb::TransactionDB::WrapStackableDB(db, {}, {}, {db->DefaultColumnFamily()}, &raw));
     ASSERT_NE(raw, nullptr);
-    (void)guard.release();  // the wrapper's now
+    (void)guard.release();  // the wrapper owns it now
     const std::unique_ptr<rocksdb::TransactionDB> transactions{raw};
     const std::unique_ptr<rocksdb::Transaction> one{transactions->BeginTransaction({})};
     for (std::uint64_t i = 0; i < some; ++i) EXPECT_OK(one->Put(theirs(i), "theirs"));
@@ -496,7 +494,7 @@ TEST(foreign_writes, by_deleted_files_are_repaired_by_the_queries_that_meet_them
     EXPECT_EQ(denied(*db, ours), 0u);
 }
 
-// A record is removed beside puts of its key: the put wins, whichever comes first.
+// A record is removed beside puts of its key: the put wins in either order.
 TEST(foreign_writes, orphans_are_removed_beside_puts_of_the_same_keys) {
     const scratch folder;
     const auto db = open_guarded(folder.path());
@@ -524,7 +522,7 @@ TEST(foreign_writes, orphans_are_removed_beside_puts_of_the_same_keys) {
     expect_sound(*db);
 }
 
-// Reindexing while others put, delete, and write past the guard.
+// Reindexing while other threads put, delete, and write past the guard.
 TEST(foreign_writes, are_indexed_beside_writers_of_both_kinds) {
     const scratch folder;
     auto options = test_options();

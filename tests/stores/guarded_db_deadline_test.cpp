@@ -1,4 +1,4 @@
-// A caller's deadline holds for the read by which the filter learns from his query, too.
+// A caller's deadline also limits the read with which the filter adapts to the caller's query.
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
 #include <rocksdb/file_system.h>
@@ -25,7 +25,7 @@ guarded_db_options coarse() {
     return options;
 }
 
-// An absent key that the filter lets through.
+// An absent key that the filter answers with "maybe".
 std::string a_mistake(const guarded_db& db) {
     for (std::uint64_t i = 0;; ++i) {
         std::string key = "absent-" + std::to_string(i);
@@ -37,7 +37,7 @@ std::chrono::microseconds now() {
     return std::chrono::microseconds{rocksdb::Env::Default()->NowMicros()};
 }
 
-// Between the caller's read and the filter's: waits until the deadline has passed.
+// Between the caller's read and the filter's read: waits until the deadline has passed.
 struct late {
     static inline std::chrono::microseconds until{0};
     static void hook(const char* name) {
@@ -53,7 +53,7 @@ struct late {
     ~late() { at_fail_point = nullptr; }
 };
 
-TEST(guarded_db_deadline, a_mistake_that_there_is_no_time_for_is_left_for_the_next_query) {
+TEST(guarded_db_deadline, a_mistake_without_time_to_adapt_is_left_for_the_next_query) {
     const scratch here;
     const auto db = open_guarded(here.path(), coarse());
     for (std::uint64_t i = 0; i < keys; ++i) EXPECT_OK(db->Put({}, key_number(i), "v"));
@@ -90,7 +90,7 @@ TEST(guarded_db_deadline, a_mistake_that_there_is_no_time_for_is_left_for_the_ne
     expect_sound(*db);
 }
 
-// Reads of a file whose caller set a limit time out while `slow`; others do not.
+// Reads of files by a caller with a time limit time out while `slow`. Other reads do not.
 class slow_files final : public rocksdb::FileSystemWrapper {
   public:
     using FileSystemWrapper::FileSystemWrapper;
@@ -141,8 +141,8 @@ TEST(guarded_db_deadline, the_limit_for_one_read_reaches_the_reads_of_the_index)
     rocksdb::ReadOptions hurried;
     hurried.io_timeout = std::chrono::minutes{1};
     std::string value;
-    // Data blocks of `default` are read, and cached, before the disk becomes slow: what is left to
-    // read is the index.
+    // The data blocks of `default` are read and cached before the disk becomes slow, so only the
+    // index is still read from the disk.
     const std::string key = a_mistake(*db);
     const auto warm = [&] {
         const std::unique_ptr<rocksdb::Iterator> all{db->NewIterator({})};

@@ -1,5 +1,5 @@
-// Batches and ingests on their way into a guarded database: absent keys are answered from RAM all
-// the while.
+// Batches and ingests in flight in a guarded database: meanwhile absent keys are still answered
+// from RAM.
 #include <gtest/gtest.h>
 #include <rocksdb/write_batch.h>
 
@@ -15,15 +15,15 @@ namespace {
 
 constexpr std::uint64_t batch_keys = 20000;
 
-// Asks at the named moments of a write, in the thread that writes. The first pass by of a name
-// asks.
+// Queries absent keys at the named moments of a write, in the thread that writes. Of the insertions
+// into the filter it takes the middle one.
 struct asking {
     static inline guarded_db* db = nullptr;
-    static inline std::uint64_t asked = 0, maybe = 0, denied = 0, settled = 0;
+    static inline std::uint64_t asked = 0, maybe = 0, denied = 0, inserted = 0;
 
     static void hook(const char* name) {
         const std::string_view at{name};
-        if (at == "guard.key_inserted" && ++settled != batch_keys / 2) return;
+        if (at == "guard.key_inserted" && ++inserted != batch_keys / 2) return;
         if (at != "guard.entered" && at != "store.committed" && at != "guard.key_inserted" && at != "ingest.done")
             return;
         for (std::uint64_t i = 0; i < 50000; ++i, ++asked)
@@ -33,7 +33,7 @@ struct asking {
     }
     static void start(guarded_db& with) {
         db = &with;
-        asked = maybe = denied = settled = 0;
+        asked = maybe = denied = inserted = 0;
         at_fail_point = &hook;
     }
     static void stop() { at_fail_point = nullptr; }

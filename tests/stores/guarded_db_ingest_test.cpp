@@ -1,5 +1,5 @@
-// Tables from outside: their keys are found at once, also if the process dies in the middle; what
-// is more than puts is refused.
+// Ingested tables: their keys are found at once, also if the process dies in the middle. Tables
+// with entries other than puts are refused.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -59,8 +59,8 @@ TEST(guarded_db_ingest, a_snapshot_does_not_see_what_came_later) {
     db->ReleaseSnapshot(then);
 }
 
-// The generation has moved on before RocksDB refuses: what is saved afterwards must be of the new
-// one.
+// The generation has changed before RocksDB refuses, so snapshots saved afterwards must have the
+// new one.
 TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
     const scratch here;
     {
@@ -91,14 +91,15 @@ TEST(guarded_db_ingest, a_refused_one_does_not_void_later_snapshots) {
     expect_sound(*db);
 }
 
-// A file went past the guard; one through the guard came after it, and a third was refused. A
-// process that dies now must not leave a mark behind that vouches for the first.
-TEST(guarded_db_ingest, does_not_vouch_for_a_foreign_one_before_it) {
+// A file is ingested past the guard, then one through the guard, and a third is refused. If the
+// process dies now, no mark may cover the first file.
+TEST(guarded_db_ingest, leaves_no_mark_that_covers_a_foreign_one_before_it) {
     const scratch here;
     const std::string image = here.path("image");
     {
         const auto db = open_guarded(here.path());
-        // One key each: what overlaps nothing gets no sequence number, so that the log has no gap.
+        // One key each: a file that overlaps nothing gets no sequence number, so the log has no
+        // gap.
         EXPECT_OK(db->Put({}, key_number(1), "v"));
         write_table(here.path("foreign"), numbers(2, 3));
         write_table(here.path("ours"), numbers(3, 4));
@@ -142,7 +143,7 @@ TEST(guarded_db_ingest, tables_with_more_than_puts_are_refused) {
     EXPECT_TRUE(db->IngestExternalFile({here.path("table")}, behind).IsNotSupported());
     EXPECT_FALSE(db->IngestExternalFile({here.path("missing")}, {}).ok());
     EXPECT_FALSE(db->IngestExternalFile({}, {}).ok());
-    rocksdb::IngestExternalFileOptions picky;  // RocksDB itself says no, after we have prepared everything
+    rocksdb::IngestExternalFileOptions picky;  // RocksDB itself refuses, after the guard has prepared everything
     picky.allow_global_seqno = false;
     EXPECT_OK(db->Put({}, key_number(1), "there"));
     EXPECT_FALSE(db->IngestExternalFile({here.path("table")}, picky).ok());
@@ -153,8 +154,8 @@ TEST(guarded_db_ingest, tables_with_more_than_puts_are_refused) {
     expect_sound(*db);
 }
 
-// The images that a killed process would leave, taken while it runs: what RocksDB has written is in
-// the files.
+// Copies of the directory while the process runs, as a kill would leave it: what RocksDB has
+// written is in the files.
 struct image_taker {
     static inline std::string from, to;
     static inline std::vector<std::string> taken;

@@ -1,5 +1,5 @@
-// Chance drives a guarded database and a dull map side by side: every way to write, every way to
-// read, across reopening.
+// Random operations on a guarded database, compared with a reference model (a map): every way to
+// write, every way to read, across reopening.
 #include <gtest/gtest.h>
 #include <rocksdb/wide_columns.h>
 #include <rocksdb/write_batch.h>
@@ -17,8 +17,8 @@ namespace {
 
 using map = std::map<std::string, std::string>;
 
-// Keys that begin with s are only put when absent (SingleDelete asks for that), those with e are
-// only entities.
+// Keys that begin with s are only put when absent, as SingleDelete requires. Keys that begin with e
+// are only entities.
 class driver {
   public:
     explicit driver(std::uint64_t seed) : chance_{seed} { open(); }
@@ -117,8 +117,8 @@ class driver {
         }
     }
 
-    // One to thirty operations on few keys, so that keys come up more than once, in both families,
-    // and some of it rolled back.
+    // One to thirty operations on few keys, so that keys repeat, in both families, with a part
+    // rolled back.
     void write_batch() {
         rocksdb::WriteBatch batch;
         map data = data_, other_data = other_data_;
@@ -162,7 +162,7 @@ class driver {
         EXPECT_OK(batch.RollbackToSavePoint());
         const std::uint32_t count = batch.Count();
         EXPECT_OK(db_->Write({}, &batch));
-        EXPECT_EQ(batch.Count(), count) << "the caller's batch is the caller's";
+        EXPECT_EQ(batch.Count(), count) << "the caller's batch is unchanged";
         data_ = data;
         other_data_ = other_data;
     }
@@ -177,7 +177,7 @@ class driver {
             }
             std::swap(begin, end);
         }
-        if (end > begin + "~") end = begin.substr(0, begin.size() - 1) + "~";  // a few keys rather than half of them
+        if (end > begin + "~") end = begin.substr(0, begin.size() - 1) + "~";  // a few keys instead of half of them
         EXPECT_OK(db_->DeleteRange({}, standard(), begin, end));
         data_.erase(data_.lower_bound(begin), data_.lower_bound(end));
     }
@@ -194,7 +194,7 @@ class driver {
         how.move_files = chance_.below(2) == 0;
         if (chance_.below(2) == 0) {
             EXPECT_OK(db_->IngestExternalFile(files, how));
-        } else {  // another family beside it
+        } else {  // another family in the same batch
             const map beside{{any_key(), any_value()}};
             const std::string file = here_.path("table-" + std::to_string(tables_made_++));
             write_table(file, beside);
@@ -258,8 +258,8 @@ class driver {
                 return expect_answer(data_, key, status, pinned.ToString());
             }
             case 3: {
-                if (key.starts_with("key"))
-                    return;  // merged ones among them: RocksDB 7.8.3 crashes in GetEntity of those
+                // Some of them are merged, and RocksDB 7.8.3 crashes in GetEntity of those.
+                if (key.starts_with("key")) return;
                 const rocksdb::Status status = db_->GetEntity(options, standard(), key, &columns);
                 const bool any = status.ok() && !columns.columns().empty();
                 return expect_answer(data_, key, status, any ? columns.columns().front().value().ToString() : "");

@@ -1,5 +1,5 @@
-// Range deletes of a guarded database: atomic for the caller, bounded for the others, finished
-// after a crash.
+// Range deletes of a guarded database: atomic for the caller, with bounded waits for other threads,
+// and finished after a crash.
 #include <gtest/gtest.h>
 #include <rocksdb/comparator.h>
 #include <rocksdb/write_batch.h>
@@ -27,8 +27,8 @@ void fill(guarded_db& db, std::uint64_t count = keys) {
     for (std::uint64_t i = 0; i < count; ++i) EXPECT_OK(db.Put({}, key_number(i), "v"));
 }
 
-// Calls out at the moments of a range delete, in the thread that deletes: a lock held there would
-// be taken twice.
+// Calls the test at the moments of a range delete, in the thread that deletes. A lock held at such
+// a moment would be taken twice.
 struct meanwhile {
     static inline std::function<void(std::string_view)> call{};
     static void hook(const char* name) {
@@ -46,7 +46,7 @@ struct meanwhile {
     }
 };
 
-TEST(guarded_db_range, others_write_between_the_pieces_and_what_comes_back_stays) {
+TEST(guarded_db_range, other_threads_write_between_the_pieces_and_their_puts_stay) {
     const scratch here;
     const auto db = open_guarded(here.path());
     fill(*db);
@@ -61,7 +61,7 @@ TEST(guarded_db_range, others_write_between_the_pieces_and_what_comes_back_stays
             }
             if (at != "range.piece_read" && at != "range.committed") return;
             pieces += at == "range.piece_read" ? 1u : 0u;
-            // Keys of every piece: some before their records go, some after.
+            // Keys of every piece: some before their records are removed, some after.
             for (std::uint64_t i = pieces; i < keys; i += 97) {
                 back[key_number(i)] = std::to_string(pieces);
                 EXPECT_OK(db->Put({}, key_number(i), std::to_string(pieces)));
@@ -110,7 +110,7 @@ TEST(guarded_db_range, a_crash_between_two_pieces_is_finished_when_it_is_opened)
         EXPECT_OK(db->Get({}, key_number(3), &value));
         EXPECT_OK(db->Get({}, "zebra", &value));
         EXPECT_TRUE(db->Get({}, key_number(4), &value).IsNotFound());
-        // The notes went too.
+        // The notes are removed too.
         std::vector<std::string> names;
         EXPECT_OK(db->Close());
         ASSERT_TRUE(rocksdb::DB::ListColumnFamilies({}, here.path(), &names).ok());
@@ -174,7 +174,7 @@ TEST(guarded_db_range, writers_and_range_deletes_of_the_same_keys_leave_data_and
     for (at->SeekToFirst(); at->Valid(); at->Next()) EXPECT_TRUE(db->may_contain(at->key()));
 }
 
-// Counts comparisons.
+// Counts comparisons of keys.
 class counting_order final : public rocksdb::Comparator {
   public:
     int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
@@ -222,7 +222,7 @@ TEST(guarded_db_range, ranges_in_a_batch_meet_the_keys_put_before_them_and_no_ot
     }
 }
 
-TEST(guarded_db_range, many_ranges_in_a_batch_cost_no_square) {
+TEST(guarded_db_range, many_ranges_in_a_batch_do_not_cost_quadratic_time) {
     constexpr std::uint64_t many = 8'000;
     rocksdb::WriteBatch batch;
     for (std::uint64_t i = 0; i < many; ++i) {

@@ -1,5 +1,5 @@
-// A guarded database for people who have a rocksdb::DB*: what it saves, what it passes on, what it
-// refuses.
+// A guarded database behind a rocksdb::DB*: which reads it saves, which calls it passes on, which
+// it refuses.
 #include "genista/stores/rocksdb/guarded_db.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(guarded_db, absent_keys_cost_few_reads_and_each_mistake_only_one) {
               std::string::npos);
 }
 
-TEST(guarded_db, many_keys_at_once_are_sieved) {
+TEST(guarded_db, many_keys_at_once_are_filtered) {
     const scratch here;
     const auto db = open_guarded(here.path());
     for (std::uint64_t i = 0; i < 100; ++i) ASSERT_TRUE(db->Put({}, key_number(i), std::to_string(i)).ok());
@@ -70,8 +70,8 @@ TEST(guarded_db, many_keys_at_once_are_sieved) {
     EXPECT_EQ(seen.queries, seen.local_negatives + seen.reads);
 }
 
-// A PinnableSlice may be given a string to fill, as DB::Get does it.
-TEST(guarded_db, many_values_go_where_the_caller_wants_them) {
+// The caller may give a PinnableSlice a string to fill, as DB::Get does.
+TEST(guarded_db, many_values_go_into_the_callers_strings) {
     const scratch here;
     const auto db = open_guarded(here.path());
     EXPECT_OK(db->Put({}, "ada", "1815"));
@@ -92,7 +92,7 @@ TEST(guarded_db, many_values_go_where_the_caller_wants_them) {
     EXPECT_EQ(strings[2], "1906");
 }
 
-TEST(guarded_db, snapshots_and_tiers_read_by_the_filter) {
+TEST(guarded_db, reads_of_snapshots_and_tiers_bypass_the_filter) {
     const scratch here;
     const auto db = open_guarded(here.path());
     EXPECT_OK(db->Put({}, "ada", "1815"));
@@ -109,7 +109,7 @@ TEST(guarded_db, snapshots_and_tiers_read_by_the_filter) {
     EXPECT_OK(db->MultiGet(past, {rocksdb::Slice{"ada"}}, &values)[0]);
     rocksdb::PinnableWideColumns columns;
     EXPECT_OK(db->GetEntity(past, db->DefaultColumnFamily(), "ada", &columns));
-    EXPECT_EQ(db->counters().queries, 0u);  // none of them was the filter's
+    EXPECT_EQ(db->counters().queries, 0u);  // none of them was answered by the filter
     db->ReleaseSnapshot(then);
     EXPECT_TRUE(db->Get({}, "ada", &value).IsNotFound());
     EXPECT_FALSE(db->KeyMayExist({}, "ada", &value));
@@ -145,7 +145,7 @@ TEST(guarded_db, other_column_families_work_as_before) {
     EXPECT_OK(db->CreateColumnFamily({}, "cities", &cities));
     rocksdb::WriteOptions unlogged;
     unlogged.disableWAL = true;
-    EXPECT_OK(db->Put(unlogged, cities, "london", "v"));  // no log: their business
+    EXPECT_OK(db->Put(unlogged, cities, "london", "v"));  // without the log: the guard does not restrict other families
     rocksdb::WriteBatch batch;
     EXPECT_OK(batch.Put(cities, "paris", "v"));
     EXPECT_OK(batch.DeleteRange(cities, "l", "m"));
@@ -163,7 +163,7 @@ TEST(guarded_db, other_column_families_work_as_before) {
     expect_sound(*db);
 }
 
-TEST(guarded_db, families_that_were_there_are_opened_and_may_be_released_by_either_side) {
+TEST(guarded_db, existing_families_are_opened_and_may_be_released_by_either_side) {
     const scratch here;
     {
         const auto db = open_guarded(here.path());
@@ -257,8 +257,8 @@ TEST(guarded_db, a_merge_without_an_operator_is_refused_as_rocksdb_does) {
     expect_sound(*db);
 }
 
-// RocksDB notices it when half of the batch is done, takes no more writes then, and finds half a
-// batch in its log afterwards.
+// RocksDB detects it with half of the batch done, takes no more writes then, and finds half a batch
+// in its log afterwards.
 TEST(guarded_db, a_merge_without_an_operator_in_a_batch_is_refused_before_it_does_harm) {
     const scratch here;
     guarded_db_options options = test_options();
@@ -276,7 +276,7 @@ TEST(guarded_db, a_merge_without_an_operator_in_a_batch_is_refused_before_it_doe
     expect_sound(*db);
 }
 
-TEST(guarded_db, a_batch_may_say_contrary_things_about_a_key) {
+TEST(guarded_db, a_batch_may_put_and_delete_the_same_key) {
     const scratch here;
     const auto db = open_guarded(here.path());
     EXPECT_OK(db->Put({}, "old", "v"));
@@ -342,7 +342,7 @@ TEST(guarded_db, a_checkpoint_of_it_opens_guarded) {
     expect_sound(*copy);
 }
 
-TEST(guarded_db, closing_twice_is_no_harm) {
+TEST(guarded_db, closing_twice_is_harmless) {
     const scratch here;
     const auto db = open_guarded(here.path());
     EXPECT_OK(db->Put({}, "ada", "v"));

@@ -1,5 +1,5 @@
-// Many threads on a guarded database, with a history that can be checked: whoever saw a key finds
-// it, whoever put one finds it, and several keys read at once are of one moment.
+// Many threads on a guarded database, with a history that can be checked: a key that was seen in
+// the store or was put is found, and several keys read at once are of one moment.
 #include <gtest/gtest.h>
 #include <rocksdb/write_batch.h>
 
@@ -18,7 +18,7 @@
 namespace genista::test::guarded_db_threads_test {
 namespace {
 
-// Runs the writers to their end, and each reader over and over until then.
+// Runs each writer once, and repeats each reader until all writers have ended.
 void run_all(const std::vector<std::function<void()>>& writers, const std::vector<std::function<void()>>& readers) {
     std::atomic<bool> done{false};
     std::vector<std::thread> writing, reading;
@@ -33,7 +33,7 @@ void run_all(const std::vector<std::function<void()>>& writers, const std::vecto
     for (std::thread& each : reading) each.join();
 }
 
-TEST(guarded_db_threads, whoever_saw_a_key_finds_it) {
+TEST(guarded_db_threads, a_key_seen_by_an_iterator_is_found) {
     const scratch here;
     const auto db = open_guarded(here.path());
     const std::uint64_t keys = scaled<std::uint64_t>(3000, 100000);
@@ -68,7 +68,7 @@ std::string table_key(std::uint64_t number) {
     return key_number(number).replace(0, 3, "tab");
 }
 
-// Each writer owns the keys with its remainder, so it knows what they are; ranges and tables are on
+// Each writer owns the keys with its remainder, so their state is known. Ranges and tables have
 // keys of their own.
 TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_writes_go_on) {
     const scratch here;
@@ -151,8 +151,8 @@ TEST(guarded_db_threads, every_writer_finds_what_it_wrote_while_all_kinds_of_wri
     }
 }
 
-// Two threads put and delete the same few keys; nobody knows the outcome, but index, data and
-// filter must agree on it.
+// Two threads put and delete the same few keys. The outcome is unknown, but index, data and filter
+// must agree on it.
 TEST(guarded_db_threads, writers_of_the_same_keys_leave_index_data_and_filter_agreeing) {
     const scratch here;
     const auto db = open_guarded(here.path());
@@ -183,8 +183,8 @@ TEST(guarded_db_threads, writers_of_the_same_keys_leave_index_data_and_filter_ag
     }
 }
 
-// Between the filter's answer and the store's somebody writes both keys: a MultiGet that had
-// believed the filter would show the one without the other.
+// Another write of both keys between the filter's answer and the store's: a MultiGet that relied on
+// the filter would show one key without the other.
 struct late_writer {
     static inline guarded_db* db = nullptr;
     static void hook(const char* name) {
@@ -211,7 +211,7 @@ TEST(guarded_db_threads, a_write_between_the_filter_and_the_store_is_seen_whole)
     EXPECT_TRUE(statuses[0].ok() && statuses[1].ok());
 }
 
-// A pair is put and deleted as a whole: a MultiGet sees both or neither.
+// Both keys are put and deleted together: a MultiGet sees both or neither.
 TEST(guarded_db_threads, keys_read_at_once_are_of_one_moment) {
     const scratch here;
     const auto db = open_guarded(here.path());

@@ -1,4 +1,4 @@
-// What the tests of guarded_db share: options that repeat, a merge operator, tables to take in.
+// Shared by the tests of guarded_db: options with fixed seeds, a merge operator, tables to ingest.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace genista::test {
 using rocks::guarded_db;
 using rocks::guarded_db_options;
 
-// Merging writes one value behind the other.
+// Merging appends one value to the other.
 class appending final : public rocksdb::AssociativeMergeOperator {
   public:
     bool Merge(const rocksdb::Slice&, const rocksdb::Slice* old, const rocksdb::Slice& value, std::string* merged,
@@ -55,7 +55,7 @@ inline std::string key_number(std::uint64_t number) {
     return "key-" + std::string(6 - std::min<std::size_t>(6, digits.size()), '0') + digits;
 }
 
-// A table from outside.
+// Writes a table to ingest.
 inline void write_table(const std::string& path, const std::map<std::string, std::string>& entries) {
     rocksdb::Options options;
     options.env = unsynced_env();

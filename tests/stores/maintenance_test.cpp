@@ -1,5 +1,5 @@
-// Work on stores that are closed: audits that find what was planted and change nothing; the way
-// back to a plain database, from every moment at which it can be cut short.
+// Work on closed stores: audits find planted faults and change nothing, and a store becomes a plain
+// database again, also if that was cut short at any moment.
 #include "genista/stores/rocksdb/maintenance.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ constexpr int keys = 3000;
 
 guarded_db_options plain_options() {
     guarded_db_options options = test_options();
-    options.rocksdb.merge_operator = nullptr;  // no OPTIONS file has it
+    options.rocksdb.merge_operator = nullptr;  // the OPTIONS file can only name one
     return options;
 }
 
@@ -40,7 +40,7 @@ void make_guarded(const std::string& path, guarded_db_options options = plain_op
     ASSERT_TRUE(db->Close().ok());
 }
 
-// As `ldb put` or a program that was rolled back: a write that no guard sees.
+// A write without the guard, as by `ldb put` or by a program that was rolled back.
 template <class Write>
 void behind_the_guard(const std::string& path, Write&& write) {
     rocksdb::Options options;
@@ -68,7 +68,7 @@ store_audit audited(const std::string& path, const maintenance_options& options 
     return *std::move(found);
 }
 
-// What the user had, seen by a program that has never heard of genista.
+// What a program without genista sees: the user's data, and nothing else.
 void expect_plain(const std::string& path) {
     std::vector<std::string> names;
     rocksdb::Options options;
@@ -141,8 +141,8 @@ TEST(store_audit, names_keys_and_records_that_the_other_side_lacks) {
     EXPECT_TRUE(audited(here.path()).is_sound());
 }
 
-// As many of one kind as of the other: the numbers alone would not tell.
-TEST(store_audit, is_not_fooled_by_equal_numbers) {
+// As many missing records as extra ones, so the numbers alone do not show the damage.
+TEST(store_audit, finds_damage_that_leaves_the_numbers_equal) {
     const scratch here;
     make_guarded(here.path());
     behind_the_guard(here.path(), [](rocks::database& db) {
@@ -184,7 +184,7 @@ TEST(store_audit, sees_a_clustered_store_and_a_damaged_snapshot) {
     EXPECT_NE(refused.error().message().find("has the layout clustered"), std::string_view::npos);
 }
 
-TEST(store_audit, refuses_what_is_no_guarded_store) {
+TEST(store_audit, refuses_a_path_without_a_guarded_store) {
     const scratch here;
     const auto message_of = [](const std::string& path) {
         const auto found = audit_store(path);
@@ -194,7 +194,8 @@ TEST(store_audit, refuses_what_is_no_guarded_store) {
     EXPECT_FALSE(files::exists(here.path("nothing")));
     files::create_directory(here.path("other"));
     std::ofstream{here.path("other") + "/a.txt"} << "x";
-    EXPECT_NE(message_of(here.path("other")).find("is no RocksDB database, and not empty"), std::string::npos);
+    EXPECT_NE(message_of(here.path("other")).find(": not a RocksDB database, and the directory is not empty"),
+              std::string::npos);
     std::ofstream{here.path("file")} << "x";
     EXPECT_NE(message_of(here.path("file")).find("is a file"), std::string::npos);
     make_guarded(here.path());
@@ -202,8 +203,8 @@ TEST(store_audit, refuses_what_is_no_guarded_store) {
     EXPECT_NE(message_of(here.path()).find("is a RocksDB database, but not a guarded one"), std::string::npos);
 }
 
-// Files that a guard with a log elsewhere left behind: a copy must not take the log of the
-// original.
+// Files of a guarded store whose log is in another folder. An opening of the copy must not use the
+// log of the original.
 TEST(store_settings, a_log_outside_of_the_store_must_be_named) {
     const scratch here;
     auto options = plain_options();
@@ -237,7 +238,7 @@ TEST(unguard, leaves_the_database_as_it_was_before_the_guard) {
     ASSERT_TRUE(again) << again.error().message();
     EXPECT_TRUE(again->families.empty() && again->files.empty() && again->kept.empty());
     EXPECT_FALSE(files::exists(here.path() + "/genista"));
-    // And it can be guarded again.
+    // The database can be guarded again.
     auto options = plain_options();
     options.families = {{"cities", rocksdb::ColumnFamilyOptions{}}};
     const auto db = open_guarded(here.path(), options);
@@ -255,7 +256,7 @@ struct unguard_images {
     }
 };
 
-// The disk as a kill at each step leaves it: a second call goes on, and a guard that is opened
+// The disk as a kill at each step leaves it: a second call continues, and a guard that is opened
 // instead denies nothing.
 TEST(unguard, that_was_cut_short_goes_on) {
     const scratch here;
@@ -299,8 +300,8 @@ TEST(unguard, waits_for_no_store_that_is_open) {
     EXPECT_TRUE(db->audit());
 }
 
-// Operands that only the user's operator can merge, in the log and in tables. Without it nothing
-// may get lost; with it, all goes well.
+// Operands that only the user's operator can merge, in the log and in tables. Without the operator
+// nothing may be lost, and with it the call succeeds.
 TEST(unguard, without_the_merge_operator_loses_nothing) {
     for (const bool in_tables : {false, true}) {
         SCOPED_TRACE(in_tables);
@@ -315,15 +316,15 @@ TEST(unguard, without_the_merge_operator_loses_nothing) {
             ASSERT_TRUE(db->Merge({}, "ada", "5").ok());
             ASSERT_TRUE(!in_tables || db->Flush({}).ok());
         }
-        // What broke while this was written: RocksDB opened the database all the same, and "15" was
-        // gone.
+        // Found while this was written: RocksDB opened the database all the same, and "15" was
+        // lost.
         const auto refused = unguard_store(here.path());
         ASSERT_FALSE(refused);
         EXPECT_NE(refused.error().message().find("genista.test.appending"), std::string_view::npos)
             << refused.error().message();
         EXPECT_FALSE(audit_store(here.path()));
         EXPECT_FALSE(rocks::can_reindex(here.path()));
-        // A program has it.
+        // A program that has the operator.
         const maintenance_options own{.settings = rocks::store_settings{.rocksdb = test_options().rocksdb}};
         EXPECT_TRUE(audited(here.path(), own).is_sound());
         const auto done = unguard_store(here.path(), own);
@@ -340,7 +341,7 @@ TEST(unguard, without_the_merge_operator_loses_nothing) {
     }
 }
 
-TEST(store_audit, an_index_that_is_not_ready_is_said_and_not_compared) {
+TEST(store_audit, an_index_that_is_not_ready_is_reported_and_not_compared) {
     const scratch here;
     make_guarded(here.path());
     behind_the_guard(here.path(), [](rocks::database& db) {

@@ -1,5 +1,5 @@
-// Opening what is there: plain databases are indexed, half-indexed ones again, and what is not ours
-// is left alone, with a reason.
+// Opening an existing path: a plain database is indexed, an incomplete index is built again, and
+// anything that is not a database is left unchanged, with the reason.
 #include <gtest/gtest.h>
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/comparator.h>
@@ -20,7 +20,7 @@ using rocks::clustered_options;
 using rocks::clustered_store;
 using ::testing::Test;
 
-// A database that knows nothing of us.
+// A database without genista.
 void make_plain(const std::string& path, std::uint64_t keys, const std::vector<std::string>& families = {}) {
     rocksdb::Options options;
     options.create_if_missing = true;
@@ -124,7 +124,7 @@ TEST(opening, indexing_that_was_cut_short_starts_over) {
     }
 }
 
-TEST(opening, an_index_that_is_missing_is_made_anew) {
+TEST(opening, a_missing_index_is_built_again) {
     const scratch here;
     {
         const auto db = open_guarded(here.path());
@@ -162,7 +162,7 @@ TEST(opening, catches_up_from_a_log_with_every_kind_of_write) {
     expect_sound(*db);
 }
 
-TEST(opening, paths_that_are_no_database_are_named_and_left_alone) {
+TEST(opening, paths_without_a_database_are_named_and_left_unchanged) {
     const scratch here;
     const std::string nothing = here.path("nothing"), file = here.path("file"), folder = here.path("folder"),
                       empty = here.path("empty");
@@ -177,11 +177,11 @@ TEST(opening, paths_that_are_no_database_are_named_and_left_alone) {
     clustered_existing.create_if_missing = false;
     EXPECT_EQ(message_of(nothing, existing), "there is no database at " + nothing);
     EXPECT_EQ(clustered_message_of(nothing, clustered_existing), "there is no database at " + nothing);
-    EXPECT_EQ(message_of(empty, existing), empty + " is no RocksDB database: it is empty");
+    EXPECT_EQ(message_of(empty, existing), empty + ": not a RocksDB database, and the directory is empty");
     for (const std::string& message : {message_of(file), clustered_message_of(file)})
         EXPECT_EQ(message, file + " is a file, not the directory of a database");
     for (const std::string& message : {message_of(folder), clustered_message_of(folder)})
-        EXPECT_EQ(message, folder + " is no RocksDB database, and not empty");
+        EXPECT_EQ(message, folder + ": not a RocksDB database, and the directory is not empty");
     EXPECT_FALSE(std::filesystem::exists(nothing));
     EXPECT_EQ(names_in(folder), std::vector<std::string>{"letter.txt"});
     EXPECT_TRUE(names_in(empty).empty());
@@ -214,7 +214,7 @@ TEST(opening, the_other_layout_is_refused_both_ways) {
     indexed_already.index_existing = false;
     EXPECT_EQ(message_of(plain, indexed_already),
               plain + " is a RocksDB database without an index, and index_existing is off");
-    // None of that hurt.
+    // None of the refused openings did damage.
     EXPECT_EQ(clustered_message_of(clustered), "opened");
     EXPECT_EQ(message_of(indexed), "opened");
     EXPECT_EQ(message_of(plain), "opened");
@@ -266,12 +266,12 @@ class nothing_dropped final : public rocksdb::CompactionFilter {
     const char* Name() const override { return "genista.test.nothing_dropped"; }
 };
 
-// An order that may take different bytes for equal keys (it does not say that it does not), with
-// timestamps or without.
-class an_order final : public rocksdb::Comparator {
+// A comparator that may treat different bytes as equal keys (it does not say that it does not),
+// with or without timestamps.
+class loose_order final : public rocksdb::Comparator {
   public:
-    explicit an_order(std::size_t timestamp_bytes) : Comparator{timestamp_bytes} {}
-    const char* Name() const override { return "genista.test.an_order"; }
+    explicit loose_order(std::size_t timestamp_bytes) : Comparator{timestamp_bytes} {}
+    const char* Name() const override { return "genista.test.loose_order"; }
     int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override { return a.compare(b); }
     void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
     void FindShortSuccessor(std::string*) const override {}
@@ -292,7 +292,7 @@ class no_log_filter final : public rocksdb::WalFilter {
 
 TEST(opening, settings_that_cannot_be_guarded_are_named) {
     const scratch here;
-    const an_order timed{8}, loose{0};
+    const loose_order timed{8}, loose{0};
     const nothing_dropped filter;
     no_log_filter log_filter;
     const auto with = [&](auto change) {
@@ -317,7 +317,7 @@ TEST(opening, settings_that_cannot_be_guarded_are_named) {
         EXPECT_NE(message.find("a guarded database cannot have"), std::string::npos) << message;
         EXPECT_NE(message.find(word), std::string::npos) << message;
     }
-    // The index is R: an index that loses or disorders records would have keys denied.
+    // The index is R: if it lost records or their order, keys would be denied.
     const auto with_index = [&](auto change) {
         guarded_db_options options = test_options();
         options.index.emplace();
@@ -352,8 +352,8 @@ TEST(opening, settings_that_cannot_be_guarded_are_named) {
     EXPECT_NE(message_of(here.path(), families).find("guarded_db_options::rocksdb"), std::string::npos);
 }
 
-// RocksDB 7.8 opens a database without its merge operator, and loses all that is in its log with
-// the operands: keys that were put, and those of other families.
+// RocksDB 7.8 opens a database without its merge operator, and loses everything in its log from the
+// operands on: also keys that were put, and those of other families.
 TEST(opening, without_a_merge_operator_that_the_database_has_is_refused_and_loses_nothing) {
     const scratch here;
     guarded_db_options with = test_options();
@@ -386,8 +386,9 @@ TEST(opening, without_a_merge_operator_that_the_database_has_is_refused_and_lose
     EXPECT_EQ(value, "f");
 }
 
-// The hash key is in the database and in every snapshot: whoever reads it can aim at the filter.
-TEST(opening, what_holds_the_hash_key_is_its_owners_alone) {
+// The hash key is in the database and in every snapshot. With it an adversary can aim at the
+// filter.
+TEST(opening, files_with_the_hash_key_are_private_to_their_owner) {
     using std::filesystem::perms;
     const auto mode_of = [](const std::filesystem::path& path) { return std::filesystem::status(path).permissions(); };
     const scratch here;
@@ -405,7 +406,7 @@ TEST(opening, what_holds_the_hash_key_is_its_owners_alone) {
         EXPECT_EQ(mode_of(each.path()), perms::owner_read | perms::owner_write) << each.path();
     }
     EXPECT_GE(files, 1u);
-    // A directory that was there before keeps the mode its owner chose.
+    // An existing directory keeps the mode that its owner chose.
     const std::string theirs = here.path("theirs");
     std::filesystem::create_directory(theirs);
     std::filesystem::permissions(theirs, perms::owner_all | perms::group_read | perms::group_exec);

@@ -1,5 +1,5 @@
-// What both layouts show the people who run them: events of openings, snapshots and repairs, and
-// one page of metrics.
+// What both layouts report to operators: events of openings, snapshots and repairs, and one page of
+// metrics.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class listener {
             all_.emplace_back(event.kind, std::string{to_string(event.level)} + ": " + std::string{event.text});
         };
     }
-    // Texts of one kind.
+    // The texts of events of one kind.
     [[nodiscard]] std::vector<std::string> of(event_kind kind) const {
         const std::lock_guard held{mutex_};
         std::vector<std::string> found;
@@ -88,7 +88,7 @@ void damage(const std::string& path) {
     file.put('\xa5');
 }
 
-TEST(operability, an_indexed_store_tells_how_it_was_opened_and_saved) {
+TEST(operability, an_indexed_store_reports_how_it_was_opened_and_saved) {
     const scratch here;
     listener heard;
     make_plain(here.path(), 2000);
@@ -143,7 +143,7 @@ TEST(operability, a_snapshot_that_is_refused_is_named_with_the_reason) {
     EXPECT_EQ((*db)->store_figures().origin, filter_origin::rebuilt);
 }
 
-TEST(operability, a_snapshot_that_fails_is_told_and_counted) {
+TEST(operability, a_snapshot_that_fails_is_reported_and_counted) {
     const scratch here;
     listener heard;
     auto options = quiet_options(heard);
@@ -199,7 +199,7 @@ TEST(operability, stores_of_both_layouts_share_one_page) {
     EXPECT_FALSE((*users)->add_metrics(page, {{"store", "orders"}}));
 }
 
-// A scrape may come while the store is closed.
+// A scrape may arrive while the store is closed.
 TEST(operability, figures_of_a_closed_store_can_be_read) {
     const scratch here;
     listener heard;
@@ -217,7 +217,7 @@ TEST(operability, figures_of_a_closed_store_can_be_read) {
     EXPECT_EQ(exposition::read(*(*indexed)->metrics_text()).trouble, "");
 }
 
-// The snapshotter's thread reports too, and a log that throws ends nothing.
+// The snapshotter's thread reports too, and a log function that throws does not end it.
 TEST(operability, a_log_that_throws_does_not_stop_snapshots_in_the_background) {
     const scratch here;
     clustered_db_options options;

@@ -1,4 +1,4 @@
-// R over RocksDB: the order, the bounds, who came first, damage, and the walk of a builder.
+// R over RocksDB: order, bounds, equal digests, damage, and the walk that builds a filter.
 #include "genista/detail/stores/rocksdb/ordered_records.hpp"
 
 #include <gtest/gtest.h>
@@ -48,14 +48,14 @@ class ordered_records_test : public ::testing::Test {
     database database_;
 };
 
-// Few positions and seeds, so that all three parts of the order matter; both ends of the positions
-// among them.
+// Few positions and seeds, so that all three parts of the order matter, and both ends of the range
+// of positions.
 digest few(splitmix& chance) {
     static constexpr std::uint64_t positions[] = {0, 1, 255, 256, std::uint64_t{1} << 63, greatest - 1, greatest};
     return {.position = positions[chance.below(7)], .seed = chance.below(3) * 0x80};
 }
 
-TEST_F(ordered_records_test, chance_drives_records_and_a_set_side_by_side) {
+TEST_F(ordered_records_test, records_agree_with_a_set_under_random_operations) {
     ordered_records records{db(), family()};
     std::set<entry> model;
     splitmix chance{3};
@@ -83,7 +83,7 @@ TEST_F(ordered_records_test, chance_drives_records_and_a_set_side_by_side) {
     }
 }
 
-TEST(record_density_test, foretells_a_range_from_those_before) {
+TEST(record_density_test, predicts_a_range_from_earlier_ones) {
     constexpr std::uint64_t bin = std::uint64_t{1} << 44;
     rocks::record_density density;
     EXPECT_EQ(density.readahead(0, bin - 1), 0u) << "nothing is known";
@@ -91,7 +91,7 @@ TEST(record_density_test, foretells_a_range_from_those_before) {
     EXPECT_GE(density.readahead(7 * bin, 8 * bin - 1), 20'000u);
     EXPECT_LE(density.readahead(7 * bin, 8 * bin - 1), 30'000u);
     EXPECT_EQ(density.readahead(0, bin / 10), 0u) << "a block holds it";
-    EXPECT_LE(density.readahead(0, greatest), 256u << 10) << "whoever reads everything reads in pieces";
+    EXPECT_LE(density.readahead(0, greatest), 256u << 10) << "a read of everything is done in pieces";
     for (int i = 0; i < 200; ++i) density.learn(0, bin - 1, 80'000);
     EXPECT_GE(density.readahead(0, bin - 1), 80'000u) << "the store has grown";
     for (int i = 0; i < 200; ++i) density.learn(0, bin - 1, 0);
@@ -117,7 +117,7 @@ TEST_F(ordered_records_test, a_walk_over_neighbouring_ranges_reads_every_record_
         }
         EXPECT_EQ(all, std::vector<entry>(model.begin(), model.end()));
         EXPECT_EQ(walk.records_read(), model.size());
-        // And again, from the beginning, after a visitor that stopped early.
+        // And again from the beginning, after a visitor that stopped early.
         ASSERT_TRUE(walk.for_each(0, greatest, [](const digest&, key_view) { return false; }));
         EXPECT_EQ(range(walk, 0, greatest).size(), model.size());
     }
@@ -138,7 +138,7 @@ TEST_F(ordered_records_test, a_record_without_a_digest_is_damage) {
     EXPECT_EQ(records.for_each(0, greatest, count).error().code(), error_code::corrupt);
     sequential_records walk{db(), family()};
     EXPECT_EQ(walk.for_each(0, greatest, count).error().code(), error_code::corrupt);
-    EXPECT_TRUE(records.for_each(0, 5, count));  // the damage lies beyond
+    EXPECT_TRUE(records.for_each(0, 5, count));  // the damage is beyond the range
 }
 
 TEST_F(ordered_records_test, put_keeps_the_value_of_a_record_that_is_there) {

@@ -1,6 +1,6 @@
 // A filter that cannot hold all keys, or holds none yet: the store opens, every key that the filter
-// may lack is "maybe", and counters tell how many ranges wait. The snapshotter's thread brings them
-// in, as far as they fit, and does not spin.
+// may lack is "maybe", and counters say how many ranges wait. The snapshotter's thread repairs them
+// as far as the keys fit, and does not spin.
 #include <gmock/gmock.h>
 
 #include <condition_variable>
@@ -28,8 +28,8 @@ std::uint64_t denied_of(guarded_db& db, std::uint64_t keys) {
     return denied;
 }
 
-// Holds the thread that reports until the test has seen enough.
-class turnpike {
+// Stops the thread that reports until the test lets it continue.
+class pause_point {
   public:
     void pass() {
         std::unique_lock held{mutex_};
@@ -73,7 +73,7 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
         EXPECT_GT(now.ranges_pending_repair, 0u);
         EXPECT_LE(now.local_bytes, limit);
         EXPECT_EQ(denied_of(*db, keys), 0u);
-        // Goes on, and closes.
+        // The store still takes writes, and closes.
         EXPECT_OK(db->Put({}, "new", "value"));
         EXPECT_TRUE(db->may_contain("new"));
         EXPECT_FALSE(db->snapshotter().save());
@@ -83,8 +83,8 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
     const auto refused = guarded_db::open(folder.path(), options);
     ASSERT_FALSE(refused);
     EXPECT_THAT(std::string{refused.error().message()}, testing::HasSubstr(std::to_string(own)));
-    // Nothing left for a filter: the message names the limit that was given, not what the guard
-    // leaves of it.
+    // No memory is left for a filter: the message names the limit that was given, not what the
+    // guard leaves of it.
     options.filter.memory_limit = own + 1;
     const auto too_small = guarded_db::open(folder.path(), options);
     ASSERT_FALSE(too_small);
@@ -95,7 +95,7 @@ TEST(partial_opening, keeps_what_fits_into_the_memory_limit) {
     expect_sound(*db);
 }
 
-// Keys that were aimed at one bin, by somebody who knows the hash key.
+// Puts keys aimed at one bin, as an adversary with the hash key can.
 void put_aimed(guarded_db& db, std::uint64_t count) {
     std::uint64_t put = 0;
     for (std::uint64_t i = 0; put < count; ++i) {
@@ -117,8 +117,8 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
         put_aimed(*db, 130);
         EXPECT_OK(db->Close());
     }
-    // The thread tries again and again, but later each time: so many times at most, however long it
-    // has.
+    // The thread tries again with growing delays, so the number of tries is bounded, however long
+    // it runs.
     options.snapshotter.every = std::chrono::hours{1};
     options.snapshotter.watch = std::chrono::milliseconds{1};
     const auto db = open_guarded(folder.path(), options);
@@ -130,8 +130,9 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
     EXPECT_EQ(denied_of(*db, 1000), 0u);
     const auto before = db->counters().filter.remote_reads;
     std::this_thread::sleep_for(std::chrono::milliseconds{250});
-    // The first try meets every such range; the others, after 1, 2, 4 ... 128 ms and so on, eight
-    // each. A bin is tried a few times each. Without the waits it would be 250 tries.
+    // The first try meets every such range. The later ones, after 1, 2, 4 ... 128 ms and so on,
+    // take eight each. A bin is tried a few times each. Without the delays there would be 250
+    // tries.
     EXPECT_LE(db->counters().filter.remote_reads - before, (pending + 10 * 8) * 8);
     EXPECT_EQ(db->counters().ranges_pending_repair, pending);
     std::uint64_t read = 0;
@@ -139,7 +140,7 @@ TEST(partial_opening, leaves_out_a_bin_that_cannot_hold_its_keys) {
     EXPECT_LT(read, 2000 * pending / range_states::number_of_ranges + 200) << "the other ranges answer";
 }
 
-TEST(partial_opening, at_once_builds_the_filter_behind_it) {
+TEST(partial_opening, build_behind_builds_the_filter_after_the_opening) {
     constexpr std::uint64_t keys = 3000;
     const scratch folder;
     auto options = test_options();
@@ -149,7 +150,7 @@ TEST(partial_opening, at_once_builds_the_filter_behind_it) {
         fill(*db, keys);
         EXPECT_OK(db->Close());
     }
-    turnpike stop;
+    pause_point stop;
     options.build_behind = true;
     options.progress = [&](rocks::opening_stage stage, std::uint64_t, std::uint64_t all) {
         EXPECT_EQ(stage, rocks::opening_stage::filtering);
@@ -174,7 +175,7 @@ TEST(partial_opening, at_once_builds_the_filter_behind_it) {
     EXPECT_TRUE(db->snapshotter().save());
 }
 
-TEST(partial_opening, at_once_can_be_closed_and_cut_short) {
+TEST(partial_opening, build_behind_can_be_closed_and_cut_short) {
     constexpr std::uint64_t keys = 3000;
     const scratch folder;
     {
@@ -188,7 +189,7 @@ TEST(partial_opening, at_once_can_be_closed_and_cut_short) {
         for (std::uint64_t i = 0; i < keys; ++i) ASSERT_TRUE(db->Put({}, key_number(i), "value").ok());
     }
     for (int pieces = 0; pieces < 3; ++pieces) {
-        turnpike stop;
+        pause_point stop;
         auto options = test_options();
         options.build_behind = true;
         int seen = 0;
@@ -219,7 +220,7 @@ TEST(partial_opening, at_once_can_be_closed_and_cut_short) {
     expect_sound(*db);
 }
 
-TEST(partial_opening, at_once_beside_writers_denies_nothing) {
+TEST(partial_opening, build_behind_beside_writers_denies_nothing) {
     constexpr std::uint64_t keys = 3000;
     const scratch folder;
     auto options = test_options();
@@ -274,7 +275,7 @@ TEST(partial_opening, of_the_clustered_layout) {
         auto db = rocks::clustered_db::open(folder.path(), options);
         ASSERT_TRUE(db);
         for (std::uint64_t i = 0; i < keys; ++i) ASSERT_TRUE((*db)->put(key_number(i), "value"));
-        // Records that were written past the guard.
+        // Records that are written past the guard.
         EXPECT_TRUE((*db)->snapshotter().look());
         const std::string past = "past the guard";
         ASSERT_TRUE((*db)->store().write((*db)->store().hash()(past), past, "value"));

@@ -1,5 +1,5 @@
-// An index that is completed while others work, and what is found beside it: a scan that has passed
-// a key does not vouch for it.
+// An index is completed while other threads write. A scan that has passed a key does not prove that
+// the key's record exists: foreign writes found meanwhile start it over.
 #include <gtest/gtest.h>
 #include <rocksdb/convenience.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t keys = 1000;
 
-// Calls out once, when the scan has passed the first keys, in the thread that scans.
+// Calls the test once, when the scan has passed the first keys, in the thread that scans.
 struct beside_the_scan {
     static inline std::function<void()> call{};
     static void hook(const char* name) {
@@ -47,7 +47,7 @@ void expect_found(guarded_db& db, const std::string& key) {
     expect_sound(db);
 }
 
-// "a" lies before all other keys, so that the scan has passed it.
+// "a" is before all other keys, so the scan has passed it.
 TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
     using look = std::function<void(guarded_db&)>;
     const std::map<std::string, look> looks{
@@ -78,9 +78,9 @@ TEST(reindex, starts_over_if_another_look_finds_a_foreign_write_behind_it) {
     }
 }
 
-// A table goes that hid an older value of "a": no write shows it, and reindex() is the answer
-// (operations.md). It is asked for by a second thread, whose first step this is, when the scan of
-// another has passed the key.
+// A table is removed that hid an older value of "a". No write shows this, and operations.md says to
+// call reindex(). A second thread calls it, and takes its first step when the scan of another
+// thread has passed the key.
 TEST(reindex, that_is_asked_for_beside_another_scans_again) {
     const scratch here;
     auto options = test_options();

@@ -1,4 +1,4 @@
-// scratch: a fresh directory for one test's databases, gone afterwards.
+// scratch: a fresh directory for the databases of one test, removed afterwards.
 #pragma once
 
 #include <gtest/gtest.h>

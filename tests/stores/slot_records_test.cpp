@@ -1,5 +1,5 @@
-// Slots over RocksDB: a map of numbers to keys, a directory that begins empty, and directories of
-// others, which stay.
+// Slots over RocksDB: a map of numbers to keys in a directory that begins empty. Directories with
+// other content are left unchanged.
 #include "stores/rocksdb/slot_records.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ model_type all_of(slot_records& slots, std::uint64_t first = 0, std::uint64_t la
     return seen;
 }
 
-// What a directory holds, name and bytes; RocksDB's lock and its log for people aside.
+// The contents of a directory, by name, without RocksDB's lock and info log.
 std::map<std::string, std::string> files_in(const std::string& path) {
     std::map<std::string, std::string> found;
     for (const auto& each : std::filesystem::directory_iterator{path}) {
@@ -69,14 +69,14 @@ std::map<std::string, std::string> files_in(const std::string& path) {
     return found;
 }
 
-// Few slots, both ends among them, and neighbours that differ in high bytes only.
+// Few slots, with both ends and neighbours that differ in high bytes only.
 std::uint64_t few(splitmix& chance) {
     static constexpr std::uint64_t slots[] = {
         0, 1, 255, 256, 257, std::uint64_t{1} << 40, (std::uint64_t{1} << 40) + 1, greatest - 1, greatest};
     return slots[chance.below(std::size(slots))];
 }
 
-TEST(slot_records, chance_drives_slots_and_a_map_side_by_side) {
+TEST(slot_records, agree_with_a_map_under_random_operations) {
     const scratch here;
     const auto slots = open_slots(here.path());
     model_type model;
@@ -147,12 +147,12 @@ TEST(slot_records, begin_empty_whatever_an_earlier_process_left) {
     }
     std::filesystem::create_directory(here.path("empty"));
     EXPECT_NE(open_slots(here.path("empty")), nullptr);
-    // Cut short after its marker, or in the middle of being deleted.
+    // Cut short after the marker was written, or in the middle of the deletion.
     std::filesystem::remove(here.path() + "/CURRENT");
     EXPECT_NE(open_slots(here.path()), nullptr);
 }
 
-TEST(slot_records, are_no_use_to_two_at_once) {
+TEST(slot_records, cannot_be_opened_twice_at_once) {
     const scratch here;
     const auto slots = open_slots(here.path());
     const slot_change changes[] = {{7, key_view{"ada"}}};
@@ -163,7 +163,7 @@ TEST(slot_records, are_no_use_to_two_at_once) {
     EXPECT_EQ(all_of(*slots), (model_type{{7, "ada"}}));
 }
 
-TEST(slot_records, whatever_is_not_ours_is_refused_by_name_and_left_as_it_was) {
+TEST(slot_records, a_path_with_other_content_is_refused_by_name_and_left_unchanged) {
     const scratch here;
     const std::string file = here.path("file"), folder = here.path("folder"), plain = here.path("plain"),
                       store = here.path("store");
@@ -196,7 +196,7 @@ TEST(slot_records, whatever_is_not_ours_is_refused_by_name_and_left_as_it_was) {
     EXPECT_TRUE(*(*again)->read((*again)->hash()("ada"), "ada", value));
 }
 
-// DestroyDB deletes wherever its options point to.
+// DestroyDB deletes in every folder that its options name.
 TEST(slot_records, options_of_another_database_do_not_lead_to_its_files) {
     const scratch here;
     rocksdb::Options options;
@@ -232,8 +232,8 @@ TEST(slot_records, settings_that_would_disorder_or_drop_slots_are_refused) {
     EXPECT_FALSE(std::filesystem::exists(here.path()));
 }
 
-// Every call that reaches the disk fails once, in turn: opening fails with a reason or works, and
-// never ends in between.
+// Each call that reaches the disk fails once, in turn: opening works, or fails with a reason. It
+// never leaves a state in which the next opening fails.
 TEST(slot_records, an_opening_that_fails_anywhere_can_be_repeated) {
     const scratch here;
     std::uint64_t failures = 0;

@@ -1,6 +1,5 @@
-// The cuckoo family before RocksDB: values and records in one database, slots in another. Lives
-// that end without a word, disks that do not read and disks that are full cost reads and repairs,
-// and no key.
+// The cuckoo family in front of RocksDB: values and records in one database, slots in another.
+// Killed processes, disks that fail reads and full disks cost reads and repairs, and no key.
 #include <gtest/gtest.h>
 #include <rocksdb/table.h>
 
@@ -80,7 +79,7 @@ using members = ::testing::Types<cuckoo_filter, cuckooing_filter, cyclic_filter<
                                  swapping_filter>;
 TYPED_TEST_SUITE(slotted_db, members);
 
-TYPED_TEST(slotted_db, chance_drives_a_guard_and_a_map_side_by_side_across_reopening) {
+TYPED_TEST(slotted_db, a_guard_agrees_with_a_map_under_random_operations_across_reopening) {
     std::map<std::string, std::string> model;
     splitmix chance{1};
     for (int life = 0; life < 3; ++life) {
@@ -114,9 +113,9 @@ TYPED_TEST(slotted_db, chance_drives_a_guard_and_a_map_side_by_side_across_reope
     }
 }
 
-// A process that dies leaves what is on disk. The slots may lag behind, be cut or be gone: the next
-// filter asks the records.
-TYPED_TEST(slotted_db, a_life_that_ends_without_a_word_loses_no_key) {
+// A process that dies leaves what is on disk. The slots may lag behind, be incomplete or be
+// missing: the next filter is built from the records.
+TYPED_TEST(slotted_db, a_process_that_dies_loses_no_key) {
     constexpr std::uint64_t keys = 1200;
     const std::string image = this->here_.path("image");
     std::filesystem::create_directory(image);
@@ -156,7 +155,7 @@ TYPED_TEST(slotted_db, a_disk_that_does_not_read_slots_costs_reads_and_no_key) {
     for (; next < keys - 100; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
     ASSERT_TRUE(both->slots().flush());
     fate.fail_from(fate.calls());
-    for (; next < keys; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
+    for (; next < keys; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself works";
     for (std::uint64_t i = 0; i < 3 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
     const guard_counters broken = guard.counters();
     EXPECT_GT(fate.failed(), 0u);
@@ -171,8 +170,8 @@ TYPED_TEST(slotted_db, a_disk_that_does_not_read_slots_costs_reads_and_no_key) {
     this->expect_sound(guard, *both);
 }
 
-// What does not fit on the disk stays in memory for a while, then writes fail. (RocksDB looks for
-// room every five seconds; who cannot wait opens the slots anew.)
+// What does not fit on the disk stays in memory for a while, then writes fail. (RocksDB checks for
+// room every five seconds. A caller that cannot wait opens the slots again.)
 TYPED_TEST(slotted_db, a_full_disk_below_the_slots_is_an_error_there_and_denies_nothing) {
     constexpr std::uint64_t keys = 6000;
     io_fate fate;
@@ -183,7 +182,7 @@ TYPED_TEST(slotted_db, a_full_disk_below_the_slots_is_an_error_there_and_denies_
         std::uint64_t next = 0;
         for (; next < 1000; ++next) ASSERT_TRUE(guard.put(key_number(next), "v"));
         fate.fill_disk();
-        for (; next < keys; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself is well";
+        for (; next < keys; ++next) ASSERT_TRUE(guard.put(key_number(next), "v")) << "the store itself works";
         EXPECT_GT(guard.counters().late_inserts, 0u);
         for (std::uint64_t i = 0; i < 2 * keys; ++i) ASSERT_EQ(guard.get(key_number(i))->has_value(), i < keys) << i;
         EXPECT_FALSE(guard.repair());

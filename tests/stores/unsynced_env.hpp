@@ -1,5 +1,5 @@
-// unsynced_env: the ordinary file system with the waiting for the disk left out. For tests in which
-// nothing loses power.
+// unsynced_env: the ordinary file system without the waits for the disk. For tests in which the
+// power does not fail.
 #pragma once
 
 #include <rocksdb/env.h>

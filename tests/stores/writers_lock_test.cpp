@@ -1,4 +1,5 @@
-// Many writers or one alone; and whoever wants to be alone gets his turn.
+// writers_lock: many writers at once, or one thread alone. A thread that waits to be alone gets its
+// turn.
 #include "genista/detail/stores/rocksdb/writers_lock.hpp"
 
 #include <gtest/gtest.h>
@@ -14,9 +15,9 @@ namespace {
 
 using rocks::writers_lock;
 
-TEST(writers_lock, nobody_writes_while_one_is_alone) {
+TEST(writers_lock, no_writer_is_inside_while_the_lock_is_exclusive) {
     writers_lock lock;
-    std::uint64_t guarded = 0;  // not atomic: the lock must do
+    std::uint64_t guarded = 0;  // not atomic: the lock must protect it
     std::atomic<int> inside{0};
     std::atomic<std::uint64_t> trouble{0};
     std::vector<std::thread> threads;
@@ -44,8 +45,9 @@ TEST(writers_lock, nobody_writes_while_one_is_alone) {
     EXPECT_EQ(guarded, static_cast<std::uint64_t>(rounds / 10) * 2);
 }
 
-// Writers that overlap without end: there is always one inside, and still he gets his turn.
-TEST(writers_lock, an_unbroken_stream_of_writers_does_not_starve_one_who_wants_to_be_alone) {
+// Writers that overlap without end: one is always inside, and the exclusive lock still gets its
+// turn.
+TEST(writers_lock, an_unbroken_stream_of_writers_does_not_starve_an_exclusive_lock) {
     writers_lock lock;
     std::atomic<bool> done{false};
     std::atomic<int> holders{0};
@@ -55,7 +57,8 @@ TEST(writers_lock, an_unbroken_stream_of_writers_does_not_starve_one_who_wants_t
             while (!done.load()) {
                 const writers_lock::shared in{lock};
                 holders.fetch_add(1);
-                // Leaves only when another is inside too, or somebody else has had his turn.
+                // Leaves only when another writer is inside too, or after the exclusive locks are
+                // done.
                 for (int spin = 0; spin < 1000 && holders.load() < 2 && !done.load(); ++spin) std::this_thread::yield();
                 holders.fetch_sub(1);
             }
