@@ -64,8 +64,8 @@ enum class adapting : unsigned char {
 
 struct guard_options {
     adapting adapt = adapting::on_read;
-    std::size_t queued_adapts =
-        1024;         // of in_background; if the queue is full, the next false positive on the key tries again
+    // Of in_background. If the queue is full, the next false positive on the key tries again.
+    std::size_t queued_adapts = 1024;
     event_log log{};  // hears of ranges that need repair, of repairs, and of adapts that fail
 };
 

@@ -16,8 +16,7 @@
 //     mark         sequence u64, entries u64, file u64, session text: up to where all writes are
 //                  accounted for; see write_mark. Empty: nowhere
 //     snapshots    (id u64, shown u64)...  of the filter, newest last, in the clustered layout; see
-//                                          snapshot_record. Written
-//                           by itself, after each snapshot
+//                                          snapshot_record. Written by itself, after each snapshot
 //
 // Numbers are little-endian.
 #pragma once
@@ -67,8 +66,9 @@ inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are n
 // power may lose a mark: then the one before it counts, and a longer piece of the log is checked.
 struct write_mark {
     std::uint64_t sequence = 0;  // the store's sequence number before the mark was written
-    std::uint64_t entries =
-        0;  // of the batch that wrote it: if the store has no more than these, nothing was written after it
+    // Of the batch that wrote the mark: if the store has no more than these, nothing was written
+    // after it.
+    std::uint64_t entries = 0;
     std::uint64_t file = 0;  // tables with a higher number are accounted for if `session` made them
     std::string session;     // RocksDB's name for the opening that wrote the mark
     friend bool operator==(const write_mark&, const write_mark&) = default;
