@@ -42,10 +42,10 @@ struct broom_faults {
     bool insert_guesses_by_count = false;  // a renewal that leaves the count as it was: "the key was there before"
     bool refusal_throws_out = false;  // a refused key that matches is treated as absent: the bin is rebuilt without it
     bool full_with_dead_slots = false;  // a bin is full although a renewal would make room
-    bool bury_ignores_claims =
-        false;                       // an `assume_present` erase buries a slot that another key was found to own since
-    bool erase_guesses = false;      // if backyard and slot both match, takes the slot
-    bool erase_buries_twin = false;  // another key with the same digest loses its slot
+    // An `assume_present` erase buries a slot that another key was found to own since.
+    bool bury_ignores_claims = false;
+    bool erase_guesses = false;            // if backyard and slot both match, takes the slot
+    bool erase_buries_twin = false;        // another key with the same digest loses its slot
     bool adapt_extends_wrong_key = false;  // treats the first candidate as the owner
     bool growth_skips_a_bin = false;
     bool reader_without_recheck = false;  // a look-up that overlapped a writer's change is not repeated

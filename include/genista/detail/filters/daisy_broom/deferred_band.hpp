@@ -1,8 +1,11 @@
 // deferred_band: a broom filter for keys of class 0. It is opened when false positives in this
 // class have cost as much as it does, and is filled from R range by range.
 //
-//     position        0 ─────────────────────────────────────────── 2^64       ranges: as many as the broom filter had bins when it opened
-//     filled, a bit   1   0   1   1   0   0   0   1   0   ...                  1: the broom filter answers; 0: "maybe", or what the list says
+//     position        0 ──────────────────────────────── 2^64
+//     filled, a bit   1   0   1   1   0   0   0   1   0   ...
+//
+//     1: the broom filter answers; 0: "maybe", or what the list says. There are as many ranges as
+//     the broom filter had bins when it opened.
 //
 // A range is filled by one read of R (broom_filter::lay; one for each bin that it has become if the
 // band has grown since), at the first false positive in it. So no call waits for a whole band to be

@@ -1,12 +1,12 @@
 // Keys of class 0, of which nothing is kept at first: what a daisy_broom_filter does with them,
 // before and after keeping them has become cheaper.
 //
-//     false positives     the list of exceptions (absent_list.hpp)          the deferred band (deferred_band.hpp)
-//     none                nothing                                           -
-//     some                51 bits each and more, as they are found          -
-//     more than it holds  full                                              opens, empty; every adapt fills its own range and one more
-//     ...                 asked for ranges that are not filled              answers for ranges that are filled
-//                         memory given back                                 all ranges filled: a band like any other
+//     false positives     the list (absent_list.hpp)        the deferred band (deferred_band.hpp)
+//     none                nothing                           -
+//     some                51 bits each and more             -
+//     more than it holds  full                              opens, empty; an adapt fills 2 ranges
+//     ...                 asked for unfilled ranges         answers for filled ranges
+//                         memory given back                 all filled: a band like any other
 //
 // It is the ski rental problem: to record a false positive is to rent, to keep the keys is to buy,
 // and the number of false positives to come is unknown. Renting until the rent has reached the
