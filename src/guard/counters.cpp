@@ -1,4 +1,4 @@
-// Sums over shards, and what of them Prometheus sees. See counters.hpp.
+// guard_counters: sums over shards, and the metrics for Prometheus. See counters.hpp.
 #include "genista/guard/counters.hpp"
 
 #include <new>
