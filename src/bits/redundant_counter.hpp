@@ -11,8 +11,8 @@
 //     plus     C+_i = 1
 //     minus    C-_i = 1            both 1 is rule (i): both become 0
 //
-// The drawing of the rules is missing from our copy of the paper. These rules are consistent with
-// its proof, for digits (i+1, i):
+// The paper's drawing of its rules is lost. These rules are consistent with its proof, for digits
+// (i+1, i):
 //
 //     (i)   plus and minus at one place   → zero
 //     (ii)  (plus, minus)                 → (zero, plus)       2 - 1 = 1
