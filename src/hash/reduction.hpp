@@ -4,11 +4,11 @@
 // [ppr05 §2]: keep the exact set h(S) and answer "maybe" iff h(x) ∈ h(S). For every x ∉ S, over the
 // draw of h,
 //
-//     h universal            Pr[h(x) ∈ h(S)] ≤ Σ_{y∈S} Pr[h(x) = h(y)] ≤ n/m          ≤ ε if m ≥ n/ε
-//     h 2-universal          the same with 2/m per pair                                 ≤ ε if m ≥ 2n/ε
+//     h universal            Pr[h(x) ∈ h(S)] ≤ Σ_{y∈S} Pr[h(x) = h(y)] ≤ n/m     ≤ ε if m ≥ n/ε
+//     h 2-universal          the same with 2/m per pair                            ≤ ε if m ≥ 2n/ε
 //     h 4-wise independent   less than the union bound, because keys of S share values:
 //
-//         Pr[h(x) ∈ h(S)] ≤ n q - C(n,2) q² + C(n,3) q³,     q = the largest probability of one value
+//         Pr[h(x) ∈ h(S)] ≤ n q - C(n,2) q² + C(n,3) q³,   q = the largest probability of one value
 //
 // The paper states the last possibility without a formula; this one is ours. It is the Bonferroni
 // inequality of order three on the events "h(y) = h(x)", y ∈ S, given h(x) = v: an event of three

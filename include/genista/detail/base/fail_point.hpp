@@ -3,7 +3,8 @@
 // Each is one relaxed load, in code that has just been to the store or the disk. The names, in the
 // order in which a write and a snapshot pass them:
 //
-//     guard.entered  store.committed  guard.inserted           a put; guard.key_inserted for each key of a batch
+//     guard.entered  store.committed  guard.inserted          a put
+//     guard.key_inserted                                      each key of a batch
 //     store.removed  guard.forgotten                          an erase
 //     snapshotter.marked  snapshotter.saved  snapshotter.log_synced  snapshotter.written
 //     snapshotter.renamed  snapshotter.pruned                 a snapshot
@@ -12,7 +13,7 @@
 //     range.committed  range.piece_read  range.piece_written
 //     range.cleared                                           a range is deleted
 //     unguard.files  unguard.family  unguard.done             the guard is removed from a database
-//     read.sieved  read.missed                                between filter and store; before an adapt
+//     read.sieved  read.missed                                after the filter; before an adapt
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,7 @@
 //
 // All numbers are little-endian. The header takes 192 bytes:
 //
-//       0  magic, 8 bytes            8  format version, 2     10  kind, 2         12  kind version, 2
+//       0  magic, 8 bytes            8  format version, 2     10  kind, 2       12  kind version, 2
 //      14  hash id, 2               16  key id, 8             24  store identity, 16
 //      40  sequence number, 8       48  total bytes, 8        56  parameter bytes, 4
 //      60  section count, 4         64  section lengths in bytes, 8 x 8
@@ -16,7 +16,7 @@
 //
 // and the payload follows, every part padded with zeros to the next multiple of 64:
 //
-//     192: parameters 0.. | section 0 0.. | section 1 0.. | ...     up to `total bytes`, and nothing after
+//     192: parameters 0.. | section 0 0.. | section 1 0.. | ...    up to `total bytes`, then nothing
 //
 // I1  Every section starts at a multiple of 64 bytes from the file's start: a mapped or read file
 //     (mapped_file.hpp) can be used in place. A loader copies bytes that start elsewhere before it

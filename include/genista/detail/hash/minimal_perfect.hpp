@@ -6,12 +6,13 @@
 // [11]"). This one is our choice, and own code: hash, displace and compress (Belazzougui, Botelho,
 // Dietzfelbinger, 2009) within small partitions (as in PTHash and PHOBIC).
 //
-//     position ──→ partition, about 2048 keys of it ──→ bucket, 4.5 keys on average, the first ones crowded
-//     word (position and seed mixed), seed of the bucket ──→ slot within the partition;  number = start of the partition + slot
+//     position ──→ partition, about 2048 keys ──→ bucket, 4.5 keys on average, the first ones crowded
+//     word (position and seed mixed), seed of the bucket ──→ slot within the partition
+//     number = start of the partition + slot
 //
-//     columns   | 8 buckets: offset, width | next 8 | ...      how many bits their seeds have: the same in each partition
-//     records   | start, size | seed 0 | seed 1 | ... |         partition 0, in whole words
-//               | start, size | seed 0 | ...                    partition 1
+//     columns   | 8 buckets: offset, width | next 8 | ...   bits of their seeds, for all partitions
+//     records   | start, size | seed 0 | seed 1 | ... |      partition 0, in whole words
+//               | start, size | seed 0 | ...                 partition 1
 //
 //   I1  Slots of the keys of one partition differ, and there are as many as keys: a bijection.
 //   I2  start of a partition = sizes of all before it; sizes are 1 to 65,535, their sum is n.

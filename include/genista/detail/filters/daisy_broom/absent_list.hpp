@@ -1,8 +1,8 @@
 // absent_list: absent_cells that take memory as false positives are found, instead of all of it
 // with the first.
 //
-//     part         0        1        2       ...     last           each one absent_cells; the last takes what is left
-//     bytes        4 KiB    8 KiB    16 KiB          ≤ 2 × before
+//     part         0        1        2       ...     last         each is one absent_cells
+//     bytes        4 KiB    8 KiB    16 KiB          the rest     ≤ 2 × the part before
 //
 // A false positive is recorded in the first part that is not full; a query reads the parts that
 // have memory: at most one more than the number of doublings. No part is ever copied into another,

@@ -20,7 +20,9 @@ namespace genista::rocks {
 enum class filter_origin : unsigned char {
     snapshot,  // loaded, and the log replayed
     rebuilt,   // built from R in one scan
-    partial,  // holds what fitted, or nothing yet: the other ranges answer "maybe", guard_counters::ranges_pending_repair of 4096
+    // Holds what fitted, or nothing yet: the other ranges answer "maybe"
+    // (guard_counters::ranges_pending_repair, of 4096).
+    partial,
 };
 [[nodiscard]] std::string_view to_string(filter_origin origin) noexcept;
 
