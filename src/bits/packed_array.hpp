@@ -7,9 +7,10 @@
 //
 //     bit      0      w      2w      3w
 //              |  0   |  1   |  2   |  ...       entry i: bits i w .. i w + w - 1, the least
-//                                                significant first;
-//              └ word 0 ───────┴ word 1 ...      entries may straddle two words; the rest of the last
-//                                                word is zero
+//                                                significant first
+//              └ word 0 ───────┴ word 1 ...
+//
+// Entries may straddle two words; the rest of the last word is zero.
 #pragma once
 
 #include <cassert>

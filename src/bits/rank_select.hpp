@@ -6,8 +6,8 @@
 //     before     | ones before block 0 | ... block 1 | ... | all ones |
 //     samples    | block of one number 0 | ... of 4096 | ... of 8192 | ...
 //
-//     words: the bits, zero beyond size(). before: 64 bits a block, 12.5 %. samples: 64 bits for 4096
-//     ones, at most 1.6 %.
+//     words: the bits, zero beyond size(). before: 64 bits a block, 12.5 %. samples: 64 bits for
+//     4096 ones, at most 1.6 %.
 //
 //   I1  before[b] is the number of ones in blocks 0 .. b - 1, and there is one entry more than
 //       blocks.

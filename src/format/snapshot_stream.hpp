@@ -4,6 +4,7 @@
 //
 //     begin(parameters); then for each section add(bytes) any number of times and end_section();
 //     then finish()
+//
 // After the first error no function may be called.
 #pragma once
 

@@ -16,6 +16,7 @@
 // q_v = Pr[h = v]. The polynomial grows with q (its derivative has no sign change for n ≥ 3, and
 // for n ≤ 2 it grows on [0, 1]), so the largest q_v bounds them all. The gain: m = 1.475 n instead
 // of 2 n at ε = 1/2, 3.48 n instead of 4 n at 1/4, about n/ε - n/2 for small ε.
+//
 // Checked exactly: `genista lab run ppr-reduction` tries every function over small universes.
 #pragma once
 

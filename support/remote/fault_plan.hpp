@@ -6,17 +6,17 @@
 // Each is a kind of its own here, because each breaks a different kind of careless code. Which
 // kinds fit which call:
 //
-//                     put, erase              contains                 for_each
-//    error_before     nothing done, io        nothing asked, io        nothing visited, io
-//    error_after      done, then io           asked, answer lost, io   all visited, then io
-//    error_midway     -                       -                        `record` visited, then io
-//    stale            -                       as of earlier writes     as of earlier writes
-//    wrong_key        -                       -                        one record has another key
-//    wrong_seed       -                       -                        one record has another seed
-//    out_of_range     -                       -                        one more record, out of range
-//    duplicate        -                       -                        one record twice
-//    hang_before      nothing done, timeout   timeout                  nothing visited, timeout
-//    hang_after       done, then timeout      asked, then timeout      all visited, then timeout
+//                    put, erase              contains                 for_each
+//   error_before     nothing done, io        nothing asked, io        nothing visited, io
+//   error_after      done, then io           asked, answer lost, io   all visited, then io
+//   error_midway     -                       -                        `record` visited, then io
+//   stale            -                       as of earlier writes     as of earlier writes
+//   wrong_key        -                       -                        one record has another key
+//   wrong_seed       -                       -                        one record has another seed
+//   out_of_range     -                       -                        one more record, out of range
+//   duplicate        -                       -                        one record twice
+//   hang_before      nothing done, timeout   timeout                  nothing visited, timeout
+//   hang_after       done, then timeout      asked, then timeout      all visited, then timeout
 //
 // A kind that does not fit a call has no effect on it. At most one fault strikes a call: that of
 // the first rule that names the call, otherwise a random one. Random faults are a function of

@@ -1,13 +1,13 @@
 // faulty_slots: wraps any slot map and makes it fail and return wrong keys by a plan, to test that
 // filters survive it; faulty_map.hpp does it for the other half of R.
 //
-//                  read_slot       write_slots    for_each_slot             clear_slots
-//    error_before  nothing asked   nothing done   nothing visited           nothing done
-//    error_after   shown, then io  done, then io  all visited, then io      done, then io
-//    error_midway  -               -              some visited, then io     half cleared, then io
-//    wrong_key     another key     -              one slot has another key  -
-//    missing       "empty"         -              one slot is left out      -
-//    throws        as error_after, but the map throws an exception instead of returning an error
+//                 read_slot       write_slots    for_each_slot             clear_slots
+//   error_before  nothing asked   nothing done   nothing visited           nothing done
+//   error_after   shown, then io  done, then io  all visited, then io      done, then io
+//   error_midway  -               -              some visited, then io     half cleared, then io
+//   wrong_key     another key     -              one slot has another key  -
+//   missing       "empty"         -              one slot is left out      -
+//   throws        as error_after, but the map throws an exception instead of returning an error
 //
 // A kind that does not fit a call has no effect on it. At most one fault strikes a call: that of
 // the first rule that names the call, otherwise a random one, which is a function of seed and call

@@ -16,7 +16,7 @@
 //
 // and the payload follows, every part padded with zeros to the next multiple of 64:
 //
-//     192: parameters 0.. | section 0 0.. | section 1 0.. | ...    up to `total bytes`, then nothing
+//     192: parameters 0.. | section 0 0.. | section 1 0.. | ...   up to `total bytes`, then nothing
 //
 // I1  Every section starts at a multiple of 64 bytes from the file's start: a mapped or read file
 //     (mapped_file.hpp) can be used in place. A loader copies bytes that start elsewhere before it

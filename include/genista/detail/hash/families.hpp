@@ -5,13 +5,16 @@
 // to be random enough, each for a stated purpose. u is the universe, m the range, x ≠ y;
 // probabilities are over the draw of the function.
 //
-//     family              promise                                      m         function
-//     universal_hash      Pr[h(x) = h(y)] ≤ 1/m                        1..p      scale(a x + b), a ≠ 0
-//     multiply_shift      Pr[h(x) = h(y)] ≤ 2/m  ("2-universal")       2^1..2^W  top bits of a x, a odd
-//     multiply_add_shift  (h(x), h(y)) uniform on [m]²                 2^1..2^W  top bits of a x + b
+//     family              promise                                     m         function
+//     universal_hash      Pr[h(x) = h(y)] ≤ 1/m                       1..p      scale(a x + b)
+//     multiply_shift      Pr[h(x) = h(y)] ≤ 2/m ("2-universal")       2^1..2^W  top of a x, a odd
+//     multiply_add_shift  (h(x), h(y)) uniform on [m]²                2^1..2^W  top of a x + b
 //                         (strongly universal)
-//     polynomial_hash     any K values independent; uniform if m = p   1..p      scale(a_0 + ..
-//                                                                                  a_{K-1} x^{K-1})
+//     polynomial_hash     any K values independent; uniform if m = p  1..p      scale(a_0 + ..
+//                                                                               a_{K-1} x^{K-1})
+//
+//     a ≠ 0 in universal_hash. "top of v" are the top bits of v.
+//
 // Where each is used: [ppr05 §2] stores h(S) with h universal into [n/ε], 2-universal into [2n/ε],
 // or 4-wise independent into a smaller range (reduction.hpp); [ppr05 §6.2] takes check bits from a
 // 2-universal family; [ppr05 §6.3] selects keys by a strongly universal function. "2-universal" is

@@ -6,7 +6,7 @@
 // [11]"). This one is our choice, and own code: hash, displace and compress (Belazzougui, Botelho,
 // Dietzfelbinger, 2009) within small partitions (as in PTHash and PHOBIC).
 //
-//     position ──→ partition, about 2048 keys ──→ bucket, 4.5 keys on average, the first ones crowded
+//     position ──→ partition, about 2048 keys ──→ bucket, 4.5 keys on average, more in the first
 //     word (position and seed mixed), seed of the bucket ──→ slot within the partition
 //     number = start of the partition + slot
 //

@@ -1,12 +1,12 @@
 // daisy_class: how many bits a key gets: k_x of [daisy §1.1], from its odds, the number of draws n
 // and the rate ε.
 //
-//     regime          when                       k_x              why
-//     hardly_asked    q ≤ ε p                    0                "maybe" costs less than ε of p
-//     nearly_certain  p > 1/n                    0                it is stored anyway
-//     by_ratio        ε p < q ≤ min(p, ε/n)      log(q / (ε p))   between hardly_asked and in_full
-//     in_full         q > p, p ≤ ε/n             log(1/ε)         an ordinary filter's bits
-//     by_likelihood   q > ε/n, ε/n < p ≤ 1/n     log(1/(n p))     between in_full and nearly_certain
+//   regime          when                       k_x              why
+//   hardly_asked    q ≤ ε p                    0                "maybe" costs less than ε of p
+//   nearly_certain  p > 1/n                    0                it is stored anyway
+//   by_ratio        ε p < q ≤ min(p, ε/n)      log(q / (ε p))   between hardly_asked and in_full
+//   in_full         q > p, p ≤ ε/n             log(1/ε)         an ordinary filter's bits
+//   by_likelihood   q > ε/n, ε/n < p ≤ 1/n     log(1/(n p))     between in_full and nearly_certain
 //
 // in the paper's order of U_0 .. U_4 [daisy §2]; every pair of odds is in exactly one of them. A
 // key's class is ⌈k_x⌉: 0 means "always maybe", and nothing is kept of such a key. Logarithms are

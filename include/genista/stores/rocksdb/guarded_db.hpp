@@ -2,7 +2,7 @@
 // the user's data stay in the column family `default` under their own keys, and a record of R for
 // each key is written to genista.index in the same atomic batch.
 //
-//     auto users = genista::rocks::guarded_db::open("/data/users");  // indexes a plain database first
+//     auto users = genista::rocks::guarded_db::open("/data/users");  // may have to index first
 //     rocksdb::DB* db = users->get();                                // for existing code
 //
 //   I1  A key that is in `default` is never answered NotFound: from the moment its commit is

@@ -1,6 +1,6 @@
 // cuckoo_state: what a look-up in a filter of the cuckoo family reads, and nothing else.
 //
-//     table    tables · bins · bin_slots slots without gaps:   table 0: bin 0, bin 1, … | table 1: …
+//     table    tables · bins · bin_slots slots without gaps:  table 0: bin 0, bin 1, … | table 1: …
 //     slot     fingerprint_bits | selector_bits          fingerprint 0: the slot is empty
 //
 // The words change while other threads look up keys. A writer makes `version` odd, changes words

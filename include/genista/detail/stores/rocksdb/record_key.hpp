@@ -3,6 +3,7 @@
 //
 //     byte 0 ........ 7   8 ........ 15   16 ........
 //     [ position, big  |  seed, big    |  the user's key ]
+//
 // Clustered layout: these are the keys of the user's values. Indexed layout: the value is empty.
 #pragma once
 
