@@ -11,7 +11,7 @@
 //
 //   I1  before[b] is the number of ones in blocks 0 .. b - 1, and there is one entry more than
 //       blocks.
-//   I2  samples[s] is the block that holds one number s * 4096.
+//   I2  samples[s] is the block of the one with number s * 4096.
 //
 // rank: one entry of `before` and up to eight popcounts in one cache line. select: two samples
 // bound the blocks, a binary search over `before` between them finds the block (in a dense array

@@ -1,5 +1,5 @@
-// SipHash-C-D: a keyed hash of byte strings whose output cannot be predicted without the 128-bit
-// key.
+// siphash: SipHash-C-D, a keyed hash of byte strings whose output cannot be predicted without the
+// 128-bit key.
 //
 // Why it is here: an adversary who chooses long keys must not be able to construct collisions of
 // their digests. With fast seeded hashes that is possible (tests/hash/collisions_test.cpp shows

@@ -1,6 +1,6 @@
 // fail_point: named places at which a test may stop the process, as a crash would.
 //
-// Each is one relaxed load, in code that has just been to the store or the disk. The names, in the
+// Each is one relaxed load, in code that has just called the store or the disk. The names, in the
 // order in which a write and a snapshot pass them:
 //
 //     guard.entered  store.committed  guard.inserted          a put

@@ -1,4 +1,4 @@
-// The snapshot envelope: the header, lengths and checksums of every saved filter of any kind.
+// snapshot: the envelope: the header, lengths and checksums of every saved filter of any kind.
 //
 // It promises two things. Damage never loads: every bit of the file is under a checksum, and
 // open_snapshot checks all of them, and all lengths, before it hands out a byte. And any byte

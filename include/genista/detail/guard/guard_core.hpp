@@ -396,7 +396,7 @@ class guard_core {
         const bool is_soon = last != never && now - last < clock::duration{std::chrono::seconds{1}}.count();
         if (is_soon || !adapt_reported_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
         options_.log.report(event_level::warning, event_kind::adapt_failed,
-                            "the filter could not learn from a mistake (%llu times so far): %.*s",
+                            "the filter could not learn from a false positive (%llu times so far): %.*s",
                             static_cast<unsigned long long>(counters_.sum(live_guard_counters::failed_adapt)),
                             static_cast<int>(why.message().size()), why.message().data());
     }

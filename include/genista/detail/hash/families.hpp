@@ -1,4 +1,4 @@
-// Hash families with proofs: what a theorem means when it says "choose h at random from a universal
+// families: hash families with proofs: what a theorem means by "choose h at random from a universal
 // class".
 //
 // The filters' own digests (hasher.hpp) are believed to look random; these functions are *proved*

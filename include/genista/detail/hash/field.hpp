@@ -1,5 +1,5 @@
-// Prime fields: the arithmetic under the hash families of families.hpp, for fields of 7 elements
-// and of 2^89 - 1 alike.
+// field: prime fields, the arithmetic of the hash families of families.hpp, for fields of 7
+// elements as well as of 2^89 - 1.
 //
 // Why: a family is proved over a field that contains the whole universe. Keys of 64 bits need a
 // prime p ≥ 2^64, and 2^89 - 1 is the smallest Mersenne prime that is. Over smaller fields the same

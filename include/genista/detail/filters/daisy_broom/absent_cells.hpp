@@ -9,8 +9,8 @@
 // it are enough: no stored key is in an excluded cell, whatever the queries.
 //
 //     bucket, 128 bytes         meta, 64 bits: locked 1 | cells 5 | version 58; 30 cells of 32 bits
-//     cell of a position        scale(position, buckets · 2^32) = bucket · 2^32 + cell: its range of
-//                               R is range_of_bin of that
+//     cell of a position        scale(position, buckets · 2^32) = bucket · 2^32 + cell: its range
+//                               of R is range_of_bin of that
 //
 //   I1  excludes(p) is false from the moment admit(p) returned, unless a thread excludes the cell
 //       again with a ticket that was drawn later.

@@ -1,7 +1,7 @@
 // meta: what a database says about itself in the column family genista.meta, so that an opening can
 // refuse what it does not understand. Key → value, all written in one synced batch:
 //
-//     format       u32      1, or 2: a clustered store with values apart (clustered_store.hpp). A
+//     format       u32      1, or 2: a clustered store with genista.values (clustered_store.hpp). A
 //                           newer one is refused.
 //     layout       text     clustered | indexed
 //     hash_kind    u32      hash_state.hpp
