@@ -287,7 +287,7 @@ class guard_core {
         return false;
     }
 
-    // Waits until the queue of false positives is empty.
+    // Waits until every queued false positive has been processed.
     void drain() noexcept {
         std::unique_lock held{queue_mutex_};
         idle_.wait(held, [this] { return (queue_.empty() && !busy_) || !worker_.joinable(); });

@@ -33,7 +33,7 @@
 //       "under repair". If it fails, it sets "needs repair" again before that last step. So one of
 //       the two bits is set as long as x is missing.
 //
-// Each stripe of the list is an equal range of positions: the keys of a sorted batch that belong to
+// The stripes of the list are equal ranges of positions: the keys of a sorted batch that belong to
 // one stripe are consecutive.
 #pragma once
 
