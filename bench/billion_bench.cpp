@@ -1,17 +1,17 @@
-// A broom filter of a billion keys on a machine that could not hold R beside it: built, asked,
-// taught.
+// billion_bench: a broom filter of a billion keys on a machine that could not hold R beside it:
+// built, queried, adapted.
 //
 //     build/release/bin/billion_bench --keys 1e9 --threads 2
 //
 // The keys are the integers 0 … n - 1, and R computes them slice by slice (computed_map.hpp), so
-// that the build is the one a store would see: one sequential read of R a thread. What R takes is
-// told apart. Then the promises:
+// that the build is the one a store would see: one sequential read of R for each thread. R's time
+// is reported separately. Then the promises:
 //
-//     I1      random members, one by one and in batches, and every member of some slices: each is
-//             answered "maybe"
+//     I1      random stored keys, one by one and in batches, and every stored key of some slices:
+//             each is answered "maybe"
 //     I2      false positives among integers from n on, by the rule for rates (docs/papers.md)
-//     adapt   some of those false positives are taught away, and are gone; the members beside them
-//             are still there
+//     adapt   the filter adapts to some of those false positives, and they are gone; the stored
+//             keys beside them are still answered "maybe"
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -52,7 +52,7 @@ struct request {
     std::uint64_t threads = 2;
     double rate = 0x1p-8;
     std::uint64_t slices = 128;
-    std::uint64_t queries = 0;  // 0: as many as the rule for rates asks for
+    std::uint64_t queries = 0;  // 0: as many as the rule for rates requires
     std::uint64_t samples = 10'000'000;
     std::uint64_t audited_slices = 4;
     std::uint64_t adapts = 10;
@@ -65,12 +65,12 @@ struct request {
 
 struct figures {
     double build_seconds = 0;
-    double remote_seconds = 0;  // of all threads together
+    double remote_seconds = 0;  // sum over all threads
     std::uint64_t slices_computed = 0;
     std::uint64_t remote_bytes = 0;
     std::uint64_t peak_bytes = 0;
     filter_stats stats{};
-    double rate_kept = 0;  // what the filter promises
+    double rate_kept = 0;  // the rate that the filter promises
     std::uint64_t lost_single = 0, lost_batch = 0;
     std::uint64_t audited_keys = 0, lost_audited = 0;
     std::uint64_t false_positives = 0;
@@ -79,7 +79,7 @@ struct figures {
     std::vector<std::array<samples, tool::bench::lookups.size()>> times;  // for each team
 };
 
-// The part of a build that is not R's, in thread-nanoseconds a key. Threads that wait for the last
+// The time of a build without R's part, in thread-nanoseconds a key. Threads that wait for the last
 // one count as working.
 double own_ns_per_key(const request& asked, const figures& of) {
     const double all = of.build_seconds * static_cast<double>(asked.threads);
@@ -118,7 +118,7 @@ broom_filter build(const request& asked, const hasher& hash, computed_map& remot
     return made;
 }
 
-// Absent keys are n + queries and beyond: none of them is asked for the rate.
+// Absent keys are n + queries and beyond: none of them is queried for the rate.
 void time_lookups(const request& asked, const broom_filter& filter, progress& bar, figures& into) {
     const tool::bench::key_source chance{asked.seed};
     const std::size_t count = static_cast<std::size_t>(asked.lookups / asked.threads * asked.threads);
@@ -144,15 +144,15 @@ void time_lookups(const request& asked, const broom_filter& filter, progress& ba
     }
 }
 
-void ask_random_members(const request& asked, const broom_filter& filter, progress& bar, figures& into) {
+void ask_random_stored(const request& asked, const broom_filter& filter, progress& bar, figures& into) {
     const tool::bench::key_source chance{asked.seed};
-    std::vector<std::uint64_t> members(tool::bench::batch_size);
-    for (std::uint64_t first = 0; first < asked.samples; first += members.size()) {
-        members.resize(static_cast<std::size_t>(std::min<std::uint64_t>(members.size(), asked.samples - first)));
-        for (std::size_t i = 0; i < members.size(); ++i) members[i] = chance.chance(1, first + i, asked.keys);
-        into.lost_single += members.size() - tool::bench::count_each_in(filter, members);
-        into.lost_batch += members.size() - tool::bench::count_batch_in(filter, members);
-        bar.update(static_cast<double>(first) / static_cast<double>(asked.samples), "asking members");
+    std::vector<std::uint64_t> stored(tool::bench::batch_size);
+    for (std::uint64_t first = 0; first < asked.samples; first += stored.size()) {
+        stored.resize(static_cast<std::size_t>(std::min<std::uint64_t>(stored.size(), asked.samples - first)));
+        for (std::size_t i = 0; i < stored.size(); ++i) stored[i] = chance.chance(1, first + i, asked.keys);
+        into.lost_single += stored.size() - tool::bench::count_each_in(filter, stored);
+        into.lost_batch += stored.size() - tool::bench::count_batch_in(filter, stored);
+        bar.update(static_cast<double>(first) / static_cast<double>(asked.samples), "asking for stored keys");
     }
 }
 
@@ -164,13 +164,13 @@ std::vector<std::uint64_t> false_positives(const request& asked, const broom_fil
     return found;
 }
 
-// Mistakes in the slice `from` first: one pass of R serves them all.
-void teach(const request& asked, broom_filter& filter, computed_map& remote, std::vector<std::uint64_t> mistakes,
-           std::uint64_t from, figures& into) {
-    std::stable_partition(mistakes.begin(), mistakes.end(),
+// False positives in the slice `from` come first: one pass of R serves them all.
+void adapt_to(const request& asked, broom_filter& filter, computed_map& remote, std::vector<std::uint64_t> positives,
+              std::uint64_t from, figures& into) {
+    std::stable_partition(positives.begin(), positives.end(),
                           [&](std::uint64_t key) { return remote.slice_at(filter.hash()(key).position) == from; });
-    mistakes.resize(std::min<std::size_t>(mistakes.size(), asked.adapts));
-    for (const std::uint64_t key : mistakes) {
+    positives.resize(std::min<std::size_t>(positives.size(), asked.adapts));
+    for (const std::uint64_t key : positives) {
         into.adapted += must(filter.adapt(key, remote)) != adapt_outcome::true_positive ? 1u : 0u;
         into.still_positive += filter.may_contain(key) ? 1u : 0u;
     }
@@ -198,16 +198,17 @@ figures measure(const request& asked) {
                          }}};
     broom_filter filter = build(asked, hash, remote, into);
     time_lookups(asked, filter, bar, into);
-    ask_random_members(asked, filter, bar, into);
-    bar.update(0, "asking absent keys");
-    const std::vector<std::uint64_t> mistakes = false_positives(asked, filter);
-    into.false_positives = mistakes.size();
+    ask_random_stored(asked, filter, bar, into);
+    bar.update(0, "asking for absent keys");
+    const std::vector<std::uint64_t> positives = false_positives(asked, filter);
+    into.false_positives = positives.size();
     std::set<std::uint64_t> audited;
     for (std::uint64_t i = 0; i < asked.audited_slices; ++i) audited.insert(i * asked.slices / asked.audited_slices);
     bar.update(0, "teaching");
-    teach(asked, filter, remote, mistakes, audited.empty() ? 0 : *audited.begin(), into);
+    adapt_to(asked, filter, remote, positives, audited.empty() ? 0 : *audited.begin(), into);
     for (const std::uint64_t number : audited) {
-        bar.update(static_cast<double>(number) / static_cast<double>(asked.slices), "asking all members of a slice");
+        bar.update(static_cast<double>(number) / static_cast<double>(asked.slices),
+                   "asking for all stored keys of a slice");
         audit_slice(filter, remote, number, into);
     }
     return into;
@@ -253,7 +254,7 @@ std::string text_of(const request& asked, const figures& found) {
                       found.false_positives, asked.rate_queries(), interval.low, interval.high, asked.rate,
                       found.rate_kept, lab::most_plausible_hits(asked.rate_queries(), asked.rate),
                       enough ? "" : "; too few for the rule for rates")},
-         {"members denied", grouped(found.lost_single + found.lost_batch + found.lost_audited),
+         {"stored keys denied", grouped(found.lost_single + found.lost_batch + found.lost_audited),
           fmt::format("of {} random ones asked singly and in batches, and all {} of {} slices", asked.samples,
                       found.audited_keys, std::min(asked.audited_slices, asked.slices))},
          {"adapted", grouped(found.adapted), fmt::format("{} of them positive again", found.still_positive)}});
@@ -325,8 +326,10 @@ int main(int argument_count, char** arguments) {
     add_count(app, "--slices", asked.slices, {1, 1'000'000}, "passes over the keys; more of them take less memory");
     add_count(app, "--queries", asked.queries, {0, 100'000'000'000},
               "absent keys asked for the rate; 0 is 10^4 / rate, as the rule for rates wants");
-    add_count(app, "--samples", asked.samples, {0, 10'000'000'000}, "random members asked, singly and in batches");
-    add_count(app, "--audited-slices", asked.audited_slices, {0, 1'000'000}, "slices of which every member is asked");
+    add_count(app, "--samples", asked.samples, {0, 10'000'000'000},
+              "random stored keys asked for, singly and in batches");
+    add_count(app, "--audited-slices", asked.audited_slices, {0, 1'000'000},
+              "slices of which every stored key is asked for");
     add_count(app, "--adapts", asked.adapts, {0, 1'000'000}, "false positives to adapt and to ask again");
     add_count(app, "--lookups", asked.lookups, {64, 100'000'000}, "keys in a timed loop");
     add_count(app, "--rounds", asked.rounds, {1, 1'000}, "times are the median of so many");

@@ -1,17 +1,17 @@
-// computed_map: R for more keys than anybody wants to store: the integers 0 … n - 1, computed when
-// they are asked for.
+// computed_map: R for more keys than fit on the machine: the integers 0 … n - 1, computed when they
+// are read.
 //
-//     positions   | slice 0 | slice 1 | … |    equal parts; what falls into one is found in one
-//                                              pass over all n keys
-//     seats       [ slice | slice ]            the last slice of each reader, sorted: a sequential
-//                                              read stays in its seat
+//     positions   | slice 0 | slice 1 | … | equal parts; the keys of one are found in one pass over
+//                 all n keys
+//     seats       [ slice | slice ] the last slice of each reader, sorted: a sequential read stays
+//                 in its seat
 //
 // A sequential read of all of it costs as many passes as there are slices, a read of one range
-// somewhere one or two. A pass hashes n keys and keeps n/slices of them: 24 bytes a record and 8 a
-// key while it is sorted.
+// anywhere one or two. A pass hashes n keys and keeps n/slices of them: 24 bytes a record, and 8
+// more a key while it is sorted.
 //
-// Nobody can write. Models remote_map; all calls may come from many threads at once. Two that want
-// the same slice at once, and do not find it in a seat, both compute it.
+// It is read-only. Models remote_map; all calls may come from many threads at once. If two threads
+// want the same slice at once and do not find it in a seat, both compute it.
 #pragma once
 
 #include <algorithm>
@@ -42,11 +42,11 @@ namespace genista::bench {
 // The records of one slice, in the order of remote.hpp.
 class computed_slice {
   public:
-    static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+    static constexpr std::uint64_t no_slice = ~std::uint64_t{0};
 
-    // Uses the memory of what was here before. May throw std::bad_alloc, and then holds no slice.
+    // Reuses the memory of the slice before. May throw std::bad_alloc, and then holds no slice.
     void compute(const hasher& hash, std::uint64_t keys, std::uint64_t number, std::uint64_t slices) {
-        number_ = nobody;
+        number_ = no_slice;
         collect(hash, keys, range_of_bin(number, slices), keys / slices);
         first_bucket_ = number * (found_ / records_a_bucket + 1);
         grid_ = slices * (found_ / records_a_bucket + 1);
@@ -60,7 +60,7 @@ class computed_slice {
                starts_.capacity() * sizeof starts_[0];
     }
 
-    // The records of the range that are in this slice. False: the visitor has had enough.
+    // Visits the records of the range that are in this slice. False: the visitor stopped.
     template <record_visitor Visit>
     [[nodiscard]] bool visit(std::uint64_t first, std::uint64_t last, Visit& visit_one) const {
         const std::uint64_t at = scale(first, grid_);
@@ -76,8 +76,8 @@ class computed_slice {
     static constexpr std::size_t chunk = 512;             // keys hashed at a time: 12 KiB of the first-level cache
     static constexpr std::uint64_t records_a_bucket = 4;  // std::sort of so few is a few comparisons
 
-    // Every key is written down, and the next one over it if this one is not of the slice: no
-    // branch to mispredict.
+    // Every key is written, and the next one overwrites it if it is not of the slice: no branch to
+    // mispredict.
     void collect(const hasher& hash, std::uint64_t keys, position_range range, std::uint64_t expected) {
         alignas(64) std::array<std::uint64_t, chunk> some{};
         alignas(64) std::array<digest, chunk> digests{};
@@ -98,7 +98,8 @@ class computed_slice {
         }
     }
 
-    // By buckets, as flat_map does it: hashed once more to count and once more to place them.
+    // Sorts by buckets, like flat_map: keys are hashed once more to count and once more to place
+    // them.
     void sort(const hasher& hash) {
         const auto buckets = static_cast<std::size_t>(found_ / records_a_bucket + 1);
         if (records_.size() < found_) records_.resize(found_ + found_ / 32);
@@ -128,10 +129,9 @@ class computed_slice {
         }
     }
 
-    std::uint64_t number_ = nobody;
-    std::size_t found_ = 0;  // of keys_ and records_, the rest is left from earlier slices
-    std::uint64_t first_bucket_ =
-        0;  // buckets cut all positions into `grid_` equal parts; here are those from this one on
+    std::uint64_t number_ = no_slice;
+    std::size_t found_ = 0;           // the first so many of keys_ and records_ are valid
+    std::uint64_t first_bucket_ = 0;  // of all buckets, which cut all positions into `grid_` equal parts
     std::uint64_t grid_ = 1;
     std::vector<std::uint64_t> keys_;
     std::vector<std::uint64_t> starts_;
@@ -142,7 +142,7 @@ struct computed_map_options {
     std::uint64_t keys = 0;    // the integers 0 … keys - 1
     std::uint64_t slices = 1;  // at least 1
     unsigned seats = 1;        // slices kept: one for each thread that reads
-    // Told how many slices have been computed so far, one call at a time.
+    // Called with the number of slices computed so far, one call at a time.
     std::function<void(std::uint64_t)> on_slice{};
 };
 
@@ -154,8 +154,8 @@ class computed_map {
         assert(options_.slices > 0);
     }
 
-    result<bool> put(const digest&, key_view) noexcept { return nobody_writes(); }
-    result<bool> erase(const digest&, key_view) noexcept { return nobody_writes(); }
+    result<bool> put(const digest&, key_view) noexcept { return read_only(); }
+    result<bool> erase(const digest&, key_view) noexcept { return read_only(); }
     [[nodiscard]] result<bool> contains(const digest& where, key_view key) const noexcept {
         std::uint64_t integer = 0;
         if (key.size != sizeof integer) return false;
@@ -183,7 +183,7 @@ class computed_map {
     [[nodiscard]] position_range range_of_slice(std::uint64_t number) const noexcept {
         return range_of_bin(number, options_.slices);
     }
-    // What all threads together have spent with computing slices.
+    // The time that all threads together have spent computing slices.
     [[nodiscard]] double seconds_computing() const noexcept {
         return static_cast<double>(computing_ns_.load(std::memory_order_relaxed)) * 1e-9;
     }
@@ -191,7 +191,7 @@ class computed_map {
         const std::lock_guard guard{lock_};
         return computed_;
     }
-    // Of the slices in their seats.
+    // The memory of the slices in their seats.
     [[nodiscard]] std::uint64_t bytes() const {
         const std::lock_guard guard{lock_};
         std::uint64_t sum = 0;
@@ -202,18 +202,18 @@ class computed_map {
   private:
     struct seat {
         std::shared_ptr<computed_slice> held;
-        std::thread::id owner{};  // who computed it
+        std::thread::id owner{};  // the thread that computed it
         bool lent = false;        // another thread has seen it, and may still be reading
         std::uint64_t used = 0;
     };
 
-    [[nodiscard]] static error nobody_writes() noexcept {
-        return error::make(error_code::unsupported, "computed_map: its keys are computed, nobody can write");
+    [[nodiscard]] static error read_only() noexcept {
+        return error::make(error_code::unsupported, "computed_map: its keys are computed, so it is read-only");
     }
 
     [[nodiscard]] result<std::shared_ptr<const computed_slice>> slice_of(std::uint64_t number) noexcept try {
         std::shared_ptr<computed_slice> slice;
-        std::size_t mine = 0;
+        std::size_t index = 0;
         const auto me = std::this_thread::get_id();
         {
             const std::lock_guard guard{lock_};
@@ -223,10 +223,10 @@ class computed_map {
                 each.lent = each.lent || each.owner != me;
                 return std::shared_ptr<const computed_slice>{each.held};
             }
-            mine = seat_for(me);
-            // Only memory that nobody else has ever read can be written without asking who reads
-            // it.
-            seat& place = seats_[mine];
+            index = seat_for(me);
+            // Only memory that no other thread has ever read can be reused without knowing its
+            // readers.
+            seat& place = seats_[index];
             if (place.owner == me && !place.lent) slice = std::move(place.held);
             place = {.held = nullptr, .owner = me, .lent = false, .used = ++uses_};
         }
@@ -236,7 +236,7 @@ class computed_map {
         const std::chrono::nanoseconds taken = std::chrono::steady_clock::now() - begin;
         computing_ns_.fetch_add(static_cast<std::uint64_t>(taken.count()), std::memory_order_relaxed);
         const std::lock_guard guard{lock_};
-        seats_[mine] = {.held = slice, .owner = me, .lent = false, .used = ++uses_};
+        seats_[index] = {.held = slice, .owner = me, .lent = false, .used = ++uses_};
         ++computed_;
         if (options_.on_slice) options_.on_slice(computed_);
         return std::shared_ptr<const computed_slice>{slice};
@@ -245,7 +245,7 @@ class computed_map {
                            static_cast<unsigned long long>(number), static_cast<unsigned long long>(options_.slices));
     }
 
-    // One's own, else one that nobody has, else the one that has been still for longest.
+    // The thread's own seat, otherwise a free one, otherwise the one that was unused for longest.
     [[nodiscard]] std::size_t seat_for(std::thread::id me) const noexcept {
         const auto rank = [me](const seat& each) {
             return std::pair{each.owner == me ? 0 : each.owner == std::thread::id{} ? 1 : 2, each.used};

@@ -1,5 +1,5 @@
-// The host list: daisy filters over a trained score model, the model's bytes included, beside
-// filters that know nothing.
+// daisy_hosts_bench: the host list: daisy filters over a trained score model, the model's bytes
+// included, beside filters without an oracle.
 //
 //     build/release/bin/daisy_hosts_bench
 //
@@ -19,7 +19,7 @@ namespace {
 
 using namespace genista;
 
-// Those that know nothing, at each target.
+// The filters without an oracle, at each target.
 std::string rivals_text(const lab::hosts_outcome& made) {
     using tool::align, tool::grouped;
     tool::table rows{{{"target", align::right}, {"rival"}, {"bytes", align::right}, {"rate/target", align::right}}};
@@ -78,7 +78,7 @@ std::string to_text(const lab::hosts_outcome& made) {
 
 int main(int argument_count, char** arguments) {
     lab::run_options options;
-    CLI::App app{"daisy filters over a score model of host names, beside filters that know nothing",
+    CLI::App app{"daisy filters over a score model of host names, beside filters without an oracle",
                  "daisy_hosts_bench"};
     app.add_option("--data", options.data_directory, "folder with sets/hosts-block-vs-popular.tsv.gz")
         ->type_name("DIR");

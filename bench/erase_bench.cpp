@@ -1,13 +1,13 @@
-// What an insert and an erase of optimal_filter cost, in the thread's own time: processes beside it
-// do not count.
+// erase_bench: what an insert and an erase of optimal_filter cost, in the thread's own time: other
+// processes do not count.
 //
 //     build/release/bin/erase_bench --keys 1e8
 //
-// n keys go in, told by eighths; then three times 2^20 of them, spread over all, are taken out,
-// told by eighths again, and put back. With each figure the page faults and the bytes there are, so
-// that work which comes now and then (blocks pushed together, memory given back) shows where it
-// comes. `genista bench` times whole passes by the wall's clock: on a busy machine a pass of a
-// second says little.
+// n keys are inserted, with a figure for each eighth; then three times 2^20 of them, spread over
+// all, are erased, again with a figure for each eighth, and inserted again. Each figure has the
+// page faults and the bytes in use, so that work that is done only now and then (blocks that move
+// together, memory given back) shows where it happens. `genista bench` times whole passes by the
+// wall clock: on a busy machine a pass of a second says little.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -35,7 +35,7 @@ long page_faults() {
     return used.ru_minflt;
 }
 
-// step(i) for all i below count, in eighths.
+// Calls step(i) for all i below count and prints a line for each eighth.
 template <class Step>
 void timed(const char* what, const optimal_filter& filter, std::uint64_t count, Step step) {
     constexpr std::uint64_t parts = 8;

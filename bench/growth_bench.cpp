@@ -1,16 +1,16 @@
-// How long anybody waits while a broom filter grows: one thread inserts, another asks, and every
-// call is timed by itself.
+// growth_bench: how long calls wait while a broom filter grows: one thread inserts, another
+// queries, and every call is timed.
 //
 //     build/release/bin/growth_bench --from 1e4 --to 1e8
 //
 // The filter is made for `from` keys and gets `to`, one insert after the other; R commits each key
-// first. The other thread asks members (the newest, and any) and absent keys by turns. A member
-// that is answered "absent" fails the run.
+// first. The other thread alternates between stored keys (the newest, and any) and absent keys. A
+// stored key that is answered "absent" fails the run.
 //
-// R is a sorted array of all keys that will ever be, in which bits say who is there (flat_map.hpp).
-// It is faster than a store, and while few keys are there a range of it holds mostly others: R's
-// part of an insert says little about real stores, so it is told apart. The machine's own stalls
-// are measured beforehand, with both threads doing nothing but reading the clock.
+// R is a sorted array of all keys of the run, with a bit for each key that is stored
+// (flat_map.hpp). It is faster than a store, and while few keys are stored a range of it has mostly
+// others: R's part of an insert says little about real stores, so it is reported separately. The
+// machine's own pauses are measured beforehand, while both threads only read the clock.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -65,18 +65,18 @@ std::uint64_t ns_of(stall_clock::duration span) {
 
 struct asked_figures {
     timing each;
-    std::uint64_t members = 0, denied = 0;
+    std::uint64_t stored_keys = 0, denied = 0;
     std::uint64_t absent = 0, false_positives = 0;
     std::uint64_t interrupted = 0;
 };
 
 struct inserted_figures {
-    timing own;    // without what was spent in R
-    timing whole;  // with the commit in R before it
+    timing own;    // without the time in R
+    timing whole;  // with R, and with the commit to R before it
     std::uint64_t interrupted = 0;
     std::uint64_t already_present = 0;
     std::uint64_t most_bytes = 0;
-    double most_bits_per_key = 0;  // since there are as many keys as the filter was made for
+    double most_bits_per_key = 0;  // from the moment when the filter has as many keys as it was made for
     double seconds = 0;
 };
 
@@ -88,7 +88,7 @@ struct figures {
     std::uint64_t growths_counted = 0;  // by the filter
     filter_stats stats{};
     std::uint64_t denied_at_the_end = 0;
-    std::uint64_t peak_bytes = 0;  // resident, beyond what there was before the filter
+    std::uint64_t peak_bytes = 0;  // resident, minus the bytes before the filter was made
 };
 
 std::array<std::uint64_t, 2> idle_gaps(std::uint64_t seconds) {
@@ -100,28 +100,28 @@ std::array<std::uint64_t, 2> idle_gaps(std::uint64_t seconds) {
     return gaps;
 }
 
-// Members and absent keys by turns, until told to stop.
+// Alternates between stored and absent keys, until `stop` is set.
 void ask(const broom_filter& filter, const key_source& keys, const std::atomic<std::uint64_t>& stored,
          const std::atomic<bool>& stop, asked_figures& into, timeline& when) {
     const std::uint64_t interrupted = times_interrupted();
     for (std::uint64_t i = 0; !stop.load(std::memory_order_relaxed); ++i) {
         const std::uint64_t there = stored.load(std::memory_order_acquire);
-        const bool member = i % 2 == 0 && there > 0;
+        const bool is_stored = i % 2 == 0 && there > 0;
         const std::uint64_t chosen = i % 4 == 0 ? there - 1 : keys.chance(0, i, std::max<std::uint64_t>(there, 1));
-        const std::uint64_t key = member ? keys(key_use::stored, chosen) : keys(key_use::absent, i);
+        const std::uint64_t key = is_stored ? keys(key_use::stored, chosen) : keys(key_use::absent, i);
         const auto begin = stall_clock::now();
         const bool maybe = filter.may_contain(key);
         const auto end = stall_clock::now();
         into.each.record(ns_of(end - begin));
         when.record(begin, end);
-        (member ? into.members : into.absent) += 1;
-        into.denied += member && !maybe ? 1u : 0u;
-        into.false_positives += !member && maybe ? 1u : 0u;
+        (is_stored ? into.stored_keys : into.absent) += 1;
+        into.denied += is_stored && !maybe ? 1u : 0u;
+        into.false_positives += !is_stored && maybe ? 1u : 0u;
     }
     into.interrupted = times_interrupted() - interrupted;
 }
 
-// The writer's thread.
+// The inserting thread.
 class inserter {
   public:
     inserter(broom_filter& filter, flat_map& store, const key_source& keys, growth_watch& watch, inserted_figures& into)
@@ -166,7 +166,7 @@ class inserter {
     inserted_figures& into_;
 };
 
-// Every key once more, when all is still.
+// Queries every key once more, when no thread writes.
 std::uint64_t count_denied(const broom_filter& filter, const key_source& keys, std::uint64_t stored) {
     std::vector<std::uint64_t> some(tool::bench::batch_size);
     std::uint64_t denied = 0;
@@ -302,8 +302,8 @@ std::string text_of(const request& asked, const figures& found) {
          {"all inserts", fmt::format("{:.2f} s", found.inserts.seconds),
           "with R, the clocks and the other thread beside"},
          {"growths", grouped(found.growths_counted)},
-         {"members denied", grouped(found.queries.denied + found.denied_at_the_end),
-          fmt::format("of {} asked meanwhile and all {} at the end", found.queries.members, asked.to)},
+         {"stored keys denied", grouped(found.queries.denied + found.denied_at_the_end),
+          fmt::format("of {} asked meanwhile and all {} at the end", found.queries.stored_keys, asked.to)},
          {"rate",
           fmt::format("{:.5g}", static_cast<double>(found.queries.false_positives) /
                                     static_cast<double>(std::max<std::uint64_t>(found.queries.absent, 1))),
@@ -340,7 +340,7 @@ nlohmann::ordered_json json_of(const request& asked, const figures& found) {
                                 {"insert_whole", json_of(found.inserts.whole)},
                                 {"interrupted", {found.inserts.interrupted, found.queries.interrupted}},
                                 {"already_present", found.inserts.already_present},
-                                {"members_asked", found.queries.members},
+                                {"members_asked", found.queries.stored_keys},
                                 {"members_denied", found.queries.denied + found.denied_at_the_end},
                                 {"absent_asked", found.queries.absent},
                                 {"false_positives", found.queries.false_positives},

@@ -1,8 +1,8 @@
-// growth_watch: when a broom filter began to grow and when it was done, from what it says after an
+// growth_watch: when a broom filter began to grow and when it finished, from its stats after each
 // insert.
 //
-// A growth ends with a larger capacity. Whoever asks after every insert that read R, and after
-// every insert while it grows, finds both ends exactly: a growth begins with a read of R.
+// A growth ends with a larger capacity and begins with a read of R. So a caller that checks after
+// every insert that read R, and after every insert during a growth, finds both ends exactly.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@ namespace genista::bench {
 struct timed_insert {
     stall_clock::time_point begin{};
     stall_clock::time_point end{};
-    std::uint64_t own_ns = 0;  // without what was spent in R
-    std::uint64_t number = 0;  // so many were there before it
+    std::uint64_t own_ns = 0;  // without the time in R
+    std::uint64_t number = 0;  // keys before it
 };
 
 struct growth {
     stall_clock::time_point begin{};  // of the insert that began it
-    stall_clock::time_point end{};    // of the last one that was seen
+    stall_clock::time_point end{};    // of the last insert that was seen
     bool ended = false;
     std::uint64_t keys_at_begin = 0;
     std::uint64_t inserts = 0;
     std::uint64_t first_own_ns = 0;  // it makes the new table
     std::uint64_t last_own_ns = 0;   // it gives the old one back
     std::uint64_t longest_own_ns = 0;
-    std::uint64_t longest_query_ns = 0;  // for whoever asks beside it
+    std::uint64_t longest_query_ns = 0;  // by the thread that queries meanwhile
 };
 
 class growth_watch {

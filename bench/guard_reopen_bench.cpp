@@ -1,10 +1,11 @@
-// How long a guarded database takes to open: from a snapshot of its filter, and with the filter
-// built anew, beside a bare scan of the same records. One process, the three by turns, medians.
+// guard_reopen_bench: how long a guarded database takes to open: from a snapshot of its filter, and
+// with the filter rebuilt, beside a bare scan of the same records. One process, the three in turn,
+// medians.
 //
 //     build/release/bin/guard_reopen_bench --keys 1e7
 //
-// Times of opening hold all of it, RocksDB's own part too, which is told beside them. TMPDIR says
-// where the databases go.
+// Times of opening include RocksDB's own part, which is also shown separately. TMPDIR says where
+// the databases are made.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -79,7 +80,7 @@ struct indexed {
     static void close(db& it) { must(it.Close()); }
 };
 
-// What the filter is built from, read by nobody but RocksDB.
+// Reads the records that the filter is built from, with RocksDB alone.
 std::uint64_t bare_scan(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) {
     rocksdb::ReadOptions how;
     how.total_order_seek = true;

@@ -1,4 +1,4 @@
-// Around a measurement: the command line before it, the report after it. See program.hpp.
+// program: the command line before a measurement and the report after it. See program.hpp.
 #include "program.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ int report(const CLI::App& app, const findings& found, const std::string& json_p
     return static_cast<int>(found.faults.empty() ? exit_status::ok : exit_status::failed);
 }
 
-// A line "name:  12345 kB" of what the kernel says about this process; 0 if there is none.
+// The value of a line "name:  12345 kB" in the kernel's status of this process; 0 if there is none.
 std::uint64_t bytes_in_status(std::string_view name) {
     std::ifstream file{"/proc/self/status"};
     for (std::string line; std::getline(file, line);) {
@@ -72,7 +72,7 @@ int run_program(CLI::App& app, int argument_count, char** arguments, const std::
 }
 
 void check_broom_rate(double rate) {
-    // Sizing refuses what making a filter would.
+    // Sizing refuses the same rates as making a filter.
     if (const auto sized = broom_filter::bits_for(1'000'000, rate); !sized)
         throw CLI::ValidationError{"--rate", std::string{sized.error().message()}};
 }

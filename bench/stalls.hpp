@@ -1,11 +1,11 @@
-// Stalls: how long single operations took, of which only the longest matter, and how long the
-// machine stands still by itself.
+// stalls: how long single operations took, of which only the longest matter, and how long the
+// machine itself pauses.
 //
-//     timing     a histogram, the longest one, and the longest one that was not interrupted
-//     timeline   the longest of each millisecond of a run: what a reader met while a writer did
-//                something is found afterwards
+//     timing     a histogram, the longest time, and the longest one that was not interrupted
+//     timeline   the longest time of each millisecond of a run, to see afterwards what a reader met
+//                while a writer worked
 //
-// Each belongs to one thread while it runs.
+// Each object belongs to one thread while it runs.
 #pragma once
 
 #include <sys/resource.h>
@@ -22,7 +22,7 @@ namespace genista::bench {
 
 using stall_clock = std::chrono::steady_clock;
 
-// How often the system took the processor away from the calling thread.
+// How often the system interrupted the calling thread.
 [[nodiscard]] inline std::uint64_t times_interrupted() noexcept {
     rusage used{};
     return ::getrusage(RUSAGE_THREAD, &used) == 0 ? static_cast<std::uint64_t>(used.ru_nivcsw) : 0;
@@ -30,24 +30,24 @@ using stall_clock = std::chrono::steady_clock;
 
 class timing {
   public:
-    static constexpr std::uint64_t long_ns = 20'000;  // what takes longer is worth asking the system about
+    static constexpr std::uint64_t long_ns = 20'000;  // for longer times the system is asked about interruptions
 
     void record(std::uint64_t nanoseconds) noexcept {
         all_.record(nanoseconds);
         longest_ = std::max(longest_, nanoseconds);
         if (nanoseconds < long_ns) return;
-        // Interrupted since the last long one: then most likely during this one, and it is not
-        // counted.
+        // If the thread was interrupted since the last long time, it was most likely during this
+        // one: it does not count as undisturbed.
         const std::uint64_t now = times_interrupted();
         if (now == interrupted_) longest_undisturbed_ = std::max(longest_undisturbed_, nanoseconds);
         interrupted_ = now;
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return all_.count(); }
     [[nodiscard]] std::uint64_t longest_ns() const noexcept { return longest_; }
-    // Of those longer than long_ns that the system did not interrupt, 0 if there was none. What the
-    // machine below a virtual one does shows here all the same.
+    // The longest time above long_ns without an interruption by the system; 0 if there was none.
+    // Pauses of a virtual machine by its host are included.
     [[nodiscard]] std::uint64_t longest_undisturbed_ns() const noexcept { return longest_undisturbed_; }
-    // The upper end of a bucket, which can lie beyond the longest that was seen.
+    // The upper end of a bucket, but at most the longest time.
     [[nodiscard]] std::uint64_t percentile_ns(double share) const noexcept {
         return std::min(all_.percentile(share), longest_);
     }
@@ -61,7 +61,7 @@ class timing {
 
 class timeline {
   public:
-    // What comes later than `most` counts as coming at the end. May throw std::bad_alloc: 8 bytes a
+    // Times later than `most` count in the last millisecond. May throw std::bad_alloc: 8 bytes a
     // millisecond.
     timeline(stall_clock::time_point start, std::chrono::milliseconds most)
         : start_{start}, longest_(static_cast<std::size_t>(std::max<std::int64_t>(most.count(), 1))) {}
@@ -74,7 +74,8 @@ class timeline {
             longest = std::max(longest, taken);
         }
     }
-    // Of all that began or ended between the two, and in the rest of their milliseconds.
+    // Of all operations that began or ended between the two, including the rest of their
+    // milliseconds.
     [[nodiscard]] std::uint64_t longest_ns(stall_clock::time_point begin, stall_clock::time_point end) const noexcept {
         const auto first = longest_.begin() + static_cast<std::ptrdiff_t>(slot_of(begin));
         const auto last = longest_.begin() + static_cast<std::ptrdiff_t>(slot_of(end));
@@ -91,8 +92,8 @@ class timeline {
     std::vector<std::uint64_t> longest_;
 };
 
-// The longest time between two readings of the clock by a thread that does nothing else: no
-// operation of this machine can be promised to be faster.
+// The longest time between two readings of the clock by a thread that does nothing else: on this
+// machine no operation can be guaranteed to take less.
 [[nodiscard]] inline std::uint64_t longest_gap_ns(std::chrono::duration<double> watched) noexcept {
     const auto begin = stall_clock::now();
     stall_clock::duration longest{};

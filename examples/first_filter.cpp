@@ -1,4 +1,4 @@
-// The first thirty lines: a filter in front of something slow. README.md walks through it.
+// first_filter: a filter in front of a slow store, in thirty lines. README.md explains it.
 #include <cstdio>
 #include <string>
 #include <unordered_set>
@@ -6,7 +6,7 @@
 #include "genista/filters/blocked_bloom.hpp"
 
 int main() {
-    // What is slow: imagine a disk or a network behind this set.
+    // Stands for a slow store, on a disk or behind a network.
     std::unordered_set<std::string> slow_store;
     for (int i = 0; i < 100'000; ++i) slow_store.insert("user:" + std::to_string(i));
 

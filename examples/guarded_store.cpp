@@ -1,5 +1,5 @@
-// A store on disk that answers for most absent keys from RAM, in thirty lines. Give it a folder to
-// keep the data:
+// guarded_store: a store on disk that answers for most absent keys from RAM, in thirty lines. Its
+// argument is the folder of the data:
 //
 //     guarded_store /data/users
 #include <cstdio>
@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
                     static_cast<unsigned long long>(users.counters().wasted_reads - before));
     }
     std::printf("user-7 is %s\n", users.get("user-7")->value_or("gone").c_str());
-    const auto metrics = users.metrics_text({{"store", "users"}});  // what Prometheus scrapes
+    const auto metrics = users.metrics_text({{"store", "users"}});  // in the format of Prometheus
     if (metrics) std::fputs(metrics->substr(0, 200).c_str(), stdout);
-    return users.close() ? 0 : 1;  // saves the filter: reopening takes a moment, and nothing is forgotten
+    return users.close() ? 0 : 1;  // saves the filter: reopening is fast, and nothing learnt is lost
 }

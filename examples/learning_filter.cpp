@@ -1,5 +1,5 @@
-// A filter in front of a slow store learns from its mistakes: the same absent keys, asked twice,
-// cost their reads once.
+// learning_filter: a filter in front of a slow store learns from its false positives: absent keys
+// that are queried twice cost their reads once.
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -15,7 +15,7 @@ int main() {
     }
     genista::broom_filter filter = *std::move(made);
 
-    // Stands in for the slow store: it holds the keys, ordered by the filter's hash.
+    // Stands for the slow store: it holds the keys, ordered by the filter's hash.
     genista::memory_map store;
 
     for (int i = 0; i < 20'000; ++i) {
@@ -31,7 +31,7 @@ int main() {
             if (!filter.may_contain(key)) continue;  // most absent keys end here
             ++reads;
             const auto there = store.contains(filter.hash()(key), key);
-            if (there && !*there && !filter.adapt(key, store)) return 1;  // it erred: let it learn
+            if (there && !*there && !filter.adapt(key, store)) return 1;  // a false positive: the filter learns
         }
         std::printf("round %d: %d of 100000 absent keys reached the store\n", round, reads);
     }

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# run.sh PROGRAM MAX_BYTES CORPUS SEEDS: so many executions of a libFuzzer target from a fixed seed, starting from the files in
-# SEEDS and an empty CORPUS, which libFuzzer fills.
+# run.sh PROGRAM MAX_BYTES CORPUS SEEDS: so many executions of a libFuzzer target from a fixed seed,
+# starting from the files in SEEDS and an empty CORPUS, which libFuzzer fills.
 #
-# The same program with the same seeds does the same again. So a run that found nothing leaves a sum of both behind, and is
-# not repeated until one of them changes; with GENISTA_LONG=1 it always runs, and ten times as long.
+# The same program with the same seeds behaves the same again. So a run that found nothing writes a
+# checksum of both, and is not repeated until one of them changes; with GENISTA_LONG=1 it always
+# runs, and ten times as long.
 #
-# entropic=0: libFuzzer's schedule by entropy spent two thirds of the time on its own bookkeeping (2,300 executions a second
-# against 6,500).
+# entropic=0: libFuzzer's schedule by entropy spent two thirds of the time on its own bookkeeping
+# (2,300 executions a second against 6,500).
 set -euo pipefail
 program=$1 max_bytes=$2 corpus=$3 seeds=$4
 runs=1000000

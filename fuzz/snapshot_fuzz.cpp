@@ -1,10 +1,10 @@
-// libFuzzer target: any bytes at all into open_snapshot and the loader of every filter
-// (reliability.md: rule 4, the loading of any byte string is total).
+// snapshot_fuzz: a libFuzzer target: any bytes into open_snapshot and the loader of every filter
+// (reliability.md: rule 4, loading any byte string gives a filter or an error).
 //
-// Each input is tried twice: as it is, and with lengths, key id and both checksums repaired,
-// because a mutation almost never gets past a checksum by itself and all that is worth attacking
-// lies behind it. What loads is used like any other filter (tests/support/snapshot_exercise.hpp); a
-// broken promise traps, the sanitizers find the rest.
+// Each input is tried twice: unchanged, and with lengths, key id and both checksums repaired,
+// because a mutation almost never passes a checksum, and all code worth attacking is behind it. A
+// filter that loads is used like any other (tests/support/snapshot_exercise.hpp). A broken promise
+// traps; the sanitizers find the rest.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,8 @@ void demand(bool kept, const char* promise) {
     std::abort();
 }
 
-// Reads the parameters as fields whose widths the bytes themselves choose: the reader is total.
+// Reads the parameters as fields of widths chosen by the bytes themselves: the reader must accept
+// any.
 void read_fields(std::span<const std::byte> parameters) {
     field_reader reader{parameters};
     std::size_t asked = 0;
@@ -84,7 +85,7 @@ void read_fields(std::span<const std::byte> parameters) {
     demand(reader.failed() == (asked > parameters.size()), "field_reader fails exactly past the end");
 }
 
-// Was it loaded, and was all well?
+// Whether it was loaded. Traps if a promise was broken.
 bool judged(const test::exercise_outcome& outcome) {
     demand(outcome.broken == nullptr, outcome.broken);
     return outcome.loaded;
@@ -107,7 +108,7 @@ bool exercise_model(std::span<const std::byte> bytes) {
     return true;
 }
 
-// The envelope; what is inside has been tried as a file of its own.
+// Only the envelope; the snapshot inside is tried as a file of its own.
 bool exercise_marked(std::span<const std::byte> bytes) {
     const auto read = read_marked(bytes);
     if (!read) return false;
@@ -115,7 +116,7 @@ bool exercise_marked(std::span<const std::byte> bytes) {
     return true;
 }
 
-// Over slots or an index in R.
+// Filters over slots or an index in R.
 template <class... Filters>
 bool exercise_learning(std::span<const std::byte> bytes) {
     const int loaded = (int{judged(test::exercise_learning_snapshot<Filters>(bytes))} + ...);
@@ -123,10 +124,10 @@ bool exercise_learning(std::span<const std::byte> bytes) {
     return loaded == 1;
 }
 
-// Who loads what. The last loader is for every kind of oracle.
+// The loader of each kind. The last loader is for every kind of oracle.
 struct loader {
     snapshot_kind kind;
-    bool (*load)(std::span<const std::byte>);  // was it loaded?
+    bool (*load)(std::span<const std::byte>);  // true: it was loaded
 };
 
 bool load_broom(std::span<const std::byte> bytes) {
@@ -187,7 +188,7 @@ bool is_for(const loader& each, snapshot_kind kind) {
            kind == snapshot_kind::count_sketch_oracle || kind == snapshot_kind::score_oracle;
 }
 
-// As it was written: at once, or piece by piece (format version 2).
+// Writes it as it was written before: at once, or piece by piece (format version 2).
 result<void> write_again(sink& out, const snapshot_view& view) {
     const std::span sections = std::span{view.sections}.first(view.section_count);
     if (view.format_version == snapshot_format_version)
@@ -201,9 +202,10 @@ result<void> write_again(sink& out, const snapshot_view& view) {
     return stream.finish();
 }
 
-// The loader of its kind tries what opens. One of the others must refuse it, and what does not
-// open; which one, the bytes decide, so that in a million inputs each refuses some ten thousand of
-// every kind. All of them for every input took five times as long.
+// If the bytes open, the loader of their kind tries them. One other loader must refuse them; if
+// they do not open, one loader must refuse them, too. The bytes choose which, so that in a million
+// inputs each loader refuses some ten thousand of every kind. To try all loaders with every input
+// took five times as long.
 void try_bytes(std::span<const std::byte> bytes) {
     const result<snapshot_view> view = open_snapshot(bytes);
     std::uint64_t sum = bytes.size();
@@ -215,7 +217,7 @@ void try_bytes(std::span<const std::byte> bytes) {
         const bool own = view && is_for(loaders[i], view->info.kind);
         if (!own && i != absent_key) continue;
         const bool loaded = loaders[i].load(bytes);
-        demand(own || !loaded, "only its own kind loads what opens, and nobody what does not");
+        demand(own || !loaded, "only the loader of its kind loads a snapshot, and none loads bytes that do not open");
     }
     if (!view) return;
     read_fields(view->parameters);
@@ -227,8 +229,8 @@ void try_bytes(std::span<const std::byte> bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    // A heap block of exactly this size, aligned to nothing in particular: the sanitizer sees the
-    // first byte too many.
+    // A heap block of exactly this size, without special alignment: the sanitizer finds a read of
+    // one byte beyond it.
     const std::span<const std::byte> input{reinterpret_cast<const std::byte*>(data), size};
     try_bytes(input);
     std::vector<std::byte> repaired(input.begin(), input.end());

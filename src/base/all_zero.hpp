@@ -1,4 +1,4 @@
-// Whether bytes are all zero: padding, and what lies behind the end of a table.
+// all_zero: whether bytes are all zero, to check padding and the unused end of a table.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Where the bytes of a buffer come from: the C++ allocator, or mmap, with huge pages advised from 2
-// MiB on.
+// buffer: bytes from the C++ allocator or from mmap, with huge pages advised from 2 MiB on. See
+// buffer.hpp.
 #include "genista/detail/base/buffer.hpp"
 
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ constexpr std::size_t round_up(std::size_t value, std::size_t unit) {
 }
 
 // Whole pages, or nullptr. Only a whole 2 MiB at an address that is a multiple of 2 MiB can be a
-// huge page: a few more addresses are mapped, and the ends are given back.
+// huge page: a few more addresses are mapped, and the ends are unmapped.
 std::byte* map_pages(std::size_t length) noexcept {
     const std::size_t more = length < buffer::huge_page ? 0 : buffer::huge_page - buffer::page;
     void* const address = ::mmap(nullptr, length + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -60,7 +60,7 @@ result<buffer> buffer::untouched(std::uint64_t size_bytes) noexcept {
 
 result<buffer> buffer::zeroed(std::uint64_t size_bytes) noexcept {
     auto made = untouched(size_bytes);
-    // The kernel finds the pages when they are written to; they are ours already.
+    // The kernel allocates the pages at the first write; they count from now on.
     if (made && made->is_mapped()) made->taken_ = round_up(made->size_, page);
     return made;
 }
@@ -69,8 +69,7 @@ void buffer::take_pages(std::size_t end) noexcept {
     if (!is_mapped()) return;
     const std::size_t wanted = std::min(round_up(end, piece_for(size_)), round_up(size_, page));
     for (; taken_ < wanted; taken_ += page) {
-        // A page is there once it has been written to. Nobody has been here before, so it holds
-        // zeros.
+        // A write allocates the page. It was not used before, so it holds zeros.
         *reinterpret_cast<volatile std::byte*>(data_ + taken_) = std::byte{0};
     }
 }

@@ -1,4 +1,4 @@
-// Which instruction sets this processor has, asked once.
+// isa: reads the instruction sets of this processor once. See cpu.hpp.
 #include "base/cpu.hpp"
 
 #if defined(__x86_64__)
@@ -13,7 +13,7 @@ namespace genista {
 namespace {
 
 #if defined(__x86_64__)
-// Leaf 7, bit 9 of ecx. clang 14's __builtin_cpu_supports does not know the name.
+// Leaf 7, bit 9 of ecx. clang 14's __builtin_cpu_supports does not have this name.
 bool has_vaes() noexcept {
     unsigned a = 0;
     unsigned b = 0;

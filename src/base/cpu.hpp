@@ -1,7 +1,7 @@
-// Which instruction set the kernels use, decided once at run time.
+// isa: which instruction set the kernels use, decided once at run time.
 //
 // Release binaries run on any x86-64 (and, through the portable kernels, anywhere). Every kernel
-// exists once for each `isa`, gives the same bytes in each, and a filter asks active_isa() when it
+// exists once for each `isa` and gives the same bytes in each; a filter calls active_isa() when it
 // is made.
 #pragma once
 
@@ -19,12 +19,12 @@ inline constexpr isa all_isas[] = {isa::portable, isa::avx2, isa::avx512};
 
 [[nodiscard]] std::string_view to_string(isa level) noexcept;
 
-// The largest level this processor and operating system offer.
+// The highest level of this processor and operating system.
 [[nodiscard]] isa best_isa() noexcept;
 
-// The level that filters made from now on will use: best_isa(), unless the environment variable
-// GENISTA_ISA (portable, avx2, avx512) or override_isa() asks for a smaller one. A larger one than
-// best_isa() is cut down to it.
+// The level that filters made from now on use: best_isa(), unless the environment variable
+// GENISTA_ISA (portable, avx2, avx512) or override_isa() asks for a lower one. A level above
+// best_isa() becomes best_isa().
 [[nodiscard]] isa active_isa() noexcept;
 
 // For tests and benchmarks that compare levels in one process.

@@ -1,11 +1,11 @@
-// Includes the file named by GENISTA_KERNELS once for each instruction set (no include guard: that
-// is the point).
+// foreach_isa: includes the file named by GENISTA_KERNELS once for each instruction set. It has no
+// include guard, because every kernel file includes it again.
 //
 // Inside, GENISTA_ISA names the namespace of the pass (portable, avx2, avx512) and
 // GENISTA_ISA_LEVEL is 0, 1 or 2. The compiler's target is switched by pragma around the kernels
 // alone, never by a flag for a whole file: a flag would also compile inline functions of the
-// standard library for the larger set, and the linker may keep that copy for everyone. For the same
-// reason every header is included *before* this file, and kernels use no lambdas.
+// standard library for the larger set, and the linker may keep that copy for the whole program. For
+// the same reason every header is included *before* this file, and kernels use no lambdas.
 
 #define GENISTA_ISA portable
 #define GENISTA_ISA_LEVEL 0

@@ -1,4 +1,4 @@
-// See pages.hpp.
+// Reserving and freeing pages with mmap and madvise. See pages.hpp.
 #include "base/pages.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ constexpr int reserved_flags = MAP_PRIVATE | MAP_ANONYMOUS;
 
 std::byte* reserve(std::size_t size) noexcept {
     // Only 2 MiB at a multiple of 2 MiB can be a huge page: a few more addresses are mapped, and
-    // the ends are given back.
+    // the ends are unmapped.
     const std::size_t more = size < huge_page ? 0 : huge_page - page;
     void* const address = ::mmap(nullptr, size + more, PROT_READ | PROT_WRITE, reserved_flags, -1, 0);
     if (address == MAP_FAILED) return nullptr;
@@ -40,7 +40,7 @@ std::byte* reserve(std::size_t size) noexcept {
 }
 
 void release(std::byte* start, std::size_t size) noexcept {
-    unpoison(start, size);  // the addresses may be anything's next
+    unpoison(start, size);  // another mapping may use the addresses next
     ::munmap(start, size);
 }
 
@@ -60,7 +60,7 @@ void prefer_huge(std::byte*, std::size_t) noexcept {}
 void prefer_small(std::byte*, std::size_t) noexcept {}
 #endif
 
-#else  // nothing can be reserved: arrays lie on the heap and are copied as they grow
+#else  // nothing can be reserved: arrays are on the heap and are copied as they grow
 
 std::byte* reserve(std::size_t) noexcept {
     return nullptr;

@@ -1,14 +1,15 @@
-// pages: addresses first, memory later. What segmented_array.hpp grows in without copying anything.
+// pages: memory whose addresses are reserved first and whose pages are added later.
+// segmented_array.hpp grows in it without copying.
 //
-// reserve() takes addresses and no memory; a page of 4 KiB is there once something is written to
-// it, and give_back() frees pages and keeps the addresses. A reservation is one mapping, and
-// neighbours become one in the kernel's list: what there may be of them (vm.max_map_count, 65530 as
-// a rule) is not used up by thousands of small arrays. A huge page would arrive as a whole, cleared
-// by whoever writes first, which is a pause of 0.1 ms: so they are asked for (prefer_huge) only
-// where all pages are in use already.
+// reserve() takes addresses and no memory; a page of 4 KiB is allocated when it is first written
+// to, and give_back() frees pages and keeps the addresses. A reservation is one mapping, and the
+// kernel joins neighbouring ones, so that thousands of small arrays do not use up the limit of
+// mappings (vm.max_map_count, usually 65530). A huge page would be allocated as a whole and cleared
+// by the thread that first writes to it, a pause of 0.1 ms: so huge pages are requested
+// (prefer_huge) only where all pages are already in use.
 //
-// Also marks bytes that are nobody's for the address sanitizer, which knows nothing of what lies
-// inside of a mapping or of a block.
+// It also marks unused bytes for the address sanitizer, which does not track the inside of a
+// mapping or of a block.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +31,12 @@ inline constexpr std::size_t page = 4096;
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 // A whole number of pages; from 2 MiB on at a multiple of 2 MiB. They read as zeros. Null: no
-// addresses, or none here at all.
+// addresses, or the system cannot reserve any.
 [[nodiscard]] std::byte* reserve(std::size_t size) noexcept;
 void release(std::byte* start, std::size_t size) noexcept;
-// Whole pages; they read as zeros again. False: they stay what they were.
+// Frees whole pages, which read as zeros again. False: they are unchanged.
 [[nodiscard]] bool give_back(std::byte* start, std::size_t size) noexcept;
-// Whole huge pages. Hints.
+// Hints, for whole huge pages.
 void prefer_huge(std::byte* start, std::size_t size) noexcept;
 void prefer_small(std::byte* start, std::size_t size) noexcept;
 

@@ -1,4 +1,5 @@
-// The texts of errors: shared by the copies of an error, counted, and never a reason to fail.
+// error: the texts of errors, shared by the copies of an error and counted. Making an error cannot
+// fail.
 #include "genista/base/result.hpp"
 
 #include <array>
@@ -10,8 +11,8 @@
 
 namespace genista {
 
-// An error's text is on the heap. Without memory it is one of a few that are kept back, and when
-// those are used up the text of its code, which all such errors share.
+// An error's text is on the heap. Without memory it is one of a few reserved texts, and if those
+// are used up it is the text of its code, which all such errors share.
 struct error::shared_text {
     enum class home : unsigned char { heap, kept_back, shared_by_all };
 
@@ -26,7 +27,7 @@ struct error::shared_text {
     }
     void drop_user() noexcept {
         if (lives == home::shared_by_all) return;
-        // acq_rel: every read of the text happens before it is freed or claimed again.
+        // acq_rel: every read of the text happens before it is freed or reused.
         if (users.fetch_sub(1, std::memory_order_acq_rel) == 1 && lives == home::heap) delete this;
     }
 
@@ -34,7 +35,7 @@ struct error::shared_text {
     struct without_memory;
 };
 
-// Made at the first error; takes no memory from the allocator, and needs no destructor.
+// Made at the first error. Takes no memory from the allocator and needs no destructor.
 struct error::shared_text::without_memory {
     static constexpr std::size_t kept_back_texts = 16;
     static constexpr std::size_t codes = static_cast<std::size_t>(error_code::timeout) + 1;

@@ -1,18 +1,19 @@
 // segmented_array: an array that grows and shrinks at its end and is not copied, the "extendable
 // array" of [ppr05 §4].
 //
-//     up to 32 KiB    one block of the heap, grown by a line or 1/32 at a time: the only thing that
-//                     is ever copied
-//     from there on   pieces of 1, 1, 2, 4, 8, … MiB, each of them addresses that were reserved at
-//                     once (pages.hpp), and memory for the elements that there are, page by page
+//     up to 32 KiB    one block of the heap, grown by a line or 1/32 at a time: only this block is
+//                     ever copied
+//     from there on   pieces of 1, 1, 2, 4, 8, … MiB. The addresses of a piece are reserved at once
+//                     (pages.hpp), and memory is added page by page for the elements in use
 //
 // So an array of n bytes has log2(n) - 18 pieces, and its table of pieces is a few lines that stay
-// in the cache. What is taken beyond the elements is a line or 1/32 of the small arrays, else less
-// than a page, and up to a page and a quarter once it has shrunk. No call copies more than 32 KiB,
-// and none gives more than `pages_at_once` pages back: a large array shrinks over many calls.
+// in the cache. The memory beyond the elements is a line or 1/32 for small arrays, otherwise less
+// than a page, and up to a page and a quarter after the array has shrunk. No call copies more than
+// 32 KiB, and none gives back more than `pages_at_once` pages: a large array shrinks over many
+// calls.
 //
-// Where no addresses can be had (a limit on them, too many mappings, a system without) the array
-// goes on growing on the heap, by copies of a piece. Then only is the cost of a call not bounded.
+// If no addresses can be reserved (a limit on them, too many mappings, a system without) the array
+// continues to grow on the heap, by copies of a piece. Only then the cost of a call is not bounded.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +42,8 @@ class segmented_array {
         std::uint64_t first;  // index of its first element
     };
     static constexpr std::size_t least_piece_bytes = std::size_t{1} << 20;
-    static constexpr std::size_t most_on_heap = 8 * pages::page;  // where a page is 1/8, half of one unused is dear
+    static constexpr std::size_t most_on_heap =
+        8 * pages::page;  // at this size a page is 1/8: half an unused page would be too much
     static constexpr std::size_t pages_at_once = 16;
     static constexpr unsigned log_first = std::countr_zero(least_piece_bytes / sizeof(T));
 
@@ -70,15 +72,15 @@ class segmented_array {
         const piece& in = pieces_[piece_of(index)];
         return in.start[index - in.first];
     }
-    // For those who read often and know when something has changed.
+    // For callers that read often and can tell when the array has changed.
     [[nodiscard]] const piece* pieces() const noexcept { return pieces_.data(); }
     [[nodiscard]] static std::uint64_t left_in_piece(std::uint64_t index) noexcept {
         const std::size_t i = piece_of(index);
         return first_of(i) + capacity_of(i) - index;
     }
 
-    // Elements below `size` exist from now on; those that never did are zero. False: no memory;
-    // what there was is still there.
+    // Makes the elements below `size` exist; those that never existed are zero. False: no memory;
+    // existing elements are kept.
     [[nodiscard]] bool make_room(std::uint64_t size) noexcept {
         while (room() < size) {
             if (pieces_.empty() || last_ == capacity_of(pieces_.size() - 1)) {
@@ -93,8 +95,8 @@ class segmented_array {
         }
         return true;
     }
-    // Nothing from `size` on is needed. Gives some of it back; a little is kept for callers that go
-    // to and fro.
+    // The elements from `size` on are no longer needed. Gives some memory back; a little is kept
+    // for callers that grow again at once.
     void give_back(std::uint64_t size) noexcept {
         if (size < size_) {
             for_bytes(size, size_, pages::poison);
@@ -104,7 +106,7 @@ class segmented_array {
     }
 
     [[nodiscard]] std::uint64_t room() const noexcept { return pieces_.empty() ? 0 : pieces_.back().first + last_; }
-    // Pages that have been written to, or may be without another call, and blocks of the heap.
+    // Pages that may be written to without another call, and blocks of the heap.
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept {
         return pieces_.capacity() * sizeof(piece) + room() * sizeof(T);
     }
@@ -126,7 +128,7 @@ class segmented_array {
     [[nodiscard]] static std::byte* bytes_at(T* at) noexcept { return reinterpret_cast<std::byte*>(at); }
     [[nodiscard]] bool is_mapped(std::size_t i) const noexcept { return (mapped_ >> i & 1) != 0; }
     [[nodiscard]] static std::uint64_t heap_step(std::uint64_t size) noexcept { return std::max(line, size / 32); }
-    // What is not worth giving back.
+    // With fewer unused elements than this nothing is given back.
     [[nodiscard]] std::uint64_t least_spare() const noexcept {
         if (pieces_.empty()) return 1;
         return is_mapped(pieces_.size() - 1) ? page + page / 4 : 3 * heap_step(last_);
@@ -136,7 +138,7 @@ class segmented_array {
         return mapped_ == 1 && size * sizeof(T) <= most_on_heap / 2;
     }
 
-    // Elements [from, to) that have memory, piece by piece.
+    // Calls `act` for the elements [from, to) that have memory, piece by piece.
     template <class Do>
     void for_bytes(std::uint64_t from, std::uint64_t to, Do act) noexcept {
 #if defined(GENISTA_ASAN)
@@ -172,7 +174,7 @@ class segmented_array {
         mapped_ &= ~(std::uint64_t{1} << pieces_.size());
         last_ = pieces_.empty() ? 0 : capacity_of(pieces_.size() - 1);
     }
-    // Without elements.
+    // Adds a piece without elements.
     [[nodiscard]] bool add_piece() noexcept {
         const std::size_t i = pieces_.size();
         if (i >= most_pieces) return false;
@@ -191,13 +193,13 @@ class segmented_array {
         return true;
     }
 
-    // The last piece has so many elements at least.
+    // Grows the last piece to at least so many elements.
     [[nodiscard]] bool grow_last(std::uint64_t size) noexcept {
         const std::size_t i = pieces_.size() - 1;
         if (!is_mapped(i)) {
             if (size * sizeof(T) > most_on_heap && i == 0 && move_to_pages()) return grow_last(size);
             const std::uint64_t wanted = round_up(std::max(size, last_ + heap_step(last_)), line);
-            // One step does not go beyond what lies on the heap, if there is a choice.
+            // One step does not go beyond the limit for the heap, if `size` fits below it.
             const std::uint64_t most =
                 i == 0 && size * sizeof(T) <= most_on_heap ? most_on_heap / sizeof(T) : capacity_of(i);
             return move_to_heap(std::min(most, wanted));
@@ -208,12 +210,12 @@ class segmented_array {
         if (new_huge > old_huge) pages::prefer_huge(bytes_at(pieces_[i].start), new_huge);
         return true;
     }
-    // Bytes of whole huge pages among so many elements.
+    // Bytes of the whole huge pages that so many elements fill.
     [[nodiscard]] static std::size_t whole_huge(std::uint64_t size) noexcept {
         return size * sizeof(T) / pages::huge_page * pages::huge_page;
     }
 
-    // What there is, into a block of so many elements.
+    // Copies the elements into a block for so many.
     [[nodiscard]] bool move_to_heap(std::uint64_t size) noexcept {
         if (size == last_ && !is_mapped(pieces_.size() - 1)) return true;
         T* const made = on_heap(size);

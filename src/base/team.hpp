@@ -1,4 +1,4 @@
-// in_team: one piece of work for each of T threads, the caller being the first of them.
+// in_team: runs one piece of work on each of T threads. The calling thread is the first of them.
 #pragma once
 
 #include <exception>
@@ -7,8 +7,8 @@
 
 namespace genista {
 
-// work(0) … work(team - 1), each once; work does not throw. If the system has no more threads, the
-// caller does the rest. May throw std::bad_alloc before any work is done.
+// Calls work(0) … work(team - 1), each once. REQUIRES: work does not throw. If the system has no
+// more threads, the calling thread does the rest. May throw std::bad_alloc before any work is done.
 template <class Work>
 void in_team(unsigned team, const Work& work) {
     std::vector<std::jthread> others;

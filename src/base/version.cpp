@@ -1,3 +1,4 @@
+// library_version: compiled into the library, so that a program can compare it with its headers.
 #include "genista/version.hpp"
 
 namespace genista {

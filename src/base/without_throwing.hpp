@@ -1,5 +1,5 @@
-// What stands between an inside that may throw for want of memory and callers who are never thrown
-// at.
+// without_throwing: runs code that may throw std::bad_alloc and returns that as an error, because
+// public functions do not throw.
 #pragma once
 
 #include <new>

@@ -1,5 +1,5 @@
-// Bits of an array of words, moved up or down by a distance; the ranges may overlap. What they
-// leave behind keeps what it was.
+// move_bits: moves bits of an array of words up or down by a distance; the ranges may overlap. Bits
+// of the source outside of the target keep their values.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace genista::bits {
 
 namespace move_detail {
 
-// 64 bits from `position` on, in two words that both exist unless it is a word's first bit.
+// 64 bits from `position` on. REQUIRES: both words exist, or `position` is a word's first bit.
 [[nodiscard]] inline std::uint64_t word_at(const std::uint64_t* words, std::uint64_t position) noexcept {
     const std::uint64_t index = position / word_bits, shift = position % word_bits;
     return shift == 0 ? words[index] : words[index] >> shift | words[index + 1] << (word_bits - shift);
@@ -19,7 +19,7 @@ namespace move_detail {
 
 }  // namespace move_detail
 
-// [from, from + count) → [from + by, …), by whole words of where they go, the last one first.
+// Moves [from, from + count) to [from + by, …), by whole words of the target, the last one first.
 inline void move_bits_up(std::span<std::uint64_t> words, std::uint64_t from, std::uint64_t count,
                          std::uint64_t by) noexcept {
     const std::uint64_t first = from + by, last = first + count;
@@ -33,7 +33,7 @@ inline void move_bits_up(std::span<std::uint64_t> words, std::uint64_t from, std
     if (end > first) write_bits(words, first, end - first, read_bits(words, from, end - first));
 }
 
-// [from, from + count) → [from - by, …), the first one first.
+// Moves [from, from + count) to [from - by, …), by whole words of the target, the first one first.
 inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, std::uint64_t count,
                            std::uint64_t by) noexcept {
     const std::uint64_t last = from - by + count;
@@ -47,9 +47,9 @@ inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, s
     if (begin < last) write_bits(words, begin, last - begin, read_bits(words, begin + by, last - begin));
 }
 
-// One pass for both steps of an insertion into packed fields: [at, end) moves up by `width` bits,
-// and the low `width` bits of `value` take [at, at + width). Only words with a bit of [at, end +
-// width) are written. 1 ≤ width ≤ 63, value < 2^width, at ≤ end.
+// Both steps of an insertion into packed fields in one pass: [at, end) moves up by `width` bits,
+// and the low `width` bits of `value` go to [at, at + width). Only words with a bit of [at, end +
+// width) are written. REQUIRES: 1 ≤ width ≤ 63, value < 2^width, at ≤ end.
 [[gnu::always_inline]] inline void insert_moving_up(std::uint64_t* words, std::uint64_t at, std::uint64_t end,
                                                     unsigned width, std::uint64_t value) noexcept {
     const std::uint64_t last_bit = end + width - 1;
@@ -69,9 +69,9 @@ inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, s
     *word = (made & own) | (*word & ~own);
 }
 
-// The same downwards: [begin, at) moves down by `width` bits, and `value` takes [at - width, at).
-// Only words with a bit of [begin - width, at) are written. begin ≤ at, width ≤ begin, and as
-// above.
+// The same downwards: [begin, at) moves down by `width` bits, and `value` goes to [at - width, at).
+// Only words with a bit of [begin - width, at) are written. REQUIRES: begin ≤ at, width ≤ begin,
+// and as above.
 [[gnu::always_inline]] inline void insert_moving_down(std::uint64_t* words, std::uint64_t begin, std::uint64_t at,
                                                       unsigned width, std::uint64_t value) noexcept {
     const std::uint64_t first_bit = begin - width;
@@ -80,8 +80,8 @@ inline void move_bits_down(std::span<std::uint64_t> words, std::uint64_t from, s
     const unsigned top = (at - 1) % word_bits;  // the highest bit that changes
     const std::uint64_t above = ~std::uint64_t{0} << 1 << top;
     const std::uint64_t moving = *word & ~above;
-    // The value's highest bit goes to bit `top`: moved to the top of a word, then down by what is
-    // above it.
+    // The value's highest bit goes to bit `top`: it is moved to the top of a word, then down by the
+    // number of bits above `top`.
     const std::uint64_t high = value << (word_bits - width);
     std::uint64_t made = (*word & above) | moving >> width | high >> (word_bits - 1 - top);
     std::uint64_t carry = moving << (word_bits - width) | high << 1 << top;

@@ -1,3 +1,4 @@
+// packed_array: sizes are checked here, before any arithmetic on them. See packed_array.hpp.
 #include "bits/packed_array.hpp"
 
 namespace genista::bits {

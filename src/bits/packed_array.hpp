@@ -2,13 +2,15 @@
 // words.
 //
 // For tables whose entries are no whole bytes: fingerprints, remainders, counters. One read touches
-// one or two neighbouring words. Filters that need more speed than that lay out their own slots;
-// this is the sound and plain way.
+// one or two neighbouring words. Filters that need more speed have their own layout; this is the
+// simple way.
 //
 //     bit      0      w      2w      3w
 //              |  0   |  1   |  2   |  ...       entry i: bits i w .. i w + w - 1, the least
-//                                                significant first;
-//              └ word 0 ───────┴ word 1 ...      entries may straddle two words; the rest of the last word is zero
+//                                                significant first
+//              └ word 0 ───────┴ word 1 ...
+//
+// Entries may straddle two words; the rest of the last word is zero.
 #pragma once
 
 #include <cassert>
@@ -25,14 +27,14 @@ namespace genista::bits {
 
 class packed_array {
   public:
-    // All zero. Fails if the width is not allowed, if the bits cannot be counted in 64 bits, or for
-    // want of memory.
+    // All zero. Fails if the width is not allowed, if the number of bits exceeds 64 bits, or for
+    // lack of memory.
     [[nodiscard]] static result<packed_array> make(std::uint64_t size, std::uint64_t width_bits) noexcept;
 
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
     [[nodiscard]] std::size_t width_bits() const noexcept { return width_; }
     [[nodiscard]] std::uint64_t largest_value() const noexcept { return low_mask(width_); }
-    // The words themselves, without what the allocator adds: 8 * ceil(size * width / 64).
+    // The size of the words, without the allocator's overhead: 8 * ceil(size * width / 64).
     [[nodiscard]] std::size_t size_bytes() const noexcept { return memory_.size_bytes(); }
     [[nodiscard]] std::size_t allocated_bytes() const noexcept { return memory_.allocated_bytes(); }
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }

@@ -1,4 +1,4 @@
-// Building the directory of rank_select, and the select that walks it.
+// rank_select: builds the directory and searches it. See rank_select.hpp.
 #include "bits/rank_select.hpp"
 
 #include <algorithm>
@@ -35,7 +35,8 @@ result<rank_select> rank_select::make(std::span<const std::uint64_t> words, std:
         before[block] = seen;
         for (std::uint64_t w = 0; w < block_words; ++w)
             seen += static_cast<std::uint64_t>(std::popcount(bits[block * block_words + w]));
-        while (sampled * ones_per_sample < seen) samples[sampled++] = block;  // I2: a block holds at most one such one
+        while (sampled * ones_per_sample < seen)
+            samples[sampled++] = block;  // I2: a block contains at most one sampled one
     }
     before[made.blocks()] = seen;
     assert(seen == made.ones_ && sampled == sample_count);

@@ -1,20 +1,23 @@
-// rank_select: an array of bits that, once made, says how many ones lie before a position (rank,
+// rank_select: an immutable array of bits that answers how many ones lie before a position (rank,
 // O(1)) and where the k-th one is (select, by a small directory). Succinct structures navigate with
-// these two questions.
+// these two operations.
 //
-//     words      | 8 words = 512 bits: one block, one cache line | 8 words | ...      the bits, zero beyond size()
-//     before     | ones before block 0 | ... block 1 | ... | all ones |               64 bits a block: 12.5 %
-//     samples    | block of one number 0 | ... of 4096 | ... of 8192 | ...            64 bits for 4096 ones: at most 1.6 %
+//     words      | 8 words = 512 bits: one block, one cache line | 8 words | ...
+//     before     | ones before block 0 | ... block 1 | ... | all ones |
+//     samples    | block of one number 0 | ... of 4096 | ... of 8192 | ...
+//
+//     words: the bits, zero beyond size(). before: 64 bits a block, 12.5 %. samples: 64 bits for
+//     4096 ones, at most 1.6 %.
 //
 //   I1  before[b] is the number of ones in blocks 0 .. b - 1, and there is one entry more than
 //       blocks.
-//   I2  samples[s] is the block that holds one number s * 4096.
+//   I2  samples[s] is the block of the one with number s * 4096.
 //
 // rank: one entry of `before` and up to eight popcounts in one cache line. select: two samples
 // bound the blocks, a binary search over `before` between them finds the block (in a dense array
 // the span is a few blocks; in a sparse one the search takes log2 of its length), then up to eight
-// popcounts and a select in a word. Bits do not change afterwards: a structure that changes them
-// keeps them in words (bit_strings.hpp, packed_array.hpp) and asks find_next and rank of words.hpp.
+// popcounts and a select in a word. A structure that changes its bits keeps them in words
+// (bit_strings.hpp, packed_array.hpp) and uses find_next and rank of words.hpp.
 #pragma once
 
 #include <cassert>
@@ -34,8 +37,7 @@ class rank_select {
     static constexpr std::uint64_t block_bits = block_words * word_bits;
     static constexpr std::uint64_t ones_per_sample = 4096;
 
-    // Copies the first size_bits bits. Fails if the words do not hold so many, or for want of
-    // memory.
+    // Copies the first size_bits bits. Fails if the words have fewer bits, or for lack of memory.
     [[nodiscard]] static result<rank_select> make(std::span<const std::uint64_t> words,
                                                   std::uint64_t size_bits) noexcept;
 
@@ -51,7 +53,7 @@ class rank_select {
     }
     // The number of ones before `position`, 0 <= position <= size().
     [[nodiscard]] std::uint64_t rank(std::uint64_t position) const noexcept;
-    // The position of one number k, 0 <= k < ones().
+    // The position of the one with number k, 0 <= k < ones().
     [[nodiscard]] std::uint64_t select(std::uint64_t k) const noexcept;
 
   private:

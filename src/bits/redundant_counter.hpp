@@ -1,10 +1,9 @@
-// redundant_counter: a counter that goes up and down by touching O(1) of its digits, amortised,
-// wherever it stands.
+// redundant_counter: a counter whose increments and decrements touch O(1) of its digits, amortised,
+// at every value.
 //
-// A binary counter that goes to and fro between 2^k - 1 and 2^k changes k digits each time. [ppr05
-// §3] keeps two tracks, C+ and C-, with C = C+ - C-: an increment adds one to C+, a decrement adds
-// one to C-, and adding has carries only now and then. At a position the two tracks together are
-// one *digit*:
+// A binary counter that alternates between 2^k - 1 and 2^k changes k digits each time. [ppr05 §3]
+// keeps two tracks, C+ and C-, with C = C+ - C-: an increment adds one to C+, a decrement adds one
+// to C-, and additions seldom carry. At each position the two tracks together are one *digit*:
 //
 //     none     C+_i = C-_i = ⊥     beyond the last 1 of either track: costs no space, and every
 //                                  digit above is none, too
@@ -12,8 +11,8 @@
 //     plus     C+_i = 1
 //     minus    C-_i = 1            both 1 is rule (i): both become 0
 //
-// The text's drawing of its rules is lost. These are consistent with its proof, for digits (i+1,
-// i):
+// The paper's drawing of its rules is lost. These rules are consistent with its proof, for digits
+// (i+1, i):
 //
 //     (i)   plus and minus at one place   → zero
 //     (ii)  (plus, minus)                 → (zero, plus)       2 - 1 = 1
@@ -21,17 +20,17 @@
 //
 //   I1  No plus is next to a minus. So the highest digit is plus, C- ≤ C+/2, and C+ ≤ 2C.
 //   I2  Space: the digits of both tracks that are not ⊥ are at most min(2⌈log C⌉ + 2, C). Where the
-//       rules alone would need more, at C = 3 (as 4 - 1) and C = 5 (as 8 - 3), C is written in
+//       rules alone would need more, at C = 3 (as 4 - 1) and C = 5 (as 8 - 3), C is stored in
 //       binary.
 //
 // Cost, in digits read and written [Lemma 3.1]: r carries cost 2r and take r ones away; the rest is
-// at most 1 digit read at the place where the carry ends, 1 above it, at most 3 more where I2 has
-// to be seen to, and at most 4 written. Each operation leaves at most one 1 more. With a potential
-// of 2 for every 1 an operation costs at most 11 digits, amortised (`amortised_digits`).
+// at most 1 digit read at the place where the carry ends, 1 above it, at most 3 more to restore I2,
+// and at most 4 written. Each operation adds at most one 1. With a potential of 2 for every 1 an
+// operation costs at most 11 digits, amortised (`amortised_digits`).
 //
-// The digits lie wherever the caller keeps them: filters/multiset looks each of them up in a set of
-// its own. An operation is planned by reading, and done by writing what the plan says: nothing is
-// half done if there is no room for a digit.
+// The caller stores the digits: filters/multiset looks each of them up in a set of its own. An
+// operation first reads and makes a plan, then writes the changes of the plan: if there is no room
+// for a digit, no operation is half done.
 #pragma once
 
 #include <algorithm>
@@ -55,8 +54,8 @@ concept digit_tape = requires(const Tape& tape, std::size_t position) {
     { tape.read(position) } -> std::same_as<digit>;
 };
 
-// What an operation writes. A digit that comes into being (none before) is the first of all, and
-// there is at most one.
+// The changes of one operation. A digit that is new (none before) comes first, and there is at most
+// one.
 class counter_plan {
   public:
     struct change {
@@ -79,7 +78,7 @@ class counter_plan {
     bool creates_ = false;
 };
 
-// None: all digits are in use, and there are `digits` of them.
+// No plan if all `digits` digits are in use.
 template <digit_tape Tape>
 [[nodiscard]] std::optional<counter_plan> plan_increment_below(const Tape& tape, std::size_t digits) {
     counter_plan plan;
@@ -110,7 +109,7 @@ template <digit_tape Tape>
 
 namespace counter_detail {
 
-// The digits of a tape from some position on, as a counter of its own.
+// The digits of a tape from some position on, as a separate counter.
 template <digit_tape Tape>
 struct tape_from {
     const Tape& tape;
@@ -118,8 +117,8 @@ struct tape_from {
     [[nodiscard]] digit read(std::size_t position) const { return tape.read(first + position); }
 };
 
-// A decrement has made the lowest digit minus, with `second` above it: is it one of the two ways to
-// write a small number that need more digits than the number is large? (I2)
+// A decrement has made the lowest digit minus, with `second` above it. If this is one of the two
+// forms of a small number that need more digits than the number itself (I2), replaces it.
 template <digit_tape Tape>
 void keep_small(const Tape& tape, digit second, counter_plan& plan) {
     const digit third = second == digit::plus ? digit::none : tape.read(2);
@@ -140,7 +139,7 @@ void keep_small(const Tape& tape, digit second, counter_plan& plan) {
 
 }  // namespace counter_detail
 
-// None: it stands at zero.
+// No plan if the counter is zero.
 template <digit_tape Tape>
 [[nodiscard]] std::optional<counter_plan> plan_decrement(const Tape& tape) {
     counter_plan plan;
@@ -165,8 +164,8 @@ template <digit_tape Tape>
     return plan;
 }
 
-// What many increments at once write. Several digits may come into being, and there may be no room
-// for one of them: callers begin with those and take them back.
+// The changes of many increments at once. Several digits may be new, and there may be no room for
+// one of them: callers write these first and can undo them.
 class addition_plan {
   public:
     void put(std::size_t position, digit before, digit becomes) noexcept {
@@ -186,11 +185,11 @@ class addition_plan {
     std::uint64_t creates_ = 0;
 };
 
-// None: more digits would be needed than there are. The digits below `window` (as many as `times`
-// has, and some more) are read and written anew, all plus or all minus; what is carried out of them
-// is an increment of the digits above. So it takes O(log times) digits, and amortised O(1) more. A
-// counter that lies in the window as a whole is written in binary, so that I2 holds of small
-// numbers.
+// No plan if more digits would be needed than there are. The digits below `window` (as many as
+// `times` has, and some more) are read and written again, all plus or all minus; the carry out of
+// them is an increment of the digits above. So it takes O(log times) digits, and amortised O(1)
+// more. A counter that lies completely in the window is written in binary, so that I2 holds for
+// small numbers.
 template <digit_tape Tape>
 [[nodiscard]] std::optional<addition_plan> plan_addition(const Tape& tape, std::uint64_t times) {
     constexpr std::size_t least_window = 6;
@@ -198,7 +197,7 @@ template <digit_tape Tape>
     const std::size_t window = std::max(least_window, static_cast<std::size_t>(std::bit_width(times)));
     assert(window <= most_digits);
     std::array<digit, most_digits> before{};
-    std::int64_t sum = static_cast<std::int64_t>(times);  // below 2^63: either part is below 2^62
+    std::int64_t sum = static_cast<std::int64_t>(times);  // below 2^63: both parts are below 2^62
     bool ended = false;
     for (std::size_t i = 0; i < window; ++i) {
         before[i] = ended ? digit::none : tape.read(i);
@@ -208,7 +207,7 @@ template <digit_tape Tape>
     }
     const std::int64_t whole = std::int64_t{1} << window;
     const bool is_top = window == most_digits;
-    digit above = ended || is_top ? digit::none : tape.read(window);  // what stands there now and what will
+    digit above = ended || is_top ? digit::none : tape.read(window);  // its present and then its new value
     const digit above_before = above;
 
     addition_plan plan;
@@ -225,8 +224,8 @@ template <digit_tape Tape>
             }
         }
     }
-    // I1 where the two meet: a plus at the window's end below a minus is a minus below a zero, and
-    // the other way round.
+    // I1 at the boundary: a plus at the window's end below a minus becomes a minus below a zero,
+    // and the other way round.
     const std::int64_t half = whole / 2;
     if (above == digit::minus && sum >= half) {
         sum -= whole;
@@ -264,12 +263,11 @@ template <digit_tape Tape>
     return value;
 }
 
-// A counter by itself: its two tracks are two words. It counts the digits that were read and
-// written.
+// A counter whose two tracks are two words. It counts the digits that were read and written.
 class redundant_counter {
   public:
-    // Where so many increments from zero leave it, below 2^62: in binary. No digit has been read or
-    // written.
+    // The counter after so many increments from zero, below 2^62: in binary. No digit has been read
+    // or written.
     [[nodiscard]] static redundant_counter after_increments(std::uint64_t value) noexcept {
         redundant_counter made;
         made.plus_ = value;
@@ -278,9 +276,9 @@ class redundant_counter {
     [[nodiscard]] bool is_zero() const noexcept { return bits::is_zero(*this); }
     // False: all digits are in use, and nothing has changed.
     bool increment() noexcept { return follow(plan_increment(*this)); }
-    // So many increments at once.
+    // `times` increments at once.
     bool add(std::uint64_t times) noexcept { return follow(plan_addition(*this, times)); }
-    // False: it stands at zero.
+    // False: it is zero.
     bool decrement() noexcept { return follow(plan_decrement(*this)); }
 
     [[nodiscard]] std::uint64_t value() const noexcept { return plus_ - minus_; }  // without probes
@@ -292,7 +290,7 @@ class redundant_counter {
     }
     [[nodiscard]] std::uint64_t digits_read() const noexcept { return reads_; }
     [[nodiscard]] std::uint64_t digits_written() const noexcept { return writes_; }
-    // I1.
+    // Checks I1.
     [[nodiscard]] bool is_sound() const noexcept {
         return (plus_ & (minus_ | minus_ << 1 | minus_ >> 1)) == 0 && plus_ >= 2 * minus_;
     }

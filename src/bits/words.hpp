@@ -1,11 +1,11 @@
-// words: what one 64-bit word can be asked in a constant number of instructions: rank, select,
-// masks, bit ranges, parallel extract and deposit, reversal.
+// words: operations on one 64-bit word in a constant number of instructions: rank, select, masks,
+// bit ranges, parallel extract and deposit, reversal.
 //
-// Every structure that packs small things into words is built from these. Bit 0 is the least
-// significant and the first. Two kernels answer alike: `portable_words` (plain C++, constexpr, any
+// Every structure that packs small fields into words uses these. Bit 0 is the least significant and
+// the first. Two kernels give the same results: `portable_words` (plain C++, constexpr, any
 // processor) and `bmi2_words` (PEXT, PDEP, POPCNT). The baseline build needs neither instruction:
-// the second kernel is chosen by the caller, a template parameter, or at run time with
-// with_word_kernel(active_isa(), ...). The dull loops they are tested against are in
+// the caller chooses the second kernel by a template parameter, or at run time with
+// with_word_kernel(active_isa(), ...). Their reference versions for tests are in
 // tests/support/plain_words.hpp. Next: wide_word.hpp (several words as one), bit_strings.hpp,
 // packed_array.hpp.
 #pragma once
@@ -32,7 +32,7 @@ inline constexpr std::size_t word_bits = 64;
     return bit_count / word_bits + (bit_count % word_bits != 0);
 }
 
-// How many set bits lie below `position`, 0 <= position <= 64.
+// The number of set bits below `position`, 0 <= position <= 64.
 [[nodiscard]] constexpr std::size_t rank(std::uint64_t word, std::size_t position) noexcept {
     return static_cast<std::size_t>(std::popcount(word & low_mask(position)));
 }
@@ -48,29 +48,29 @@ inline constexpr std::size_t word_bits = 64;
 }
 
 // ---- portable kernels
-// ------------------------------------------------------------------------------------------
 
 namespace detail {
 
 inline constexpr std::uint64_t every_byte = 0x0101010101010101u;
 inline constexpr std::uint64_t byte_tops = 0x8080808080808080u;
 
-// Of eight bytes, each at most 127: how many are <= limit (limit <= 127)? The top bit of a byte of
-// (limit + 128 - byte) survives exactly if byte <= limit, and no byte borrows from its neighbour.
+// How many of eight bytes are <= limit; REQUIRES: each byte and limit are at most 127. The top bit
+// of a byte of (limit + 128 - byte) survives exactly if byte <= limit, and no byte borrows from its
+// neighbour.
 [[nodiscard]] constexpr std::size_t bytes_at_most(std::uint64_t bytes, std::uint64_t limit) noexcept {
     const std::uint64_t survivors = ((limit * every_byte | byte_tops) - bytes) & byte_tops;
     return static_cast<std::size_t>(std::popcount(survivors));
 }
 
-// Bit i of the answer: the parity of bits 0..i of `word`.
+// Bit i of the result is the parity of bits 0..i of `word`.
 [[nodiscard]] constexpr std::uint64_t running_parity(std::uint64_t word) noexcept {
     for (std::size_t distance = 1; distance < word_bits; distance *= 2) word ^= word << distance;
     return word;
 }
 
 // The routes of extract: a chosen bit moves down by the number of unchosen bits below it. Round r
-// moves by 2^r the bits whose way has bit r set; low rounds first, so that no two bits ever meet.
-// deposit walks the same rounds backwards.
+// moves by 2^r the bits whose distance has bit r set; low rounds come first, so that no two bits
+// ever collide. deposit does the same rounds in reverse order.
 struct extract_routes {
     std::uint64_t moves[6];
 
@@ -87,9 +87,9 @@ struct extract_routes {
 
 }  // namespace detail
 
-// The position of set bit number `k`, counted from 0. There must be one. Broadword: byte counts by
-// halving, their running sums by one multiplication, the byte and then the bit by comparing eight
-// sums at once.
+// The position of set bit number `k`, counted from 0. REQUIRES: it exists. Broadword: byte counts
+// by halving, their running sums by one multiplication, the byte and then the bit by comparing
+// eight sums at once.
 [[nodiscard]] constexpr std::size_t select_portable(std::uint64_t word, std::size_t k) noexcept {
     assert(k < static_cast<std::size_t>(std::popcount(word)));
     using detail::every_byte;
@@ -129,10 +129,9 @@ struct extract_routes {
 }
 
 // ---- the two kernels as policies
-// -------------------------------------------------------------------------------
 
-// What wide_word and bit_strings ask of a kernel. step() is where `counted` below listens;
-// elsewhere it is nothing.
+// The calls that wide_word and bit_strings make to a kernel. step() is a hook for `counted` below;
+// otherwise it does nothing.
 struct portable_words {
     static constexpr void step() noexcept {}
     [[nodiscard]] static constexpr std::size_t popcount(std::uint64_t word) noexcept {
@@ -152,8 +151,8 @@ struct portable_words {
 #if defined(__x86_64__)
 // Only on processors of isa::avx2 and better. In assembly, because a function with a target
 // attribute cannot be inlined into baseline code and a call costs more than the instruction; the
-// assembler takes these whatever -march says. (AMD before Zen 3 executes PEXT and PDEP in
-// microcode, slower than the portable rounds: correct all the same.)
+// assembler accepts these whatever -march says. (AMD before Zen 3 executes PEXT and PDEP in
+// microcode, slower than the portable rounds, but correct.)
 struct bmi2_words {
     static constexpr void step() noexcept {}
     [[nodiscard]] static std::size_t popcount(std::uint64_t word) noexcept {
@@ -196,7 +195,6 @@ decltype(auto) with_word_kernel(isa level, Use&& use) {
 }
 
 // ---- bit ranges and searches over several words
-// ----------------------------------------------------------------
 
 // `width` bits (0..64) from bit `position` on, which may straddle two words.
 [[nodiscard]] constexpr std::uint64_t read_bits(std::span<const std::uint64_t> words, std::uint64_t position,

@@ -1,9 +1,9 @@
-// The two checksums of a snapshot (snapshot.hpp, I2), and the only place where this room meets
-// xxHash.
+// checksum: the two checksums of a snapshot (snapshot.hpp, I2). This is the only file of the folder
+// that uses xxHash.
 //
 // XXH_INLINE_ALL compiles the functions in, so that users of the library need no libxxhash at run
-// time. XXH3 because it runs at memory speed on plain SSE2 and its bytes are frozen since 0.8.0. It
-// is no defence against a forger.
+// time. XXH3, because it runs at memory speed with plain SSE2 and its output has been frozen since
+// 0.8.0. It is no protection against forgery.
 #pragma once
 
 #define XXH_INLINE_ALL

@@ -1,7 +1,7 @@
-// A hash function in a snapshot: its id and the name of its key stand in the header, the key itself
-// among the parameters.
+// hash_fields: the hash function in a snapshot. Its id and the name of its key are in the header,
+// the key itself is among the parameters.
 //
-// Whatever is saved and hashes keys, filter or oracle, writes and reads them through here.
+// Every filter and oracle that hashes keys writes and reads them with these functions.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace genista {
 
-// The header of something that belongs to no store; an error for a custom hash, which cannot be
-// written down.
+// The header of a snapshot that belongs to no store. An error for a custom hash, which cannot be
+// saved.
 [[nodiscard]] inline result<snapshot_info> describe(snapshot_kind kind, std::uint16_t version,
                                                     const hasher& hash) noexcept {
     if (hash.kind() == hash_kind::custom) {
@@ -32,7 +32,7 @@ inline void write_hash(field_writer& fields, const hasher& hash) noexcept {
     fields.bytes(std::as_bytes(std::span{hash.key().bytes}));
 }
 
-// The hash function, whose key is the next field. An error unless it is the one of the header.
+// The hash function, whose key is the next field. An error if it is not the one of the header.
 [[nodiscard]] inline result<hasher> read_hash(field_reader& fields, const snapshot_info& info) noexcept {
     hash_key key;
     const std::span<const std::byte> key_bytes = fields.bytes(key.bytes.size());

@@ -1,4 +1,4 @@
-// The cold half of mapped_file.hpp: one careful way to open a file, then a mapping or a copy.
+// mapped_file: opens a file carefully, then maps or copies it. See mapped_file.hpp.
 #include "genista/format/mapped_file.hpp"
 
 #include <fcntl.h>
@@ -38,8 +38,8 @@ struct open_file {
     std::size_t size_bytes;  // at least 1
 };
 
-// O_NONBLOCK: opening a FIFO must not wait for a writer. It means nothing for regular files, the
-// only ones let through.
+// O_NONBLOCK: opening a FIFO must not wait for a writer. It has no effect on regular files, and
+// other files are refused.
 result<open_file> open_regular(std::string_view path) noexcept {
     const result<std::string> name = detail::path_string(path);
     if (!name) return name.error();
@@ -58,7 +58,7 @@ result<open_file> open_regular(std::string_view path) noexcept {
     return open_file{.file = std::move(file), .size_bytes = static_cast<std::size_t>(status.st_size)};
 }
 
-// Up to `count` bytes; fewer only at the file's end, -1 with errno on an error.
+// Reads up to `count` bytes; fewer only at the file's end. -1 with errno on an error.
 ssize_t read_fully(int file, std::byte* to, std::size_t count) noexcept {
     std::size_t done = 0;
     while (done < count) {

@@ -1,4 +1,4 @@
-// The cold half of os_error.hpp.
+// os_error: the texts of errors with errno. See os_error.hpp.
 #include "format/os_error.hpp"
 
 #include <cstring>

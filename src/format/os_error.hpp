@@ -1,5 +1,5 @@
-// Errors of the operating system as `error`s: what was tried, on which path, and errno in words and
-// figures.
+// os_error: errors of the operating system as `error`s: what was tried, on which path, and errno in
+// words and figures.
 #pragma once
 
 #include <cerrno>
@@ -11,15 +11,15 @@
 
 namespace genista::detail {
 
-// The last 120 bytes of a path, which tell files apart and leave room for the rest of an error's
+// The last 120 bytes of a path: enough to recognise a file, with room for the rest of an error's
 // text.
 [[nodiscard]] std::string_view end_of_path(std::string_view path) noexcept;
 
-// "cannot open /a/b: No such file or directory (errno 2)".
+// For example "cannot open /a/b: No such file or directory (errno 2)".
 [[nodiscard]] error os_error(const char* what, std::string_view path, int number = errno) noexcept;
 
 // The path as a C string. The C library would stop at a zero byte and open some other file, so that
-// is an error, as are an empty path and no memory.
+// is an error; so are an empty path and a lack of memory.
 [[nodiscard]] result<std::string> path_string(std::string_view path) noexcept;
 
 }  // namespace genista::detail

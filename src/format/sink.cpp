@@ -1,4 +1,4 @@
-// The cold half of sink.hpp: memory that may run out, and the steps of an atomic save.
+// sink: the sinks into memory and into a file that is replaced atomically. See sink.hpp.
 #include "genista/format/sink.hpp"
 
 #include <fcntl.h>
@@ -21,14 +21,14 @@ void close_quietly(int& file) noexcept {
     file = -1;
 }
 
-// Where the bytes will finally be, and with which permissions.
+// The file to replace, and its permissions.
 struct destination {
     std::string path;
     mode_t mode = S_IRUSR | S_IWUSR;
 };
 
-// A link is followed to the file it names, which must exist: else the rename would replace the
-// link. May throw bad_alloc.
+// A link is followed to its target, which must exist; otherwise the rename would replace the link.
+// May throw bad_alloc.
 result<destination> resolve(std::string path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) {
@@ -83,8 +83,8 @@ result<atomic_file_sink> atomic_file_sink::create(std::string_view path) noexcep
 
         atomic_file_sink made;
         made.path_ = std::move(target->path);
-        // Opened now, so that a directory which cannot be synced is found out while the old file is
-        // still there.
+        // Opened now, so that a directory that cannot be opened is an error while the old file
+        // still exists.
         made.directory_ = ::open(directory_of(made.path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (made.directory_ < 0) return detail::os_error("cannot open the directory of", made.path_);
         std::string temporary = made.path_ + ".tmp-XXXXXX";
@@ -122,8 +122,8 @@ void atomic_file_sink::discard() noexcept {
 result<void> atomic_file_sink::write(std::span<const std::byte> bytes) noexcept {
     if (failed_) return error::make(error_code::io, "write to a file that has failed or was committed before");
     while (!bytes.empty()) {
-        // Linux moves at most 2^31 - 4096 bytes a call, and less when the disk fills up: go on
-        // until an error says why.
+        // Linux writes at most 2^31 - 4096 bytes in a call, and fewer when the disk fills up: the
+        // loop continues until an error says why.
         const ssize_t moved = ::write(file_, bytes.data(), std::min(bytes.size(), std::size_t{1} << 30));
         if (moved < 0 && errno == EINTR) continue;
         if (moved <= 0) {
@@ -146,7 +146,7 @@ result<void> atomic_file_sink::commit() noexcept {
     } else if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
         step = "cannot rename the temporary file to";
     } else {
-        temporary_.clear();  // it is the destination now: nothing to remove
+        temporary_.clear();  // it is the destination now, so it must not be removed
         if (sync(directory_) != 0) step = "replaced, but cannot sync the directory of";
     }
     if (step != nullptr) {

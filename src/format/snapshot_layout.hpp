@@ -1,5 +1,5 @@
-// Where each field of the snapshot header lies (drawn in genista/format/snapshot.hpp and
-// docs/format.md), once, for the writer and the reader.
+// snapshot_layout: the offset of each field of the snapshot header (drawn in
+// genista/format/snapshot.hpp and docs/format.md), in one place for the writer and the reader.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace genista::detail {
 
-// A byte above 0x7f shows a 7-bit channel, the line ends show a transfer in text mode in either
-// direction, and the letters tell a person what it is.
+// A byte above 0x7f reveals a 7-bit channel, the line ends reveal a transfer in text mode in either
+// direction, and a reader can recognise the letters.
 inline constexpr std::array<std::byte, 8> snapshot_magic = {std::byte{0x8f}, std::byte{'G'}, std::byte{'N'},
                                                             std::byte{'S'},  std::byte{'T'}, std::byte{'\r'},
                                                             std::byte{'\n'}, std::byte{'\n'}};
@@ -37,7 +37,8 @@ static_assert(header_checksum_at + 8 == snapshot_header_bytes);
 static_assert(snapshot_header_bytes % snapshot_alignment_bytes == 0);
 static_assert(max_parameters_bytes % snapshot_alignment_bytes == 0);
 
-// Zeros up to the next part. Safe for every length: it adds nothing to it.
+// The number of zeros up to the next part. It cannot overflow, because it adds nothing to the
+// length.
 [[nodiscard]] constexpr std::size_t padding_after(std::uint64_t length_bytes) noexcept {
     const std::uint64_t over = length_bytes % snapshot_alignment_bytes;
     return static_cast<std::size_t>(over == 0 ? 0 : snapshot_alignment_bytes - over);

@@ -1,12 +1,12 @@
-// Opening a snapshot: each check relies on what those before it have proved, so the order matters.
+// open_snapshot: each check relies on the checks before it, so the order matters.
 //
 //     magic → size → header checksum → version → lengths and their sum → payload checksum → zeros
 //     in padding
 //
 // The header checksum comes before the version, so that a flipped bit in the version reads
-// "damaged" and not "newer". For that, every later version keeps bytes [0, 10) and the checksum of
-// the first 192 bytes where they are. A streamed snapshot (version 2) has a second header at its
-// end, which has to pass the same checks.
+// "damaged" and not "newer". For that, every later version must keep bytes [0, 10) and the checksum
+// of the first 192 bytes in place. A streamed snapshot (version 2) has a second header at its end,
+// which has to pass the same checks.
 #include <algorithm>
 #include <limits>
 
@@ -75,7 +75,7 @@ struct lengths {
 
 // Proves that parameters, sections and their padding end exactly where `bytes` ends, so that every
 // later sum of them is below bytes.size() and no arithmetic on them can overflow. `header` is the
-// one that has the lengths, `more_bytes` what the file has beside one header and its parts.
+// header with the lengths; `more_bytes` are the bytes of the file besides one header and its parts.
 [[nodiscard]] result<lengths> check_lengths(bytes_view bytes, const std::byte* header,
                                             std::uint64_t more_bytes) noexcept {
     const std::byte* const at = header;
@@ -117,9 +117,9 @@ struct lengths {
     return load_little_endian<std::uint16_t>(bytes.data() + detail::format_version_at) == streamed_format_version;
 }
 
-// The header at the end of a streamed snapshot: whole in itself, and the first one in everything
-// that was known when writing began. The first one, whose checksum is right, has no lengths and no
-// checksum of the payload.
+// The header at the end of a streamed snapshot. It is complete, and it must equal the first header
+// in everything that was known when writing began. The first header, whose checksum was checked,
+// has no lengths and no checksum of the payload.
 [[nodiscard]] result<bytes_view> closing_header(bytes_view bytes) noexcept {
     const auto cut = [&] {
         return error::make(error_code::corrupt, "snapshot truncated: %zu bytes, and the header at its end is not there",
@@ -143,7 +143,7 @@ struct lengths {
     return last;
 }
 
-// Takes the next part off `rest` and checks that zeros pad it.
+// Removes the next part from `rest` and checks that its padding is zero.
 [[nodiscard]] bool take_part(bytes_view& rest, std::uint64_t length_bytes, bytes_view& part) noexcept {
     const auto length = static_cast<std::size_t>(length_bytes);
     const std::size_t padding = detail::padding_after(length_bytes);

@@ -2,10 +2,10 @@
 // while they are saved and are too large to be copied first. Lengths and checksum of the payload
 // come last, in a second header.
 //
-//     begin(parameters), then for each section: add(bytes) as often as it takes, end_section();
+//     begin(parameters); then for each section add(bytes) any number of times and end_section();
 //     then finish()
 //
-// After the first error nothing more may be called.
+// After the first error no function may be called.
 #pragma once
 
 #include <array>

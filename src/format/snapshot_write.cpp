@@ -1,4 +1,5 @@
-// Writing a snapshot: lengths first, then the payload's checksum, then the header, then the bytes.
+// write_snapshot and snapshot_stream: lengths first, then the payload's checksum, then the header,
+// then the bytes.
 #include <algorithm>
 #include <exception>
 #include <limits>
@@ -25,7 +26,7 @@ constexpr std::array<std::byte, snapshot_alignment_bytes> padding_zeros{};
 
 using header_bytes = std::array<std::byte, snapshot_header_bytes>;
 
-// All but total, lengths and checksums.
+// All header fields but total, lengths and checksums.
 [[nodiscard]] header_bytes begin_header(const snapshot_info& info, std::uint16_t version, std::size_t parameters_bytes,
                                         std::size_t section_count) noexcept {
     header_bytes header{};
@@ -68,7 +69,7 @@ void seal(header_bytes& header) noexcept {
     return header;
 }
 
-// Whatever a sink does is a result.
+// Turns an exception of a sink into an error.
 template <class Write>
 result<void> caught(const Write& write) noexcept {
     try {
@@ -82,7 +83,7 @@ result<void> caught(const Write& write) noexcept {
     }
 }
 
-// A part and its padding. Nothing is written for an empty one.
+// Writes a part and its padding. Nothing is written for an empty part.
 result<void> write_part(sink& out, std::span<const std::byte> part) {
     for (const std::span<const std::byte> piece : {part, padding_of(part)}) {
         if (piece.empty()) continue;

@@ -1,4 +1,4 @@
-// Sums over shards, and what of them Prometheus sees. See counters.hpp.
+// guard_counters: sums over shards, and the metrics for Prometheus. See counters.hpp.
 #include "genista/guard/counters.hpp"
 
 #include <new>
@@ -55,7 +55,7 @@ result<void> add_metrics(metrics_page& page, const guard_counters& c, const live
     page.counter("genista_guard_failed_reads_total", "Reads that the store answered with an error.", c.failed_reads);
     page.counter("genista_guard_puts_total", "Keys put.", c.puts);
     page.counter("genista_guard_erases_total", "Keys erased.", c.erases);
-    page.counter("genista_guard_adapts_total", "Mistakes of the filter repaired.", c.adapts);
+    page.counter("genista_guard_adapts_total", "False positives from which the filter learnt.", c.adapts);
     page.counter("genista_guard_adapts_dropped_total",
                  "Repairs skipped because the queue was full or the caller's deadline had passed.", c.adapts_dropped);
     page.counter("genista_guard_failed_adapts_total", "Repairs that failed with the store.", c.failed_adapts);

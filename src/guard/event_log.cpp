@@ -1,4 +1,4 @@
-// Names of events, and the call of the user's function. See event_log.hpp.
+// event_log: names of events, and the call of the user's function. See event_log.hpp.
 #include "genista/guard/event_log.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ void event_log::report(event_level level, event_kind kind, const char* format, .
         text, text + length, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
     try {
         (*hook_)({.level = level, .kind = kind, .text = {text, length}});
-    } catch (...) {  // whatever it is, the store goes on
+    } catch (...) {  // an exception of the user's function must not stop the store
     }
 }
 

@@ -1,4 +1,4 @@
-// Sums over buckets. See latency_histogram.hpp.
+// latency_histogram: sums over buckets. See latency_histogram.hpp.
 #include "genista/detail/guard/latency_histogram.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Labels, samples and the text. See metrics_page.hpp; the format is Prometheus's "Text-based
-// format", version 0.0.4.
+// metrics_page: labels, samples and the page's text. See metrics_page.hpp; the format is
+// Prometheus's "Text-based format", version 0.0.4.
 #include "genista/guard/metrics_page.hpp"
 
 #include <algorithm>
@@ -22,9 +22,9 @@ bool is_label_name(std::string_view name) noexcept {
     return std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// The bytes that one code point takes at the beginning of `text`; 0 if it is none (surrogates,
-// longer forms than needed and what is beyond U+10FFFF included): one such byte makes Prometheus
-// drop the whole page.
+// The bytes of the code point at the beginning of `text`; 0 if there is no valid one (surrogates,
+// overlong forms and values beyond U+10FFFF are invalid): one invalid byte makes Prometheus drop
+// the whole page.
 std::size_t code_point_bytes(std::string_view text) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
     const unsigned first = byte(0);
@@ -75,7 +75,7 @@ std::string digits_of(double value) {
 
 error bad_name(const std::string& name) noexcept {
     return error::make(error_code::invalid_argument,
-                       "metrics: '%s' is no name of a label: a letter or _ (not two of them) first, then letters, "
+                       "metrics: '%s' is not a label name: a letter or _ (not two of them) first, then letters, "
                        "digits and _",
                        name.c_str());
 }
@@ -150,9 +150,9 @@ void metrics_page::state(const char* name, const char* help, const char* label,
     }
 }
 
-// Buckets at powers of four of nanoseconds, about 1 µs to 17 s; the format wants them cumulative.
-// They are read one after the other while others record: each later one is at least as large as the
-// ones before.
+// Buckets at powers of four of nanoseconds, about 1 µs to 17 s; the format requires them to be
+// cumulative. They are read one after the other while other threads record, so each is at least as
+// large as the one before.
 void metrics_page::histogram(const char* name, const char* help, const latency_histogram& times) {
     family& of = family_of(name, "histogram", help);
     for (unsigned octave = 10; octave <= 34; octave += 2) {

@@ -1,5 +1,5 @@
-// AES-128 encryption in plain C++: the twin that makes digests the same on processors without AES
-// instructions.
+// aes_soft: AES-128 encryption in plain C++, the scalar version that gives the same digests on
+// processors without AES instructions.
 //
 // Tables are computed at compile time from the field GF(2^8) mod x^8+x^4+x^3+x+1 (FIPS 197). One
 // table T[b] holds (2·S[b], S[b], S[b], 3·S[b]); the other three columns are its rotations. It is

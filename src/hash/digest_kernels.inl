@@ -1,6 +1,6 @@
-// Hashing kernels of one instruction set; included by other kernel files inside
-// base/foreach_isa.hpp's passes. Everything here inlines into the look-up that needs it: a call per
-// hash would cost as much as the hash.
+// digest_kernels: hashing kernels of one instruction set; other kernel files include them inside
+// base/foreach_isa.hpp's passes. All of it is inlined into the look-up: a call for each hash would
+// cost as much as the hash.
 
 namespace genista::GENISTA_ISA {
 
@@ -26,7 +26,7 @@ inline short_block block_of(key_view key) noexcept {
     std::uint64_t high = 0;
     if (key.size >= 8) {
         low = load_le64(key.data);
-        // The last eight bytes overlap the first; the shift leaves those past the eighth.
+        // The last eight bytes overlap the first; the shift keeps the bytes after the eighth.
         if (key.size > 8) high = load_le64(key.data + key.size - 8) >> (8 * (16 - key.size));
     } else {
         for (std::size_t i = 0; i < key.size; ++i) low |= std::uint64_t(key.data[i]) << (8 * i);
@@ -72,12 +72,12 @@ inline digest digest_trusted(const hash_state& state, const void* data, std::siz
     return {hash.low64, hash.high64};
 }
 
-// The trusted function sees an integer as its little-endian bytes, as the keyed one does.
+// The trusted function hashes the little-endian bytes of an integer, as the keyed one does.
 inline std::uint64_t as_little_endian(std::uint64_t key) noexcept {
     return std::endian::native == std::endian::big ? __builtin_bswap64(key) : key;
 }
 
-// Apart from the keyed function, so that a look-up has room in its registers for that one alone.
+// Separate from the keyed function, so that a look-up needs registers only for the keyed one.
 [[gnu::noinline, gnu::cold]] inline digest digest_unkeyed(const hash_state& state, std::uint64_t key) noexcept {
     const std::uint64_t bytes = as_little_endian(key);
     if (state.kind == hash_kind::trusted) return digest_trusted(state, &bytes, sizeof bytes);
@@ -121,7 +121,7 @@ inline void encrypt8_in_place(const hash_state& state, digest* blocks) noexcept 
 
 #elif GENISTA_ISA_LEVEL == 1
 
-// All rounds but the first addition of the key, and the answer.
+// All rounds after the first addition of the key, then the digests.
 [[gnu::always_inline]] inline void encrypt8_begun(const hash_state& state, __m128i* x, digest* out) noexcept {
     for (std::size_t round = 1; round < 10; ++round) {
         const __m128i key = round_key(state, round);

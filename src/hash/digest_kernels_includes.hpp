@@ -1,5 +1,5 @@
-// What hash/digest_kernels.inl needs, to be included before base/foreach_isa.hpp switches the
-// compiler's target.
+// The includes of hash/digest_kernels.inl, in a file of their own because they must come before
+// base/foreach_isa.hpp switches the compiler's target.
 #pragma once
 
 #include <array>

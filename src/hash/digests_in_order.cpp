@@ -1,4 +1,4 @@
-// Radix by position, on several threads. See digests_in_order.hpp.
+// digests_in_order: a radix pass by position on several threads. See digests_in_order.hpp.
 #include "hash/digests_in_order.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace genista {
 namespace {
 
 constexpr std::uint64_t keys_per_bucket = 1024;  // 16 KiB of digests
-constexpr unsigned most_bits = 16;               // of buckets; beyond that a pass over them all takes too long
+constexpr unsigned most_bits = 16;               // of buckets; with more buckets a pass over all of them takes too long
 
 }  // namespace
 

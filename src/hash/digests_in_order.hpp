@@ -1,9 +1,10 @@
-// Keys in any order → their digests in the order of positions, which is the order R has, in which
-// bins are laid and perfect hash functions are built.
+// digests_in_order: keys in any order → their digests in the order of positions. R has this order,
+// and bins and perfect hash functions are built in it.
 //
 // A radix pass by the highest bits of the position spreads the digests over so many buckets that
-// each fits into the first-level cache, where it is sorted; both on several threads. Twice hashed,
-// once moved: hashing is cheaper than memory. The outcome is the same for any number of threads.
+// each fits into the first-level cache, where it is sorted; both on several threads. Each key is
+// hashed twice and its digest moved once: hashing is cheaper than memory. The result is the same
+// for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ template <class Key>
 
 inline constexpr std::size_t digests_at_once = 256;
 
-// out.size() = keys.size(); integers in bulk.
+// REQUIRES: out.size() = keys.size(). Integers are hashed in bulk.
 inline void hash_all(const hasher& hash, std::span<const std::uint64_t> keys, std::span<digest> out) noexcept {
     hash(keys, out);
 }
@@ -34,7 +35,7 @@ inline void hash_all(const hasher&, std::span<const digest> keys, std::span<dige
     std::copy(keys.begin(), keys.end(), out.begin());
 }
 
-// visit(its place in `part`, digest) for each key of the part.
+// Calls visit(index in `part`, digest) for each key of the part.
 template <class Key, class Visit>
 void for_each_digest(const hasher& hash, std::span<const Key> part, const Visit& visit) noexcept {
     std::array<digest, digests_at_once> ready;

@@ -1,4 +1,4 @@
-// The cold half of hasher: key schedules, kernel choice, random keys.
+// hasher: key schedules, kernel choice and random keys. See hasher.hpp.
 #include "genista/hash/hasher.hpp"
 
 #include <sys/random.h>
@@ -43,7 +43,7 @@ hash_key hash_key::from_seed(std::uint64_t seed) noexcept {
 }
 
 std::uint64_t hash_key::id() const noexcept {
-    // Both halves take part; two nested keyed hashes of a constant reveal neither.
+    // Depends on both halves; two nested keyed hashes of a constant reveal neither.
     std::array<std::uint64_t, 4> words{};
     for (std::size_t i = 0; i < 32; ++i) words[i / 8] |= std::uint64_t{bytes[i]} << (8 * (i % 8));
     constexpr std::array<std::byte, 8> label = {std::byte{'k'}, std::byte{'e'}, std::byte{'y'}, std::byte{' '},

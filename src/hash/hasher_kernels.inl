@@ -1,4 +1,4 @@
-// hasher's own entry points, one set for each instruction set.
+// hasher_kernels: the entry points of hasher for one instruction set.
 #include "hash/digest_kernels.inl"
 
 namespace genista::GENISTA_ISA {

@@ -1,8 +1,8 @@
-// key_stream: random words out of a hash key, the same ones wherever the key goes: what explicit
-// hash functions are drawn with.
+// key_stream: random words derived from a hash key, the same ones on every machine. Explicit hash
+// functions are drawn with them.
 //
-// One AES block after another, of a counter beside a *purpose*: functions for different purposes
-// are drawn independently.
+// Each word comes from the AES encryption of a counter and a *purpose*: functions for different
+// purposes are drawn independently.
 #pragma once
 
 #include <cstdint>

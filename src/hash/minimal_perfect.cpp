@@ -1,5 +1,5 @@
-// Building minimal_perfect: cut into partitions, search each by itself, then give every column the
-// width of its largest seed.
+// Building minimal_perfect: divides the keys into partitions, searches seeds for each, then gives
+// every column the width of its largest seed.
 #include "genista/detail/hash/minimal_perfect.hpp"
 
 #include <algorithm>
@@ -24,8 +24,7 @@ constexpr std::uint64_t few_keys = 256;
 constexpr unsigned max_width = 20;  // of a seed below perfect_search::most_seeds
 constexpr std::uint32_t most_salts = 4;
 constexpr unsigned max_threads = 1024;
-// A seed of no bits may begin where the last record ends, and number() reads two words from there
-// on.
+// A seed of 0 bits may begin where the last record ends, and number() reads two words from there.
 constexpr std::uint64_t words_behind = 2;
 static_assert(std::bit_width(perfect_search::most_seeds - 1) == max_width);
 
@@ -37,7 +36,7 @@ std::uint64_t factor_of(const perfect_shape& form) noexcept {
     return 0x9e3779b97f4a7c15u * (2 * std::uint64_t{form.salt} + 1);
 }
 
-// First key of each partition, and of one more.
+// The index of the first key of each partition, and at the end the number of keys.
 std::vector<std::uint64_t> partition_starts(std::span<const digest> sorted, std::uint64_t partitions) {
     std::vector<std::uint64_t> starts(partitions + 1);
     for (std::uint64_t p = 1; p < partitions; ++p) {
@@ -49,7 +48,7 @@ std::vector<std::uint64_t> partition_starts(std::span<const digest> sorted, std:
     return starts;
 }
 
-// The keys of a build, and the seeds as they are found.
+// The keys of a build, and the seeds found so far.
 struct search_work {
     std::span<const digest> sorted;
     const std::vector<std::uint64_t>& starts;
@@ -86,7 +85,7 @@ std::vector<std::byte> widths_for(const std::vector<std::uint32_t>& seeds, const
     return widths;
 }
 
-// Of all seeds of one partition.
+// The bits of all seeds of one partition.
 std::uint64_t seed_bits(const perfect_shape& form, std::span<const std::byte> widths) noexcept {
     std::uint64_t total = 0;
     for (std::uint64_t c = 0; c < columns_of(form); ++c) {
@@ -102,8 +101,8 @@ std::uint64_t seed_bits(const perfect_shape& form, std::span<const std::byte> wi
 minimal_perfect::shape minimal_perfect::shape_for(std::uint64_t keys) noexcept {
     if (keys == 0) return {};
     const std::uint64_t partitions = std::max<std::uint64_t>(1, (keys + partition_keys / 2) / partition_keys);
-    // 4.5 keys a bucket. Of few keys nearly all may happen to fall into one bucket, for which there
-    // is no seed then: a bucket a key.
+    // 4.5 keys a bucket. If there are few keys, nearly all may fall into one bucket, which then has
+    // no seed: so one bucket for each key.
     if (keys < few_keys) return {keys, partitions, keys, 0};
     return {keys, partitions, (2 * keys + 9 * partitions - 1) / (9 * partitions), 0};
 }
@@ -162,7 +161,7 @@ result<minimal_perfect> minimal_perfect::build(std::span<const digest> sorted, u
     return error::make(error_code::out_of_memory, "perfect hash: no memory to build for %zu keys", sorted.size());
 }
 
-// Room for columns and records; records are zero. Shape and widths are sound.
+// Allocates columns and records; records are zero. REQUIRES: shape and widths are valid.
 result<minimal_perfect> minimal_perfect::lay_out(const shape& form, std::span<const std::byte> widths) noexcept {
     const std::uint64_t column_count = columns_of(form);
     const std::uint64_t columns_bytes = (column_count * sizeof(std::uint32_t) + 63) / 64 * 64;

@@ -1,5 +1,5 @@
-// Hash and displace within one partition. See perfect_search.hpp and, for why it works,
-// minimal_perfect.hpp.
+// perfect_search: hash and displace within one partition. See perfect_search.hpp, and
+// minimal_perfect.hpp for why it works.
 #include "hash/perfect_search.hpp"
 
 #include <algorithm>
@@ -18,8 +18,8 @@ perfect_search::perfect_search(const minimal_perfect::shape& form, std::uint64_t
       is_taken_(most_keys),
       tried_(most_keys) {}
 
-// Buckets are ranges of position, so that sorted keys are sorted by bucket. The order of equal
-// sizes is that of their numbers.
+// Buckets are ranges of position, so sorted keys are sorted by bucket. Buckets of equal size stay
+// in the order of their numbers.
 void perfect_search::sort_buckets(std::span<const digest> keys) noexcept {
     std::fill(starts_.begin(), starts_.end(), 0u);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -35,7 +35,7 @@ void perfect_search::sort_buckets(std::span<const digest> keys) noexcept {
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
 }
 
-// All to slots that are free and differ; if not, nothing is taken.
+// Takes slots for all words, if these slots are free and differ; otherwise takes none.
 bool perfect_search::fits(std::span<const std::uint64_t> words, std::uint32_t seed, std::uint64_t slots) noexcept {
     std::size_t done = 0;
     for (; done < words.size(); ++done) {
@@ -55,7 +55,7 @@ bool perfect_search::place(std::span<const digest> keys, std::span<std::uint32_t
     std::fill(seeds.begin(), seeds.end(), 0u);
     for (const std::uint32_t bucket : by_size_) {
         const auto words = std::span{words_}.subspan(starts_[bucket], starts_[bucket + 1] - starts_[bucket]);
-        if (words.empty()) break;  // and so are all that follow
+        if (words.empty()) break;  // all later buckets are empty, too
         std::uint32_t seed = 0;
         while (!fits(words, seed, keys.size())) {
             if (++seed == most_seeds) return false;

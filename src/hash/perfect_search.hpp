@@ -1,4 +1,4 @@
-// The search of minimal_perfect: seeds for the buckets of one partition.
+// perfect_search: the search of minimal_perfect for the seeds of the buckets of one partition.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace genista {
 
-// Room for one thread's work, taken once. May throw std::bad_alloc when made, and never later.
+// One thread's memory for the search. The constructor may throw std::bad_alloc; nothing else does.
 class perfect_search {
   public:
-    // No seed beyond. The hardest is the last key of all, with one free slot among some 3,000: so
-    // many seeds fail it with probability below e^-300. Whoever needs more has keys that no seed
-    // keeps apart.
+    // Seeds are below this. The hardest case is the last key, with one free slot among some 3,000:
+    // the probability that so many seeds fail is below e^-300. So if none works, the keys cannot be
+    // separated by any seed.
     static constexpr std::uint32_t most_seeds = std::uint32_t{1} << 20;
 
     perfect_search(const minimal_perfect::shape& form, std::uint64_t factor, std::uint64_t most_keys);
 
-    // `keys`: those of one partition, ascending. False: some bucket has no seed, and `seeds` hold
-    // nothing of use.
+    // REQUIRES: `keys` are those of one partition, ascending. False: some bucket has no seed, and
+    // `seeds` are undefined.
     [[nodiscard]] bool place(std::span<const digest> keys, std::span<std::uint32_t> seeds) noexcept;
 
   private:

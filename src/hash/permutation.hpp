@@ -1,9 +1,9 @@
 // permutation: a bijection of [u] under a secret key, for dictionaries whose bins should be even
-// whatever they are given.
+// for all inputs.
 //
 // A Feistel network over pairs (left, right), left < A, right < B, A · B ≥ u: four rounds add to
-// one half an AES block of the other, modulo A or B. A pair beyond u is permuted again: such pairs
-// are one in √u.
+// one half an AES block of the other, modulo A or B. A result beyond u is permuted again, which
+// happens to one pair in √u.
 #pragma once
 
 #include <cassert>

@@ -1,23 +1,23 @@
-// From approximate to exact membership: how large a range h needs so that storing h(S) errs with
-// probability ≤ ε.
+// reduction: from approximate to exact membership: how large a range h needs so that storing h(S)
+// errs with probability ≤ ε.
 //
 // [ppr05 §2]: keep the exact set h(S) and answer "maybe" iff h(x) ∈ h(S). For every x ∉ S, over the
 // draw of h,
 //
-//     h universal            Pr[h(x) ∈ h(S)] ≤ Σ_{y∈S} Pr[h(x) = h(y)] ≤ n/m          ≤ ε if m ≥ n/ε
-//     h 2-universal          the same with 2/m per pair                                 ≤ ε if m ≥ 2n/ε
+//     h universal            Pr[h(x) ∈ h(S)] ≤ Σ_{y∈S} Pr[h(x) = h(y)] ≤ n/m     ≤ ε if m ≥ n/ε
+//     h 2-universal          the same with 2/m per pair                            ≤ ε if m ≥ 2n/ε
 //     h 4-wise independent   less than the union bound, because keys of S share values:
 //
-//         Pr[h(x) ∈ h(S)] ≤ n q - C(n,2) q² + C(n,3) q³,     q = the largest probability of one value
+//         Pr[h(x) ∈ h(S)] ≤ n q - C(n,2) q² + C(n,3) q³,   q = the largest probability of one value
 //
 // The paper states the last possibility without a formula; this one is ours. It is the Bonferroni
 // inequality of order three on the events "h(y) = h(x)", y ∈ S, given h(x) = v: an event of three
 // keys of S and x involves four values, hence 4-wise independence makes the three sums exact with
 // q_v = Pr[h = v]. The polynomial grows with q (its derivative has no sign change for n ≥ 3, and
-// for n ≤ 2 it grows on [0, 1]), so the largest q_v bounds them all. What it buys: m = 1.475 n
-// instead of 2 n at ε = 1/2, 3.48 n instead of 4 n at 1/4, about n/ε - n/2 for small ε.
+// for n ≤ 2 it grows on [0, 1]), so the largest q_v bounds them all. The gain: m = 1.475 n instead
+// of 2 n at ε = 1/2, 3.48 n instead of 4 n at 1/4, about n/ε - n/2 for small ε.
 //
-// Exact by experiment: `genista lab run ppr-reduction` tries every function over small universes.
+// Checked exactly: `genista lab run ppr-reduction` tries every function over small universes.
 #pragma once
 
 #include <algorithm>
@@ -48,7 +48,7 @@ namespace reduction_detail {
                        static_cast<unsigned long long>(keys), rate);
 }
 
-// ⌈factor · keys / rate⌉, exact for the number the double `rate` is: rate = mantissa / 2^shift.
+// ⌈factor · keys / rate⌉, exact for the value of the double: rate = mantissa / 2^shift.
 [[nodiscard]] inline result<std::uint64_t> divide_up(std::uint64_t factor, std::uint64_t keys, double rate) noexcept {
     if (auto checked = check(keys, rate); !checked) return checked.error();
     int exponent = 0;
@@ -70,7 +70,7 @@ namespace reduction_detail {
     return reduction_detail::divide_up(1, keys, rate);
 }
 
-// The least m with 2n/m ≤ ε. multiply_shift needs a power of two: take std::bit_width(m - 1) bits.
+// The least m with 2n/m ≤ ε. multiply_shift needs a power of two: use std::bit_width(m - 1) bits.
 [[nodiscard]] inline result<std::uint64_t> range_for_2universal(std::uint64_t keys, double rate) noexcept {
     return reduction_detail::divide_up(2, keys, rate);
 }
@@ -84,8 +84,8 @@ namespace reduction_detail {
 }
 
 // The least m for which polynomial_hash<Field, 4> into [m] keeps the rate, unequal cells (⌈p/m⌉
-// values of p) included; "least" up to the rounding of doubles, which is met with a margin of 2^-40
-// on the safe side.
+// values of p) included; "least" up to the rounding of doubles, for which there is a margin of
+// 2^-40 on the safe side.
 template <prime_field_type Field>
 [[nodiscard]] result<std::uint64_t> range_for_4wise(std::uint64_t keys, double rate) noexcept {
     if (auto checked = reduction_detail::check(keys, rate); !checked) return checked.error();

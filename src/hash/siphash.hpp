@@ -1,14 +1,14 @@
-// SipHash-C-D: a keyed hash of byte strings whose output nobody without the 128-bit key can
-// predict.
+// siphash: SipHash-C-D, a keyed hash of byte strings whose output cannot be predicted without the
+// 128-bit key.
 //
-// Why it is here: the digest of a long key must not let an adversary who picks keys arrange
-// collisions. Fast hashes with a seed do (tests/hash/collisions_test.cpp shows keys that collide
-// under every seed of one of them). SipHash is a pseudo-random function by design: no better attack
-// on it is known than guessing the key (believed, not proved). Aumasson and Bernstein, "SipHash: a
-// fast short-input PRF", 2012. C rounds follow each word, D rounds finish: 2-4 is their cautious
-// choice, 1-3 the one hash tables use.
+// Why it is here: an adversary who chooses long keys must not be able to construct collisions of
+// their digests. With fast seeded hashes that is possible (tests/hash/collisions_test.cpp shows
+// keys that collide under every seed of one of them). SipHash is a pseudo-random function by
+// design: no better attack on it is known than guessing the key (believed, not proved). Aumasson
+// and Bernstein, "SipHash: a fast short-input PRF", 2012. C rounds follow each word, D rounds
+// finish: 2-4 is the authors' cautious choice, 1-3 is common in hash tables.
 //
-// The state is four words; a message word m enters on both sides of the C rounds, so it cannot be
+// The state is four words; a message word m is added before and after the C rounds, so it cannot be
 // cancelled afterwards:
 //
 //     k0 k1        m0            m1                    last word             finish
@@ -51,12 +51,12 @@ static_assert(std::endian::native == std::endian::little || std::endian::native 
     return word;
 }
 
-// The size % 8 bytes after the last whole word, in the low bytes, the rest zero. Loads overlap
-// instead of looping.
+// The size % 8 bytes after the last whole word, in the low bytes; the rest is zero. Overlapping
+// loads replace a loop.
 [[nodiscard]] inline std::uint64_t load_tail(const std::byte* data, std::size_t size) noexcept {
     const std::size_t left = size & 7;
     if (left == 0) return 0;
-    if (size >= 8) return load_64(data + size - 8) >> (64 - 8 * left);  // bytes of the whole word before fall off below
+    if (size >= 8) return load_64(data + size - 8) >> (64 - 8 * left);  // shifts out the bytes of the whole word before
     if (left >= 4) return load_32(data) | (load_32(data + left - 4) << (8 * (left - 4)));
     // 1, 2 or 3 bytes: first, middle and last cover them all, at indices 0, left / 2 and left - 1.
     return std::to_integer<std::uint64_t>(data[0]) |
@@ -67,8 +67,8 @@ static_assert(std::endian::native == std::endian::little || std::endian::native 
 struct state {
     std::uint64_t v0, v1, v2, v3;
 
-    // The constants are the paper's: the text "somepseudorandomlygeneratedbytes", so that the
-    // halves are never alike.
+    // The constants are the paper's: the ASCII text "somepseudorandomlygeneratedbytes", so that the
+    // halves differ.
     state(std::uint64_t k0, std::uint64_t k1) noexcept
         : v0{k0 ^ 0x736f6d6570736575u},
           v1{k1 ^ 0x646f72616e646f6du},
@@ -122,7 +122,7 @@ template <int C, int D>
     return state.folded();
 }
 
-// 128 bits, first word first. The authors' reference code defines it: other constants, then D more
+// 128 bits, first word first. Defined by the authors' reference code: other constants, then D more
 // rounds for the second word. Neither word equals siphash_64 of the same bytes.
 template <int C, int D>
 [[nodiscard]] inline std::array<std::uint64_t, 2> siphash_128(std::uint64_t k0, std::uint64_t k1, const std::byte* data,

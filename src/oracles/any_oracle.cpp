@@ -1,4 +1,4 @@
-// Which loader a snapshot wants. See any_oracle.hpp.
+// any_oracle: chooses the loader of a snapshot by its kind. See any_oracle.hpp.
 #include "genista/detail/oracles/any_oracle.hpp"
 
 #include "genista/detail/format/snapshot.hpp"
@@ -33,7 +33,7 @@ result<any_oracle> any_oracle::load(std::span<const std::byte> bytes) noexcept {
             break;
     }
     const std::string_view present = to_string(view->info.kind);
-    return error::make(error_code::mismatch, "snapshot of kind %u (%.*s), which is no oracle",
+    return error::make(error_code::mismatch, "snapshot of kind %u (%.*s), which is not an oracle",
                        static_cast<unsigned>(view->info.kind), static_cast<int>(present.size()), present.data());
 }
 

@@ -1,4 +1,4 @@
-// Adding, estimating and merging. See count_min.hpp.
+// count_min: adding, estimating and merging. See count_min.hpp.
 #include "genista/detail/oracles/count_min.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t largest_count = std::numeric_limits<std::uint32_t>::max();
 
-// Both addends below 2^64, the first one a counter.
+// REQUIRES: `counter` is the value of a counter.
 std::uint32_t sum_or_largest_count(std::uint64_t counter, std::uint64_t count) noexcept {
     return static_cast<std::uint32_t>(count >= largest_count - counter ? largest_count : counter + count);
 }

@@ -1,4 +1,4 @@
-// Adding, estimating and merging. See count_sketch.hpp.
+// count_sketch: adding, estimating and merging. See count_sketch.hpp.
 #include "genista/detail/oracles/count_sketch.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::int32_t clamped_sum(std::int64_t counter, std::int64_t change) noexcept {
     return static_cast<std::int32_t>(std::clamp(counter + change, -largest_counter, largest_counter));
 }
 
-// Of an even number of values the mean of the middle two.
+// For an even number of values the mean of the middle two.
 template <class Number>
 Number median(std::span<Number> values) noexcept {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -38,7 +38,7 @@ result<count_sketch> count_sketch::make(const count_sketch_options& options) noe
 
 void count_sketch::add(const digest& d, std::uint64_t count) noexcept {
     table_.add_to_total(count);
-    // More than twice the largest counter changes nothing else.
+    // Counts above twice the largest counter all have the same effect.
     const auto change = static_cast<std::int64_t>(std::min<std::uint64_t>(count, 2 * std::uint64_t{largest_counter}));
     for (std::uint32_t row = 0; row < shape().depth; ++row) {
         const std::uint64_t word = sketch_word(d, row);

@@ -1,4 +1,4 @@
-// Regimes and bits of a key. See daisy_class.hpp.
+// daisy_class: regimes and bits of a key. See daisy_class.hpp.
 #include "genista/detail/oracles/daisy_class.hpp"
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 namespace genista {
 namespace {
 
-// ⌈log2(ratio)⌉, at least 0, without a logarithm: a filter that is loaded elsewhere looks for its
-// members in the classes they were put in, and libraries differ in a logarithm's last bit, while
-// IEEE's products and quotients are the same everywhere. Just above a power of two it is that
-// power's: rounding must not cost a probe.
+// ⌈log2(ratio)⌉, at least 0, without a logarithm: a filter that is loaded on another machine must
+// compute the classes in which its keys were stored, and libraries differ in a logarithm's last
+// bit, while IEEE products and quotients are the same everywhere. A ratio just above a power of two
+// gets that power's value: rounding must not cost a probe.
 unsigned whole_log(double ratio) noexcept {
     if (!std::isfinite(ratio)) return max_daisy_class;  // odds so small that a product of them is 0
     constexpr double rounding = 1 - 0x1p-30;

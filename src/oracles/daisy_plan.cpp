@@ -1,4 +1,4 @@
-// Plans from universes and from samples. See daisy_plan.hpp.
+// daisy_plan: plans from universes and from samples. See daisy_plan.hpp.
 #include "genista/oracles/daisy_plan.hpp"
 
 #include <cmath>
@@ -19,7 +19,7 @@ result<void> check_one(const key_odds& odds, std::size_t index) noexcept {
     return {};
 }
 
-// That none of n draws is this key.
+// The probability that none of the draws is this key.
 double absent_chance(const key_odds& odds, double draws) noexcept {
     return std::exp(draws * std::log1p(-odds.stored));
 }
@@ -56,7 +56,7 @@ result<void> check_terms(const daisy_terms& terms) noexcept {
 
 namespace {
 
-// A universe as a list of keys, or of groups of them.
+// A universe is a list of keys, or of groups of keys.
 double keys_of(const key_odds&) noexcept {
     return 1;
 }

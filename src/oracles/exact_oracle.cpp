@@ -1,5 +1,5 @@
-// The table itself: looking up, laying out, saving and loading. How odds come into it is in
-// exact_oracle_build.cpp.
+// exact_oracle: the table: looking up, building, saving and loading. exact_oracle_build.cpp
+// computes the odds.
 #include "genista/oracles/exact_oracle.hpp"
 
 #include <algorithm>
@@ -38,8 +38,8 @@ exact_oracle::exact_oracle(const hasher& hash, const key_odds& unknown, std::uin
                            buffer memory) noexcept
     : hash_{hash}, unknown_{unknown}, keys_{keys}, homes_{homes}, memory_{std::move(memory)} {}
 
-// Cells lie in the order of their positions, each at its home or behind its predecessor: a larger
-// one, or none, ends a search.
+// Cells are in the order of their positions, each at its home or behind its predecessor: a larger
+// position, or an empty cell, ends a search.
 key_odds exact_oracle::odds(const digest& d) const noexcept {
     const std::span<const cell> table = cells();
     for (std::uint64_t i = scale(d.position, homes_); i < table.size() && !is_empty(table[i].odds); ++i) {

@@ -1,4 +1,4 @@
-// How odds come into an exact_oracle: from one list, from two columns, from counts. See
+// exact_oracle: computes its odds from one list, from two columns, or from counts. See
 // exact_oracle.hpp.
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@
 namespace genista {
 namespace {
 
-// An entry of a list and where its key's digest is.
+// The position of an entry's key, and the index of the entry in its list.
 struct placed {
     std::uint64_t position = 0;
     std::size_t index = 0;
@@ -42,7 +42,7 @@ std::vector<placed> in_order(std::span<const Entry> entries, const hasher& hash)
     return order;
 }
 
-// `repeats` says whether a key may come more than once.
+// `repeats`: a key may be listed more than once.
 template <class Entry>
 result<void> check_keys(std::span<const Entry> entries, std::span<const placed> order, bool repeats) noexcept {
     for (std::size_t i = 1; i < order.size(); ++i) {
@@ -59,14 +59,15 @@ result<void> check_keys(std::span<const Entry> entries, std::span<const placed> 
     return {};
 }
 
-// Where the key of one list is in another, or nothing.
+// The index of the key in another list, or nothing.
 std::optional<std::size_t> find(std::span<const placed> order, std::uint64_t position) noexcept {
     const auto found = std::lower_bound(order.begin(), order.end(), placed{position, 0});
     if (found == order.end() || found->position != position) return std::nullopt;
     return found->index;
 }
 
-// The first of `entries`, in the order of the list, that is not in the other.
+// An error that names the first of `entries`, in the order of the list, that is not in the other
+// list.
 result<void> check_all_in(std::span<const weighted_key> entries, std::span<const placed> order,
                           std::span<const placed> others, const char* list, const char* other) {
     std::vector<std::uint64_t> positions(entries.size());
@@ -94,7 +95,7 @@ struct seen_log {
     double total = 0;
     double unseen = 0;  // of one key
 
-    // Half an observation less than it was seen.
+    // Half an observation is subtracted, for unseen keys.
     [[nodiscard]] double odds_of(double count) const noexcept { return (count - 0.5) / total; }
 };
 
@@ -116,7 +117,8 @@ result<seen_log> read_log(std::span<const counted_key> log, const hasher& hash, 
     if (seen.keys.empty())
         return error::make(error_code::invalid_argument, "exact_oracle: the log of %s is empty", which);
     const auto distinct = static_cast<double>(seen.keys.size());
-    const double others = std::max(universe - distinct, distinct);  // never likelier than one that was seen once
+    // At least `distinct`, so that an unseen key is never likelier than one that was seen once.
+    const double others = std::max(universe - distinct, distinct);
     seen.unseen = distinct / 2 / seen.total / others;
     return seen;
 }
@@ -161,7 +163,7 @@ result<exact_oracle> exact_oracle::from_columns(std::span<const weighted_key> st
             return all.error();
         if (const auto all = check_all_in(asked, asked_order, stored_order, "asked", "stored"); !all)
             return all.error();
-        // Equal sets of keys: equal orders.
+        // Both lists have the same keys, so their sorted orders match.
         std::vector<known_key> keys(stored.size());
         for (std::size_t i = 0; i < stored_order.size(); ++i) {
             const weighted_key& its = stored[stored_order[i].index];
@@ -191,7 +193,7 @@ result<exact_oracle> exact_oracle::from_counts(std::span<const counted_key> inse
         if (!asked) return asked.error();
         const key_odds unknown = options.unknown.value_or(key_odds{stored->unseen, asked->unseen});
         if (const auto fine = check_unknown(unknown); !fine) return fine.error();
-        // Two sorted lists into one.
+        // Merges two sorted lists.
         std::vector<cell> sorted;
         sorted.reserve(stored->keys.size() + asked->keys.size());
         auto s = stored->keys.begin();

@@ -1,4 +1,5 @@
-// The caller's hash function, or a keyed one with a random key.
+// hasher_or_random: the caller's hash function, or a keyed one with a random key. Every oracle
+// makes this choice.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// A key inside an error message: its text, or its bytes in hexadecimal where it is none, cut where
-// it gets long.
+// key_text: a key inside an error message: its text, or its bytes in hexadecimal if they are not
+// printable; long keys are cut.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Counting odds, and plans from them. See odds_profile.hpp.
+// odds_profile: counts odds and makes plans from them. See odds_profile.hpp.
 #include "genista/oracles/odds_profile.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ bool comes_before(const profile_entry& a, const profile_entry& b) noexcept {
     return a.odds.stored != b.odds.stored ? a.odds.stored < b.odds.stored : a.odds.asked < b.odds.asked;
 }
 
-// Negative zero, infinities and NaN are not let in: equal odds have equal bytes, and the order is
+// Refuses negative zero, infinities and NaN: then equal odds have equal bytes, and the order is
 // total.
 bool is_probability(double value) noexcept {
     return value >= 0 && value <= 1 && !(value == 0 && std::signbit(value));

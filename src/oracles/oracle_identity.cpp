@@ -1,4 +1,4 @@
-// The fixed keys and odds that an oracle is probed with, and their checksum. See
+// oracle_identity: the fixed keys and odds with which an oracle is probed, and their checksum. See
 // oracle_identity.hpp.
 #include "genista/detail/oracles/oracle_identity.hpp"
 
@@ -11,14 +11,14 @@
 namespace genista {
 namespace {
 
-// Never to be changed: snapshots carry what comes of it.
+// Must never be changed: snapshots carry checksums that depend on it.
 std::uint64_t mixed(std::uint64_t word) noexcept {
     word = (word + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
     word = (word ^ word >> 27) * 0x94d049bb133111ebu;
     return word ^ word >> 31;
 }
 
-// In (0, 1), over some sixty powers of two.
+// A number in (0, 1), spread over some sixty powers of two.
 double odds_number(std::uint64_t word) noexcept {
     const double mantissa = 1 + static_cast<double>(word >> 12) * 0x1p-52;
     return std::ldexp(mantissa, -1 - static_cast<int>(word % 61));

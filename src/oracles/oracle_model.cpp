@@ -1,4 +1,4 @@
-// Models as snapshots. See oracle_model.hpp.
+// oracle_model: models as snapshots. See oracle_model.hpp.
 #include "genista/oracles/oracle_model.hpp"
 
 #include <array>
@@ -50,7 +50,7 @@ result<oracle_model> oracle_model::load(std::span<const std::byte> bytes) noexce
         return error::make(error_code::corrupt, "oracle model: its %zu bytes of parameters are not what it writes",
                            view->parameters.size());
     if (view->info != snapshot_info{.kind = snapshot_kind::oracle_model, .kind_version = oracle_model_version})
-        return error::make(error_code::corrupt, "oracle model with a hash key or a store of its own, which it has not");
+        return error::make(error_code::corrupt, "oracle model with a hash key or a store, neither of which it has");
     origin.is_held_out = held_out == 1;
     auto oracle = any_oracle::load(view->sections[0]);
     if (!oracle) return inside(oracle.error());

@@ -1,4 +1,4 @@
-// One function for each oracle. See oracle_training.hpp.
+// oracle_training: one training function for each oracle. See oracle_training.hpp.
 #include "genista/oracles/oracle_training.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using log_span = std::span<const key_view>;
 constexpr std::size_t least_to_hold_out = 160;
 constexpr std::uint32_t sketch_rows = 5;
 
-// About every fifth, by chance: logs may repeat themselves with any period.
+// About every fifth draw, chosen at random: logs may repeat with any period.
 bool is_kept_draw(std::size_t index, std::uint64_t seed) noexcept {
     std::uint64_t x = (index + 1) * 0x9e3779b97f4a7c15 + seed;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -24,7 +24,8 @@ bool is_kept_draw(std::size_t index, std::uint64_t seed) noexcept {
     return scale(x ^ (x >> 31), 5) == 0;
 }
 
-// The odds of the chosen draws, or of no more than a profile needs of them, evenly spread.
+// The odds of the chosen draws; if there are more than a profile needs, of an evenly spread part of
+// them.
 template <class Oracle, class Choose>
 std::vector<key_odds> odds_of_draws(const Oracle& oracle, log_span log, Choose choose) {
     std::size_t chosen = 0, seen = 0;
@@ -69,7 +70,7 @@ std::vector<counted_key> counted(log_span log, bool holds_out, std::uint64_t see
     return taken;
 }
 
-// Those that count draws. `make` takes two lists of counted keys.
+// Trains the oracles that count draws. `make` takes two lists of counted keys.
 template <class Make>
 result<oracle_model> train_counting(const training_options& options, log_span inserts, log_span queries, Make make) {
     const bool holds_out = std::min(inserts.size(), queries.size()) >= least_to_hold_out;
@@ -128,8 +129,8 @@ error no_memory_to_train(std::size_t draws) noexcept {
     return error::make(error_code::out_of_memory, "oracle model: no memory to train on %zu draws", draws);
 }
 
-// As many draws as a profile has, at evenly spread points of the sums (systematic sampling): every
-// share is met within one draw.
+// As many draws as a profile has, at evenly spread points of the cumulative odds (systematic
+// sampling): every share is exact to one draw.
 std::vector<key_odds> drawn(const exact_oracle& oracle, std::span<const weighted_key> list, std::uint64_t seed) {
     double sum = 0, until = 0;
     for (const weighted_key& each : list) sum += each.weight;

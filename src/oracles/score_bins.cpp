@@ -1,4 +1,4 @@
-// Calibration. See score_bins.hpp.
+// score_bins: calibration. See score_bins.hpp.
 #include "oracles/score_bins.hpp"
 
 #include <algorithm>
@@ -11,11 +11,10 @@
 namespace genista {
 namespace {
 
-// Draws of each kind that every pool has beside those that came, so that neither share is ever
-// zero.
+// The number of draws of each kind that is added to every pool, so that neither share is ever zero.
 constexpr double smoothing = 0.5;
 
-// The shares of both kinds are compared as ratios of counts: the totals are the same for all pools.
+// Compares the ratios of shares by counts, because the totals are the same for all pools.
 bool falls(const score_pool& low, const score_pool& high) noexcept {
     return high.asked * low.stored < low.asked * high.stored;
 }
@@ -61,11 +60,10 @@ std::vector<score_pool> score_pools(std::span<const std::int8_t> weights, unsign
     const auto stored = static_cast<double>(std::ranges::count_if(draws, &score_draw::is_stored));
     const double stored_draw = 1 / stored, asked_draw = 1 / (static_cast<double>(draws.size()) - stored);
     std::vector<score_pool> made;
-    double seen = 0;  // of 2: each log is one
+    double seen = 0;  // each log counts as 1, both together as 2
     for (std::size_t i = 0; i < scored.size();) {
         score_pool next;
-        const double until =
-            width * (std::floor(seen / width + 1e-9) + 1);  // beyond what has been seen: no bin is empty
+        const double until = width * (std::floor(seen / width + 1e-9) + 1);  // beyond `seen`, so that no bin is empty
         for (; i < scored.size(); ++i) {
             const bool is_same = i > 0 && scored[i].first == scored[i - 1].first;
             if (seen >= until - 1e-9 && !is_same) break;
@@ -75,7 +73,7 @@ std::vector<score_pool> score_pools(std::span<const std::int8_t> weights, unsign
         }
         made.push_back(next);
     }
-    // Smoothed pools may be out of order again.
+    // Smoothing may disorder the pools again.
     made = pooled(made);
     for (score_pool& each : made) {
         each.stored += smoothing;
@@ -107,7 +105,7 @@ double bits_a_key(std::span<const score_pool> pools, double rate) noexcept {
         }
         return sum;
     };
-    double low = 0, high = rate;  // every pool lets through at least the parameter's share of its queries
+    double low = 0, high = rate;  // every pool answers "maybe" to at least the parameter's share of its queries
     for (int step = 0; step < 50; ++step) {
         const double middle = (low + high) / 2;
         (let_through(middle) <= rate ? low : high) = middle;

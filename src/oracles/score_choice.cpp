@@ -1,4 +1,4 @@
-// The search for settings and size. See score_choice.hpp.
+// score_choice: the search for settings and size. See score_choice.hpp.
 #include "oracles/score_choice.hpp"
 
 #include <array>
@@ -43,15 +43,15 @@ class settings_search {
     void sweep(const Values& values, Value score_settings::*which) {
         const score_settings from = best_.settings;
         for (const Value value : values) {
-            if (value == from.*which) continue;  // known
+            if (value == from.*which) continue;  // already tried
             score_settings tried = from;
             tried.*which = value;
             consider(tried);
         }
     }
 
-    // One fit, looked at as often as its epochs double; more of them are not tried once they make
-    // it worse.
+    // One fit, judged each time its number of epochs doubles; it ends when more epochs make it
+    // worse.
     void consider(score_settings tried) {
         score_fit model{tried, best_.weights, terms_.seed, fitted_};
         double before = std::numeric_limits<double>::infinity();
@@ -67,7 +67,7 @@ class settings_search {
         progress_(static_cast<double>(++done_) / static_cast<double>(fit_count));
     }
 
-    // The better of both ways to quantise.
+    // The better result of the two ways to quantise.
     double judge(score_settings tried, const score_fit& model) {
         double least = std::numeric_limits<double>::infinity();
         for (const unsigned clipped : tried_clips) {
@@ -104,7 +104,7 @@ score_choice choose_score(const score_choice_terms& terms, std::span<const score
     if (terms.weights != 0) return settings_search{terms, terms.weights, fitted, judged, terms.progress}.run();
     score_choice best;
     double least = std::numeric_limits<double>::infinity();
-    // A model that takes by itself what the best does with its filter is not tried.
+    // A model that alone takes as many bytes as the best one with its filter is not tried.
     for (std::uint64_t size = score_options::fewest_chosen; size <= largest_size && static_cast<double>(size) < least;
          size *= 4) {
         const double before = static_cast<double>(size) / static_cast<double>(largest_size);

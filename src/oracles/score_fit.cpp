@@ -1,4 +1,4 @@
-// Gradient descent and quantisation. See score_fit.hpp.
+// score_fit: gradient descent and quantisation. See score_fit.hpp.
 #include "oracles/score_fit.hpp"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace genista {
 namespace {
 
-// How much more one draw of the shorter log may count. AdaGrad would follow a heavier one, but
-// shaking.
+// How much more one draw of the shorter log may count. With heavier draws AdaGrad's weights would
+// oscillate.
 constexpr double heaviest_draw = 32;
 
 }  // namespace
@@ -39,7 +39,7 @@ score_fit::score_fit(const score_settings& settings, std::uint64_t weights, std:
     importance_ = {std::min(heaviest_draw, all / (2 * (all - stored))), std::min(heaviest_draw, all / (2 * stored))};
 }
 
-// Fisher and Yates shuffle as they go.
+// A Fisher-Yates shuffle, one step before each draw.
 void score_fit::epoch() noexcept {
     for (std::size_t i = 0; i < order_.size(); ++i) {
         chance_ += 0x9e3779b97f4a7c15;

@@ -1,8 +1,9 @@
-// The middle of training a score model: the weights, by logistic regression. score_training.hpp has
-// the whole of it.
+// score_fit: the second step of training a score model: the weights, by logistic regression.
+// score_training.hpp describes all steps.
 //
-// AdaGrad: each weight's steps shrink with what it has moved so far, so that common and rare
-// n-grams both get somewhere. Both logs weigh the same, however long they are.
+// AdaGrad: each weight's steps shrink with the distance it has moved so far, so that the weights of
+// common and of rare n-grams both converge. Both logs have the same total weight, whatever their
+// lengths.
 #pragma once
 
 #include <array>
@@ -19,20 +20,20 @@ struct score_draw {
     bool is_stored = false;
 };
 
-// x spread over all 64-bit numbers.
+// A mixing function: spreads x over all 64-bit numbers.
 [[nodiscard]] std::uint64_t score_mix(std::uint64_t x) noexcept;
 
 class score_fit {
   public:
-    // Lends the draws, of which there are both kinds.
+    // REQUIRES: draws of both kinds; they outlive this object.
     score_fit(const score_settings& settings, std::uint64_t weights, std::uint64_t seed,
               std::span<const score_draw> draws);
 
-    // Once through all draws, each time in another order.
+    // One pass through all draws, each time in another order.
     void epoch() noexcept;
 
-    // 8 bits a weight: the largest becomes 127, or the largest but `clipped` of 1024, and what is
-    // beyond it is 127 too.
+    // 8 bits a weight: the largest becomes 127. With `clipped` the largest but so many of 1024
+    // becomes 127, and larger ones become 127 too.
     [[nodiscard]] std::vector<std::int8_t> quantised(unsigned clipped) const;
 
   private:
@@ -46,8 +47,8 @@ class score_fit {
     std::span<const score_draw> draws_;
     std::vector<std::uint32_t> order_;
     std::array<std::uint32_t, (score_oracle::scored_bytes + 2) * score_oracle::max_ngram> touched_{};
-    std::array<double, 2> importance_{};  // of a draw that was asked, stored
-    double bias_ = 0;                     // the bins know it better: it only helps the fit
+    std::array<double, 2> importance_{};  // of a queried draw, of a stored draw
+    double bias_ = 0;                     // only helps the fit: in the model the bins replace it
     std::uint64_t chance_;
     float step_, shrinkage_;
     unsigned longest_;

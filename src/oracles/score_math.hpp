@@ -1,6 +1,6 @@
-// exp and log2 for training score models, from sums, products and quotients alone: the same to the
-// last bit wherever these are IEEE's. Libraries differ in the last bit of theirs, and a bit is
-// enough to turn a model into another one.
+// score_math: exp and log2 for training score models, from sums, products and quotients alone: the
+// same to the last bit on every machine with IEEE arithmetic. Libraries differ in the last bit of
+// their functions, and one bit is enough to give another model.
 //
 // Both err by less than 10^-14 of the value (score_math_test.cpp). CMakeLists.txt keeps the
 // compiler from contracting a product and a sum into one rounding in the files that include this.
@@ -26,7 +26,7 @@ static_assert(FLT_EVAL_METHOD == 0, "training needs arithmetic that rounds to th
     return std::ldexp(sum, static_cast<int>(whole));
 }
 
-// Of a positive number that is not subnormal.
+// REQUIRES: x is positive and not subnormal.
 [[nodiscard]] inline double portable_log2(double x) noexcept {
     constexpr double log2_e = 0x1.71547652b82fep+0, half_root = 0x1.6a09e667f3bcdp-1;
     int exponent = 0;

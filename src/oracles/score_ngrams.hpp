@@ -1,10 +1,10 @@
-// The n-grams of a key as numbers, for training and for scoring alike. The format of a saved model
-// depends on every line of this.
+// score_ngrams: the n-grams of a key as numbers, for training and scoring. The format of a saved
+// model depends on every line of this file.
 //
 // A key is a begin mark, its first 256 bytes and an end mark; its n-grams are all runs of 1 ..
-// longest of these symbols. Each becomes 64 bits by multiplications, the same on every machine;
-// which of the weights it means is their upper part (scale() of digest.hpp), so that any number of
-// weights will do, not only powers of two.
+// longest of these symbols. Multiplications turn each into 64 bits, the same on every machine;
+// their upper part (scale() of digest.hpp) is the index of a weight, so that the number of weights
+// need not be a power of two.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace genista {
 
-// take(index of a weight) for each n-gram, repetitions included: at most 258 × longest calls.
+// Calls take(index of a weight) for each n-gram, with repetitions: at most 258 × longest calls.
 template <class Take>
 void each_ngram(key_view key, unsigned longest, std::uint64_t weights, Take take) noexcept {
     constexpr std::uint64_t begin_mark = 256, end_mark = 257;

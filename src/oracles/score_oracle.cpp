@@ -1,4 +1,5 @@
-// Scores, and models as snapshots. See score_oracle.hpp; training is in score_training.cpp.
+// score_oracle: scores, and models as snapshots. See score_oracle.hpp; training is in
+// score_training.cpp.
 #include "genista/oracles/score_oracle.hpp"
 
 #include <array>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::uint16_t score_oracle_version = 1;
 
-// I2 of the header, and all that makes odds() total.
+// Checks I2 of the header, and everything that odds() relies on.
 [[nodiscard]] result<void> check_numbers(const score_oracle::parts& made) noexcept {
     const std::size_t weights = made.weights.size();
     if (weights < score_oracle::min_weights || weights > score_oracle::max_weights) {

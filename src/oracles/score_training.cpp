@@ -1,4 +1,4 @@
-// Splitting the logs, and the steps of training in their order. See score_training.hpp.
+// score_training: splits the logs and runs the steps of training in order. See score_training.hpp.
 #include "genista/detail/oracles/score_training.hpp"
 
 #include <algorithm>
@@ -16,12 +16,12 @@
 namespace genista {
 namespace {
 
-// Fewer held-out draws of either kind than that say nothing.
+// With fewer held-out draws of either kind, none are held out.
 constexpr std::size_t least_held_out = 32;
-// Fewer judges of either kind than that choose by luck.
+// Fewer judging draws of either kind would choose by luck.
 constexpr std::size_t least_judges = 256;
-// Settings are chosen by at most so many draws of each log. Believed: what differs too little to
-// show there matters little; but a large model that would need longer logs looks worse than it is.
+// Settings are chosen by at most so many draws of each log. Believed: a difference too small to
+// show there matters little; but a large model that needs longer logs looks worse than it is.
 constexpr std::size_t most_choosing = std::size_t{1} << 16;
 
 [[nodiscard]] result<void> check_settings(const score_settings& with) noexcept {
@@ -98,7 +98,7 @@ split_draws split(const score_options& options, std::span<const key_view> stored
     take_log(made, options, asked, false);
     const auto enough = [](const std::array<std::uint64_t, 2>& of) { return std::min(of[0], of[1]) >= least_held_out; };
     if (enough(made.calibrated_of) && enough(made.fitted_of)) return made;
-    // Too few to spare: every draw for both.
+    // Too few to hold any out: every draw is used for both.
     made.is_held_out = false;
     made.fitted.insert(made.fitted.end(), made.calibrated.begin(), made.calibrated.end());
     for (const std::size_t side : {0U, 1U}) made.fitted_of[side] += made.calibrated_of[side];
@@ -112,7 +112,7 @@ bool enough_of_both(std::span<const score_draw> draws, std::size_t least) noexce
     return std::min(stored, draws.size() - stored) >= least;
 }
 
-// About every fifth key, by another hash than the one that holds out.
+// About every fifth key, by another hash than that of held_out().
 bool is_judge(key_view key, std::uint64_t seed) noexcept {
     return held_out(key, score_mix(seed + 0x510e527fade682d1));
 }
@@ -122,7 +122,7 @@ score_choice choose(const score_options& options, const split_draws& draws, std:
     score_choice told{.weights = options.weights, .settings = options.settings.value_or(score_settings{})};
     if (told.weights == score_options::chosen_weights) told.weights = score_options::fewest_chosen;
     if (options.settings || !draws.is_held_out) return told;
-    // Every log by its own stride: the logs follow each other in `fitted`.
+    // Each log has its own stride: the logs follow each other in `fitted`.
     std::vector<score_draw> fitted, judges;
     const std::size_t stored = draws.fitted_of[1];
     for (const auto& [from, count] : {std::pair{std::size_t{0}, stored}, {stored, draws.fitted.size() - stored}}) {

@@ -1,4 +1,4 @@
-// Training, merging, saving and loading of the oracles over sketches. See sketch_oracle.hpp.
+// sketch_oracle: training, merging, saving and loading. See sketch_oracle.hpp.
 #include "genista/oracles/sketch_oracle.hpp"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ typename Sketch::options options_of(const sketch_shape& shape, bool conservative
     }
 }
 
-// The share of the log whose keys do not stand out of the noise, at least half an observation,
-// spread over the universe.
+// The odds of an unseen key: the share of the log whose keys are within the noise, at least half an
+// observation, divided by the universe.
 template <class Sketch>
 double unseen_of(const Sketch& sketch, std::span<const counted_key> log, double universe) noexcept {
     const double noise = sketch.noise();
@@ -120,7 +120,8 @@ result<void> sketch_oracle<Sketch>::merge(const sketch_oracle& other) noexcept {
     const auto total = [](const Sketch& sketch) { return static_cast<double>(sketch.total()); };
     const key_odds unseen{mean(unseen_.stored, total(stored_), other.unseen_.stored, total(other.stored_)),
                           mean(unseen_.asked, total(asked_), other.unseen_.asked, total(other.asked_))};
-    // The second must not fail after the first is done; all but its shape is the first one's too.
+    // The second merge must not fail after the first is done. Only its shape can differ; everything
+    // else is checked by the first merge.
     if (!(asked_.shape() == other.asked_.shape())) return asked_.merge(other.asked_);
     if (const auto merged = stored_.merge(other.stored_); !merged) return merged;
     if (const auto merged = asked_.merge(other.asked_); !merged) return merged;

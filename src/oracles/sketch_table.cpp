@@ -1,4 +1,4 @@
-// Making and comparing the tables under the sketches. See sketch_table.hpp.
+// sketch_table: makes and compares the tables of the sketches. See sketch_table.hpp.
 #include "genista/detail/oracles/sketch_table.hpp"
 
 #include "oracles/hash_choice.hpp"

@@ -1,4 +1,5 @@
-// slotted_store: a store whose R has slots too, so that the cuckoo family can stand before it.
+// slotted_store: a store whose R has slots too, so that filters of the cuckoo family can be used
+// before it.
 //
 //     genista::memory_store store{hash};
 //     genista::memory_slots slots;
@@ -6,12 +7,13 @@
 //     auto filter = genista::cuckooing_filter::build({.hash = both.hash()}, both.remote());
 //     genista::guarded users{*std::move(filter), both};
 //
-// Values and records are the store's business, as before. The slots are the filter's: one filter
-// for one map of slots, and whoever opens the store again lays a new filter from its records
-// (filters/cuckoo/family.hpp, build). They need not survive.
+// The store keeps values and records, as before. The slots belong to the filter: one filter for
+// each map of slots. They need not survive a restart, because a program that opens the store again
+// builds a new filter from its records (filters/cuckoo/family.hpp, build).
 //
-// What an error in the slots costs: the filter cannot take or repair a key; its range jams, reads
-// are wasted, and nothing is denied (guard_core.hpp). Models guarded_store; any number of threads.
+// After an error in the slots the filter cannot insert a key or adapt to it: its range needs
+// repair, reads are wasted, and no key is denied (guard_core.hpp). Models guarded_store; any number
+// of threads.
 #pragma once
 
 #include <memory>
@@ -29,10 +31,10 @@ class slotted_store {
   public:
     using remote_type = with_slots<remote_of<Store>, Slots>;
 
-    // Both outlive it.
+    // REQUIRES: both outlive this object.
     slotted_store(Store& store, Slots& slots) noexcept
         : store_{&store}, slots_{&slots}, remote_{store.remote(), slots} {}
-    // Takes them over.
+    // Takes ownership of both.
     slotted_store(std::unique_ptr<Store> store, std::unique_ptr<Slots> slots) noexcept : slotted_store{*store, *slots} {
         owned_slots_ = std::move(slots);
         owned_store_ = std::move(store);

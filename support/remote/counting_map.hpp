@@ -1,14 +1,13 @@
-// counting_map: wraps any R and counts what crosses the network; the measure by which filters are
-// compared here.
+// counting_map: wraps any R and counts the calls that would cross the network: the measure by which
+// filters are compared here.
 //
-// "Count remote reads first, then bits, then time": a filter that asks once too often has lost
-// before its speed matters. The wrapper changes no answer. It refers to the wrapped map, which must
-// outlive it: several filters may share one R and each be counted by its own wrapper. A call that
-// fails costs its round trip too, so it is counted among the calls of its kind and, once more,
-// among `failures`.
+// "Count remote reads first, then bits, then time": a filter with too many remote reads is slow
+// whatever its speed in memory. The wrapper changes no answer. It refers to the wrapped map, which
+// must outlive it: several filters may share one R, each with its own wrapper. A call that fails
+// costs its round trip too, so it is counted among the calls of its kind and also among `failures`.
 //
 // Threads: as the wrapped map; counters are atomic, each one exact. counts() reads them one by one,
-// so a snapshot taken while calls run may catch one of them half counted.
+// so counts read while calls run may include only some of a call's counters.
 #pragma once
 
 #include <atomic>
@@ -23,7 +22,7 @@ namespace genista {
 struct remote_counts {
     std::uint64_t range_reads = 0;        // for_each
     std::uint64_t point_reads = 0;        // contains
-    std::uint64_t keys_visited = 0;       // records handed to visitors
+    std::uint64_t keys_visited = 0;       // records passed to visitors
     std::uint64_t key_bytes_visited = 0;  // and the bytes of their keys (digests are 16 more each)
     std::uint64_t puts = 0;
     std::uint64_t erases = 0;
@@ -76,7 +75,7 @@ class counting_map {
                 .failures = failures_.load(std::memory_order_relaxed)};
     }
 
-    // Counts of calls that are under way fall on either side.
+    // A call that is under way may be counted before or after the reset.
     void reset() noexcept {
         for (counter* each :
              {&range_reads_, &point_reads_, &keys_visited_, &key_bytes_visited_, &puts_, &erases_, &failures_}) {
@@ -87,8 +86,8 @@ class counting_map {
   private:
     using counter = std::atomic<std::uint64_t>;
 
-    // Adds up one visit locally, so that a range of many keys costs two atomic additions, also if a
-    // visitor throws.
+    // Adds up one visit locally, so that a range of many keys costs two atomic additions. The
+    // destructor adds them also if a visitor throws.
     struct visit_counts {
         counting_map& owner;
         std::uint64_t keys = 0;

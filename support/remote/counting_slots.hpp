@@ -1,8 +1,8 @@
-// counting_slots: wraps any slot map and counts what crosses the network; counting_map.hpp for the
-// other half of R.
+// counting_slots: wraps any slot map and counts the calls that would cross the network;
+// counting_map.hpp does it for the other half of R.
 //
 // The wrapper changes no answer and refers to the wrapped map, which must outlive it. A call that
-// fails costs its round trip too: it is counted among the calls of its kind and, once more, among
+// fails costs its round trip too: it is counted among the calls of its kind and also among
 // `failures`.
 //
 // Threads: as the wrapped map; counters are atomic, each one exact.
@@ -21,9 +21,9 @@ namespace genista {
 struct slot_counts {
     std::uint64_t point_reads = 0;    // read_slot
     std::uint64_t range_reads = 0;    // for_each_slot
-    std::uint64_t slots_visited = 0;  // handed to its visitors
+    std::uint64_t slots_visited = 0;  // passed to its visitors
     std::uint64_t writes = 0;         // write_slots, whatever the number of changes
-    std::uint64_t slots_changed = 0;  // asked of them
+    std::uint64_t slots_changed = 0;  // by these calls
     std::uint64_t clears = 0;
     std::uint64_t failures = 0;  // calls of any kind that returned an error
 
@@ -70,7 +70,7 @@ class counting_slots {
                 .clears = clears_.load(std::memory_order_relaxed),
                 .failures = failures_.load(std::memory_order_relaxed)};
     }
-    // Counts of calls that are under way fall on either side.
+    // A call that is under way may be counted before or after the reset.
     void reset() noexcept {
         for (counter* const each :
              {&point_reads_, &range_reads_, &slots_visited_, &writes_, &slots_changed_, &clears_, &failures_}) {

@@ -1,11 +1,11 @@
-// Names, validation and the choice of a fault: the parts of fault_plan.hpp that do not depend on R.
+// fault_plan: names, validation and the choice of a fault. See fault_plan.hpp.
 #include "support/remote/fault_plan.hpp"
 
 namespace genista {
 namespace {
 
 // A finaliser in the manner of splitmix64: two multiplications and three shifts turn counters into
-// fair draws.
+// uniform words.
 [[nodiscard]] std::uint64_t draw(std::uint64_t seed, std::uint64_t call_number, std::uint64_t purpose) noexcept {
     std::uint64_t x = seed + 0x9e3779b97f4a7c15u * (2 * call_number + purpose + 1);
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -145,8 +145,8 @@ std::optional<chosen_fault> choose_fault(const fault_plan& plan, remote_call cal
             return chosen_fault{.kind = rule.kind, .record = rule.record};
         }
     }
-    // One draw against the stacked rates of the kinds that fit: each strikes at exactly its own
-    // rate.
+    // One random number is compared with the cumulative rates of the kinds that fit: each strikes
+    // at exactly its own rate.
     double left = unit(draw(plan.seed, numbers.overall(), 0));
     for (const fault_rate& each : plan.rates) {
         if (!fits(each.kind, call)) continue;

@@ -1,25 +1,26 @@
-// fault_plan: what goes wrong in R, in which call, told beforehand; the script of faulty_map.hpp.
+// fault_plan: which fault strikes which call of R, decided beforehand; the script of
+// faulty_map.hpp.
 //
 // Stores fail in more ways than "error": a write happens and its reply is lost, a range breaks off
-// in the middle, a replica lags behind, an index points at the wrong key, nobody answers. Each is a
-// kind of its own here, because each breaks a different piece of careless code. Which kinds fit
-// which call:
+// in the middle, a replica lags behind, an index points at the wrong key, a call gets no answer.
+// Each is a kind of its own here, because each breaks a different kind of careless code. Which
+// kinds fit which call:
 //
-//                    put, erase                contains                 for_each
-//   error_before     nothing done, io          nothing asked, io        nobody visited, io
-//   error_after      done, then io             asked, answer lost, io   all visited, then io
-//   error_midway     -                         -                        `record` visited, then io
-//   stale            -                         as of earlier writes     as of earlier writes
-//   wrong_key        -                         -                        one record has another key
-//   wrong_seed       -                         -                        one record has another seed
-//   out_of_range     -                         -                        one record more, outside the range
-//   duplicate        -                         -                        one record twice
-//   hang_before      nothing done, timeout     timeout                  nobody visited, timeout
-//   hang_after       done, then timeout        asked, then timeout      all visited, then timeout
+//                    put, erase              contains                 for_each
+//   error_before     nothing done, io        nothing asked, io        nothing visited, io
+//   error_after      done, then io           asked, answer lost, io   all visited, then io
+//   error_midway     -                       -                        `record` visited, then io
+//   stale            -                       as of earlier writes     as of earlier writes
+//   wrong_key        -                       -                        one record has another key
+//   wrong_seed       -                       -                        one record has another seed
+//   out_of_range     -                       -                        one more record, out of range
+//   duplicate        -                       -                        one record twice
+//   hang_before      nothing done, timeout   timeout                  nothing visited, timeout
+//   hang_after       done, then timeout      asked, then timeout      all visited, then timeout
 //
-// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule
-// that names it, else chance. Chance is a function of (seed, number of the call) and nothing else,
-// so that a run can be repeated.
+// A kind that does not fit a call has no effect on it. At most one fault strikes a call: that of
+// the first rule that names the call, otherwise a random one. Random faults are a function of
+// (seed, number of the call) and nothing else, so that a run can be repeated.
 #pragma once
 
 #include <array>
@@ -59,23 +60,23 @@ enum class remote_call : unsigned char { put, erase, contains, for_each };
 
 [[nodiscard]] std::string_view to_string(remote_call call) noexcept;
 
-// The table above.
+// Whether the table above has an entry.
 [[nodiscard]] bool fits(fault_kind kind, remote_call call) noexcept;
 
-// Which calls a rule counts: its call numbers run over these only, from 0.
+// Which calls a rule counts: its call numbers count only these, from 0.
 enum class fault_scope : unsigned char { every_call, reads, writes, ranges };
 
 [[nodiscard]] bool in_scope(fault_scope scope, remote_call call) noexcept;
 
-// One fault for the calls first_call..last_call (inclusive) of its scope. A list of calls is a list
-// of rules.
+// One fault for the calls first_call..last_call (inclusive) of its scope. Several ranges of calls
+// need several rules.
 struct fault_rule {
     fault_kind kind = fault_kind::error_before;
     std::uint64_t first_call = 0;
     std::uint64_t last_call = 0;
     fault_scope scope = fault_scope::every_call;
     std::uint64_t record =
-        0;  // error_midway: records visited before it; wrong_*, duplicate: which record (or the last)
+        0;  // error_midway: records visited before the error; wrong_*, duplicate: which record (or the last)
 
     [[nodiscard]] static constexpr fault_rule once(fault_kind kind, std::uint64_t call,
                                                    fault_scope scope = fault_scope::every_call,
@@ -93,7 +94,7 @@ struct fault_rule {
     }
 };
 
-// The share of the calls it fits that a kind strikes at random.
+// The share of fitting calls that a kind strikes at random.
 struct fault_rate {
     fault_kind kind = fault_kind::error_before;
     double rate = 0;
@@ -104,7 +105,7 @@ struct fault_plan {
     std::vector<fault_rate> rates{};         // each in [0, 1], together at most 1
     std::uint64_t seed = 1;                  // of the random faults
     std::uint64_t random_record_below = 64;  // the `record` of a random fault is uniform in [0, this)
-    std::uint64_t stale_writes = 16;         // a stale answer does not know the last so many writes that changed R
+    std::uint64_t stale_writes = 16;         // a stale answer lacks the last so many writes that changed R
     std::chrono::nanoseconds hang{std::chrono::seconds{1}};  // how long a hang lasts, then error timeout
 };
 
@@ -127,9 +128,9 @@ struct chosen_fault {
 [[nodiscard]] std::optional<chosen_fault> choose_fault(const fault_plan& plan, remote_call call,
                                                        const call_numbers& numbers) noexcept;
 
-// What really happened. `chosen` counts the calls a kind was meant for, `effective` those where it
-// made a difference: a stale answer that equals the true one, or a duplicate of nothing, is chosen
-// and not effective.
+// The faults that happened. `chosen` counts the calls for which a kind was chosen, `effective`
+// those where it made a difference: a stale answer that equals the true one, or a duplicate in an
+// empty range, is chosen but not effective.
 struct fault_counts {
     std::uint64_t calls = 0;
     std::array<std::uint64_t, all_fault_kinds.size()> chosen{};

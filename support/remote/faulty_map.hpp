@@ -1,23 +1,24 @@
-// faulty_map: wraps any R and makes it fail, lag, lie and hang by a plan; how we know that filters
-// survive their store.
+// faulty_map: wraps any R and makes it fail, lag, return wrong records and hang by a plan, to test
+// that filters survive the faults of their store.
 //
-// The kinds of faults, which call each one fits and how to script them are in fault_plan.hpp. The
-// wrapper begins as a true mirror; set_plan() starts the trouble and counts calls from 0. What it
-// did is in counts() and log(), so that a test can assert that the fault really happened and was
-// not merely planned.
+// The kinds of faults, which calls each one fits and how to script them are in fault_plan.hpp.
+// Without a plan the wrapper changes no answer; set_plan() starts the faults and counts calls from
+// 0. counts() and log() show what happened, so that a test can assert that the fault really
+// happened and was not only planned.
 //
-// Stale answers need to know the past: the wrapper keeps a journal of the last writes that changed
-// R *through it*, and undoes the youngest `stale_writes` of them in a copy of the answer. A write
-// whose reply this wrapper lost is in the journal; one that the wrapped map itself failed is not.
+// Stale answers need the past: the wrapper keeps a journal of the last writes that changed R
+// *through it*, and undoes the newest `stale_writes` of them in a copy of the answer. A write whose
+// reply this wrapper lost is in the journal; a write that the wrapped map itself failed is not.
 //
-//     journal:  [oldest ... | put a | erase b | put c ]     stale_writes = 3: the answer has b, but neither a nor c
+//     journal:  [oldest ... | put a | erase b | put c ]
+//     stale_writes = 3: the answer has b, but neither a nor c
 //
 // A hang blocks for plan.hang and then returns error timeout. By default it really sleeps, until
-// cancel_hangs(); tests give their own `sleep` and take no time.
+// cancel_hangs(); tests pass their own `sleep` and take no time.
 //
-// Threads: as the wrapped map, except that writes queue behind each other (the journal must agree
-// with R). With one thread a run is a function of plan and calls; with several, the order of their
-// calls decides who gets which number. The wrapped map must outlive the wrapper.
+// Threads: as the wrapped map, except that writes wait for each other (the journal must agree with
+// R). With one thread a run is a function of plan and calls; with several, the order of their calls
+// decides which call gets which number. The wrapped map must outlive the wrapper.
 #pragma once
 
 #include <algorithm>
@@ -56,9 +57,9 @@ class faulty_map {
     faulty_map& operator=(const faulty_map&) = delete;
     ~faulty_map() = default;
 
-    // Takes effect for calls that begin afterwards; call numbers, counts and log start anew, hangs
-    // hang again. The journal stays. An invalid plan is an error and changes nothing. (A call under
-    // way keeps its old fault, and may still report it into the new counts.)
+    // Takes effect for calls that begin afterwards. Resets call numbers, counts and log, and ends
+    // the effect of cancel_hangs(). The journal stays. An invalid plan is an error and changes
+    // nothing. (A call under way keeps its old fault, and may still add it to the new counts.)
     result<void> set_plan(fault_plan plan) {
         if (const auto valid = validate(plan); !valid) return valid.error();
         const std::lock_guard held{state_mutex_};
@@ -94,16 +95,16 @@ class faulty_map {
             if (!visited) return visited.error();
             return fail(*fault);
         }
-        const auto told = altered(*fault, {first_position, last_position});
-        if (!told) return told.error();
-        for (const held_record& each : *told) {
+        const auto seen = altered(*fault, {first_position, last_position});
+        if (!seen) return seen.error();
+        for (const held_record& each : *seen) {
             if (!visit(each.where, each.view())) break;
         }
         return {};
     }
 
-    // Every call that hangs now returns at once (with error timeout), and so do later hangs until
-    // the next set_plan().
+    // Every call that hangs now returns at once (with error timeout). So do later hangs until the
+    // next set_plan().
     void cancel_hangs() noexcept {
         const std::lock_guard held{state_mutex_};
         cancelled_ = true;
@@ -164,13 +165,13 @@ class faulty_map {
         return struck_fault{*chosen, call, numbers.overall(), plan_.stale_writes, plan_.hang};
     }
 
-    void note(const struck_fault& struck, bool effective) noexcept {
+    void log_event(const struck_fault& struck, bool effective) noexcept {
         const std::lock_guard held{state_mutex_};
         if (effective) ++counts_.effective[static_cast<std::size_t>(struck.kind)];
         if (log_.size() >= options_.log_events) return;
         try {
             log_.push_back({struck.number, struck.call, struck.kind, effective});
-        } catch (const std::bad_alloc&) {  // counted all the same
+        } catch (const std::bad_alloc&) {  // the event is counted but not logged
         }
     }
 
@@ -178,7 +179,7 @@ class faulty_map {
         const auto number = static_cast<unsigned long long>(struck.number);
         const char* const kind = to_string(struck.kind).data();
         const char* const call = to_string(struck.call).data();
-        note(struck, true);
+        log_event(struck, true);
         if (struck.kind != fault_kind::hang_before && struck.kind != fault_kind::hang_after) {
             return error::make(error_code::io, "faulty_map: injected %s in call %llu (%s)", kind, number, call);
         }
@@ -198,7 +199,6 @@ class faulty_map {
     }
 
     // ---- writes: done under the journal's lock, so that journal and R agree
-    // -----------------------------------------
 
     result<bool> write(remote_call call, const digest& where, key_view key) {
         const auto fault = begin(call);
@@ -230,14 +230,13 @@ class faulty_map {
     }
 
     // ---- reads
-    // ------------------------------------------------------------------------------------------------------
 
-    // How many of the youngest journal entries a stale answer does not know.
+    // How many of the newest journal entries a stale answer lacks.
     [[nodiscard]] std::size_t forgotten(const struck_fault& struck) const noexcept {
         return static_cast<std::size_t>(std::min<std::uint64_t>(struck.stale_writes, journal_.size()));
     }
 
-    // The oldest forgotten write of this record tells what was there before it.
+    // The oldest of the undone writes of this record shows whether R held it before.
     result<bool> stale_contains(const struck_fault& struck, const digest& where, key_view key) {
         const std::lock_guard held{journal_mutex_};
         const result<bool> truth = inner_.contains(where, key);
@@ -249,12 +248,12 @@ class faulty_map {
             answer = entry->call == remote_call::erase;
             break;
         }
-        note(struck, answer != *truth);
+        log_event(struck, answer != *truth);
         return answer;
     }
 
-    // A visitor that stops before the break never learns of it. A range that ends before it still
-    // fails: a range read that broke off must not look complete.
+    // A visitor that stops before the break gets no error. A range that ends before it does: a
+    // range read that broke off must not look complete.
     template <class Visit>
     result<void> break_off(const struck_fault& struck, std::uint64_t first, std::uint64_t last, Visit& visit) {
         std::uint64_t visited = 0;
@@ -267,61 +266,61 @@ class faulty_map {
         });
         if (!outcome) return outcome.error();
         if (!stopped) return fail(struck);
-        note(struck, false);
+        log_event(struck, false);
         return {};
     }
 
-    // The records of the range as this fault tells them.
+    // The records of the range, changed by this fault.
     result<records> altered(const struck_fault& struck, position_range range) {
         try {
             std::unique_lock held{journal_mutex_, std::defer_lock};
             if (struck.kind == fault_kind::stale) held.lock();
-            records told;
+            records seen;
             bool out_of_memory = false;
             const result<void> read =
                 inner_.for_each(range.first, range.last, [&](const digest& where, key_view key) -> bool {
                     try {
-                        told.emplace_back(where, key);
-                    } catch (const std::bad_alloc&) {  // not through the wrapped map, which may not expect it
+                        seen.emplace_back(where, key);
+                    } catch (const std::bad_alloc&) {  // must not pass through the wrapped map, which may not expect it
                         out_of_memory = true;
                     }
                     return !out_of_memory;
                 });
             if (!read) return read.error();
             if (out_of_memory) return no_memory("a copy of the range");
-            note(struck, struck.kind == fault_kind::stale ? turn_back(told, range, forgotten(struck))
-                                                          : falsify(told, range, struck));
-            return told;
+            log_event(struck, struck.kind == fault_kind::stale ? undo_writes(seen, range, forgotten(struck))
+                                                               : falsify(seen, range, struck));
+            return seen;
         } catch (const std::bad_alloc&) {
             return no_memory("a copy of the range");
         }
     }
 
-    // Undoes the `writes` youngest writes, youngest first. True if that made a difference.
-    [[nodiscard]] bool turn_back(records& told, position_range range, std::size_t writes) const {
+    // Undoes the newest `writes` writes, newest first. True if that made a difference.
+    [[nodiscard]] bool undo_writes(records& seen, position_range range, std::size_t writes) const {
         const auto matches = [](const held_record& a, const held_record& b) {
             return a.compare(b.where, b.view()) == 0;
         };
-        const records truth = told;
+        const records truth = seen;
         for (auto entry = journal_.rbegin(); writes > 0; ++entry, --writes) {
             const held_record& undone = entry->record;
             if (!range.contains(undone.where.position)) continue;
-            const auto at = std::lower_bound(told.begin(), told.end(), undone, [](const auto& a, const auto& b) {
+            const auto at = std::lower_bound(seen.begin(), seen.end(), undone, [](const auto& a, const auto& b) {
                 return a.compare(b.where, b.view()) < 0;
             });
-            const bool there = at != told.end() && matches(*at, undone);
-            if (entry->call == remote_call::put && there) told.erase(at);
-            if (entry->call == remote_call::erase && !there) told.insert(at, undone);
+            const bool there = at != seen.end() && matches(*at, undone);
+            if (entry->call == remote_call::put && there) seen.erase(at);
+            if (entry->call == remote_call::erase && !there) seen.insert(at, undone);
         }
-        return !std::equal(told.begin(), told.end(), truth.begin(), truth.end(), matches);
+        return !std::equal(seen.begin(), seen.end(), truth.begin(), truth.end(), matches);
     }
 
-    // True if there was something to falsify.
-    [[nodiscard]] static bool falsify(records& told, position_range range, const struck_fault& struck) {
-        if (struck.kind == fault_kind::out_of_range) return add_stray(told, range);
-        if (told.empty()) return false;
-        const auto at = static_cast<std::size_t>(std::min<std::uint64_t>(struck.record, told.size() - 1));
-        held_record& victim = told[at];
+    // True if a record was changed.
+    [[nodiscard]] static bool falsify(records& seen, position_range range, const struck_fault& struck) {
+        if (struck.kind == fault_kind::out_of_range) return add_stray(seen, range);
+        if (seen.empty()) return false;
+        const auto at = static_cast<std::size_t>(std::min<std::uint64_t>(struck.record, seen.size() - 1));
+        held_record& victim = seen[at];
         switch (struck.kind) {
             case fault_kind::wrong_key:  // one bit of the last byte, or a byte where there was none
                 if (victim.key.empty()) {
@@ -334,8 +333,8 @@ class faulty_map {
                 victim.where.seed ^= 1;
                 return true;
             case fault_kind::duplicate: {
-                held_record twin = victim;
-                told.insert(told.begin() + static_cast<std::ptrdiff_t>(at), std::move(twin));
+                held_record copy = victim;
+                seen.insert(seen.begin() + static_cast<std::ptrdiff_t>(at), std::move(copy));
                 return true;
             }
             default:
@@ -343,15 +342,15 @@ class faulty_map {
         }
     }
 
-    // One position beyond the range, at the end where it would be next; the whole range has no
-    // outside.
-    [[nodiscard]] static bool add_stray(records& told, position_range range) {
+    // Adds a record one position after the range, or before it if nothing is after it. The range of
+    // all positions has no outside.
+    [[nodiscard]] static bool add_stray(records& seen, position_range range) {
         const key_view key{"stray"};
         if (range.first > range.last) return false;
         if (range.last != position_range{}.last) {
-            told.emplace_back(digest{.position = range.last + 1, .seed = 0}, key);
+            seen.emplace_back(digest{.position = range.last + 1, .seed = 0}, key);
         } else if (range.first != 0) {
-            told.emplace(told.begin(), digest{.position = range.first - 1, .seed = 0}, key);
+            seen.emplace(seen.begin(), digest{.position = range.first - 1, .seed = 0}, key);
         } else {
             return false;
         }
@@ -361,7 +360,7 @@ class faulty_map {
     R& inner_;
     const faulty_map_options options_;
 
-    mutable std::mutex state_mutex_;  // guards the next six; never held while R is called
+    mutable std::mutex state_mutex_;  // guards the next six members; never held while R is called
     std::condition_variable wake_;
     fault_plan plan_;
     call_numbers next_;

@@ -1,21 +1,22 @@
-// faulty_slots: wraps any slot map and makes it fail and lie by a plan; faulty_map.hpp for the
-// other half of R.
+// faulty_slots: wraps any slot map and makes it fail and return wrong keys by a plan, to test that
+// filters survive it; faulty_map.hpp does it for the other half of R.
 //
-//                    read_slot           write_slots        for_each_slot              clear_slots
-//   error_before     nothing asked       nothing done       nobody visited             nothing done
-//   error_after      shown, then io      done, then io      all visited, then io       done, then io
-//   error_midway     -                   -                  some visited, then io      the first half cleared, then io
-//   wrong_key        another key         -                  one slot has another key   -
-//   missing          "empty"             -                  one slot is left out       -
-//   throws           as error_after, but an exception of the map's comes out instead of an error
+//                 read_slot       write_slots    for_each_slot             clear_slots
+//   error_before  nothing asked   nothing done   nothing visited           nothing done
+//   error_after   shown, then io  done, then io  all visited, then io      done, then io
+//   error_midway  -               -              some visited, then io     half cleared, then io
+//   wrong_key     another key     -              one slot has another key  -
+//   missing       "empty"         -              one slot is left out      -
+//   throws        as error_after, but the map throws an exception instead of returning an error
 //
-// A kind that does not fit a call leaves it alone. At most one fault strikes a call: the first rule
-// that names it, else chance, which is a function of seed and call alone. The wrapper begins as a
-// true mirror; set_plan() starts the trouble and counts calls anew. struck() tells what really
-// happened: a fault that found nothing to falsify has not.
+// A kind that does not fit a call has no effect on it. At most one fault strikes a call: that of
+// the first rule that names the call, otherwise a random one, which is a function of seed and call
+// alone. Without a plan the wrapper changes no answer; set_plan() starts the faults and counts
+// calls from 0 again. struck() counts the faults that happened: a fault that had nothing to change
+// is not counted.
 //
-// Threads: as the wrapped map; the order of calls decides who gets which number. The wrapped map
-// must outlive the wrapper.
+// Threads: as the wrapped map; the order of calls decides which call gets which number. The wrapped
+// map must outlive the wrapper.
 #pragma once
 
 #include <array>
@@ -42,7 +43,7 @@ inline constexpr std::array all_slot_faults = {slot_fault::error_before, slot_fa
                                                slot_fault::error_midway, slot_fault::wrong_key,
                                                slot_fault::missing,      slot_fault::throws};
 
-// The table above.
+// Whether the table above has an entry.
 [[nodiscard]] constexpr bool fits(slot_fault fault, slot_call call) noexcept {
     const bool reads = call == slot_call::read_slot || call == slot_call::for_each_slot;
     if (fault == slot_fault::wrong_key || fault == slot_fault::missing) return reads;
@@ -51,19 +52,19 @@ inline constexpr std::array all_slot_faults = {slot_fault::error_before, slot_fa
 }
 
 struct slot_fault_plan {
-    // Strikes the calls first..last, both included, of those of its kind.
+    // Strikes the calls first..last (inclusive), counted among the calls of its kind.
     struct rule {
         slot_fault fault = slot_fault::error_before;
         slot_call call = slot_call::read_slot;
         std::uint64_t first = 0;
         std::uint64_t last = 0;
-        std::uint64_t record = 0;  // for_each_slot: how many are visited truly before it
+        std::uint64_t record = 0;  // for_each_slot: how many slots are visited unchanged before it
     };
     std::vector<rule> rules{};
-    double rate = 0;                   // of calls that chance strikes, with one of `kinds`
-    std::vector<slot_fault> kinds{};   // one drawn that does not fit leaves the call alone
-    std::uint64_t seed = 1;            // of chance
-    std::uint64_t records_below = 16;  // its `record` is below this
+    double rate = 0;                   // the share of calls struck at random, with one of `kinds`
+    std::vector<slot_fault> kinds{};   // a drawn kind that does not fit has no effect
+    std::uint64_t seed = 1;            // of the random faults
+    std::uint64_t records_below = 16;  // the `record` of a random fault is below this
 };
 
 template <slot_map S>
@@ -98,7 +99,7 @@ class faulty_slots {
         });
         if (!fault || !found) return found;
         if (fault->kind != slot_fault::missing && fault->kind != slot_fault::wrong_key) return fail(*fault);
-        if (falsified) note(*fault);
+        if (falsified) count_fault(*fault);
         return *found && fault->kind == slot_fault::wrong_key;
     }
 
@@ -130,10 +131,9 @@ class faulty_slots {
             return !stopped;
         };
         const auto done = inner_.for_each_slot(first, last, tell);
-        if (falsified) note(*fault);
+        if (falsified) count_fault(*fault);
         const bool lies = fault->kind == slot_fault::missing || fault->kind == slot_fault::wrong_key;
-        // A visitor that stops before the break never learns of it; a range that ends before it
-        // still fails.
+        // A visitor that stops before the break gets no error; a range that ends before it does.
         const bool unnoticed = stopped && fault->kind == slot_fault::error_midway;
         if (!done || lies || unnoticed) return done;
         return fail(*fault);
@@ -192,13 +192,13 @@ class faulty_slots {
         return chosen{kind, call, number, draw(state) % plan_.records_below};
     }
 
-    void note(const chosen& fault) {
+    void count_fault(const chosen& fault) {
         const std::lock_guard held{mutex_};
         ++struck_[static_cast<std::size_t>(fault.kind)];
     }
 
     [[nodiscard]] error fail(const chosen& fault) {
-        note(fault);
+        count_fault(fault);
         if (fault.kind == slot_fault::throws) throw std::runtime_error{"faulty_slots: thrown by the map"};
         return error::make(error_code::io, "faulty_slots: injected fault %u in call %llu of kind %u",
                            static_cast<unsigned>(fault.kind), static_cast<unsigned long long>(fault.number),

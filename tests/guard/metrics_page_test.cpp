@@ -138,7 +138,7 @@ TEST(metrics_page, refuses_labels_that_would_cost_the_whole_page) {
         return text ? std::string{} : std::string{text.error().message()};
     };
     for (const std::string name : {"", "1st", "a-b", "a b", "ä", "__name__", "x\n", "a:b"})
-        EXPECT_NE(message_of({{name, "v"}}).find("'" + name + "' is no name of a label"), std::string::npos) << name;
+        EXPECT_NE(message_of({{name, "v"}}).find("'" + name + "' is not a label name"), std::string::npos) << name;
     EXPECT_NE(message_of({{"le", "v"}}).find("the label le is genista's own"), std::string::npos);
     EXPECT_NE(message_of({{"origin", "v"}}).find("the label origin is genista's own"), std::string::npos);
     EXPECT_NE(message_of({{"a", "v"}, {"b", "v"}, {"a", "w"}}).find("the label a is given twice"), std::string::npos);

@@ -143,7 +143,8 @@ TEST(score_snapshot, models_of_other_versions_and_kinds_are_refused_by_name) {
     EXPECT_EQ(with_inside(12, 1), "loaded");
     EXPECT_NE(with_inside(12, 7).find("oracle model: score_oracle snapshot of kind version 7"), std::string::npos)
         << with_inside(12, 7);
-    EXPECT_NE(with_inside(10, 1).find("kind 1 (bloom), which is no oracle"), std::string::npos) << with_inside(10, 1);
+    EXPECT_NE(with_inside(10, 1).find("kind 1 (bloom), which is not an oracle"), std::string::npos)
+        << with_inside(10, 1);
 }
 
 // Chance changes bytes behind repaired checksums: what loads is a sound model, which answers and

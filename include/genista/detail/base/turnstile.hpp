@@ -1,6 +1,6 @@
-// turnstile: a lock for many threads that go through, or one that is alone. A thread that wants to
-// be alone closes the turnstile first: threads inside finish, new ones wait. So it waits for the
-// slowest thread inside and no longer, and an unbroken stream of others cannot starve it.
+// turnstile: a lock for many shared holders or one exclusive holder. A thread that wants to be
+// exclusive closes the turnstile first: threads inside finish, new ones wait. So it waits no longer
+// than the slowest thread inside, and a steady stream of others cannot starve it.
 //
 //     state    closed, 1 bit | threads inside, 31 bits
 #pragma once
@@ -36,7 +36,7 @@ class turnstile {
             else
                 lock_.leave();
         }
-        // Lets the others in again and stays inside, as a `shared` would: nobody was alone in
+        // Opens the turnstile and stays inside like a `shared`: no other thread was exclusive in
         // between.
         void share() noexcept {
             assert(alone_.owns_lock());
@@ -67,7 +67,7 @@ class turnstile {
     void leave() noexcept {
         [[maybe_unused]] const std::uint32_t before = state_.fetch_sub(1, std::memory_order_release);
         assert((before & ~closed) != 0);
-        if (before == (closed | 1)) state_.notify_all();  // the last one out
+        if (before == (closed | 1)) state_.notify_all();  // the last thread to leave
     }
     void close() noexcept {
         std::uint32_t seen = state_.fetch_or(closed, std::memory_order_acquire) | closed;

@@ -1,4 +1,4 @@
-// uint128: the 128-bit product of two words, named once because ISO C++ has no name for it.
+// uint128: an unsigned integer of 128 bits, named in one place because ISO C++ has no name for it.
 #pragma once
 
 namespace genista {

@@ -1,9 +1,9 @@
-// Batches of keys for a filter of classes: the oracle is asked for each key of a chunk, then the
-// filter for the whole chunk.
+// answer_by_class: batches of keys for a filter of classes. The oracle classifies each key of a
+// chunk, then the filter answers for the whole chunk.
 //
 // The filter's own batch hashes integers eight at a time and keeps prefetches ahead of its
-// look-ups. A filter that has no batch is asked key by key. The answers are those of single
-// look-ups in both cases.
+// look-ups. A filter without batches is asked key by key. The answers are those of single look-ups
+// in both cases.
 #pragma once
 
 #include <algorithm>

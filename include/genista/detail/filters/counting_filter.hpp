@@ -1,24 +1,25 @@
-// counting_filter: what optimal_filter.hpp and spectral.hpp have in common. Start with one of
-// these.
+// counting_filter: the common part of optimal_filter.hpp and spectral.hpp, which are what a user
+// includes.
 //
-// The multiset of h(x) for all keys x that were inserted, h from a universal family into [n/ε]
-// [ppr05 §2], in a succinct multiset (multiset.hpp). A key that is in it is always found; an absent
-// key with probability at most ε. The structure knows how often each value is in it:
+// It holds the multiset of h(x) for all inserted keys x, with h from a universal family into [n/ε]
+// [ppr05 §2], in a succinct multiset (multiset.hpp). A stored key is always found; an absent key
+// with probability at most ε. The structure counts each value:
 //
 //   I1  count(x) is never below the number of times that x was inserted and not erased, and above
 //       it with probability ≤ ε.
-//   I2  erase(x) takes one away. The caller vouches that x is there: of an absent key whose value
-//       is a member's, the member would be erased. A value whose count is zero is known to be an
-//       absent key's: `absent`, and nothing changes.
+//   I2  erase(x) subtracts one. REQUIRES: x is stored; for an absent key whose value is that of a
+//       stored key, the stored key would be erased. If the count of the value is zero, the key is
+//       certainly absent: the outcome is `absent`, and nothing changes.
 //
-// Space follows the n keys that there are, as it grows and shrinks: n log(capacity/(n ε)) + O(n)
-// bits and about 2 KB. At its capacity that is (1 + o(1)) n log(1/ε) + O(n). Below it, h still has
+// Space follows the number n of keys, as it grows and shrinks: n log(capacity/(n ε)) + O(n) bits
+// and about 2 KB. At its capacity that is (1 + o(1)) n log(1/ε) + O(n). Below it, h still has
 // values for `capacity` keys: each halving of n adds a bit to every key that is left, and halves
-// the rate. So a filter that is made far too large is not as small as one made for its keys. No
-// insert or erase copies more than some kilobytes, and there is never a second copy
+// the rate. So a filter made much too large is not as small as one made for its keys. No insert or
+// erase copies more than some kilobytes, and there is never a second copy
 // (docs/filters/optimal_filter.md).
 //
-// Many threads may look at once; a change excludes everything else, as with a standard container.
+// Many threads may look up keys at once; a change excludes everything else, as with a standard
+// container.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,8 @@
 
 namespace genista {
 
-// Rules says: name, and what `capacity` is about (by_value: different keys; else all of them).
+// Rules has a name, and says what `capacity` counts (by_value: different keys; otherwise all of
+// them).
 template <class Rules>
 class counting_filter {
   public:
@@ -47,9 +49,9 @@ class counting_filter {
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
     insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
-    // So often at once, in O(1 + log times): what so many inserts would do, or, where one of them
-    // would be `full`, nothing at all. 0 times is `inserted` and changes nothing. A count goes up
-    // to 2^62 - 1, and all keys together to 2^63 - 1.
+    // `times` inserts in O(1 + log times); if one of them would be `full`, nothing changes. 0 times
+    // is `inserted` and changes nothing. A count goes up to 2^62 - 1, and all keys together to 2^63
+    // - 1.
     insert_outcome insert(const digest& d, std::uint64_t times) noexcept;
     insert_outcome insert(key_view key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
     insert_outcome insert(std::uint64_t key, std::uint64_t times) noexcept { return insert(hash()(key), times); }
@@ -71,12 +73,12 @@ class counting_filter {
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<counting_filter> load(std::span<const std::byte> bytes) noexcept;
 
-    [[nodiscard]] filter_stats stats() const noexcept;  // keys: with repetitions
+    [[nodiscard]] filter_stats stats() const noexcept;  // `keys` counts repetitions
     [[nodiscard]] const hasher& hash() const noexcept;
     [[nodiscard]] std::uint64_t distinct_values() const noexcept;
     // n_1, n_2, … of [ppr05 §4]: how many counters use digit i + 1.
     [[nodiscard]] std::uint64_t digits_in_use(unsigned i) const noexcept;
-    [[nodiscard]] std::uint64_t universe() const noexcept;  // of h's values
+    [[nodiscard]] std::uint64_t universe() const noexcept;  // the number of values of h
 
   private:
     struct core;

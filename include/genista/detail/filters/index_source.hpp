@@ -1,8 +1,8 @@
-// index_source: what filters with an index ask of R, without its type, and remote_index, which
-// makes one from any indexed map.
+// index_source: the calls that filters with an index make to R, without R's type, and remote_index,
+// which makes one from any indexed map.
 //
-// The filters behind it (broom_paper, adaptive_bloom, cascade) are compiled once, whatever R they
-// meet.
+// So the filters behind it (broom_paper, adaptive_bloom, cascade) are compiled once for all types
+// of R.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace genista {
 
 class index_source {
   public:
-    // Called for each record; false stops. They do not throw. What R says is not checked here.
+    // Called for each record; false stops. They do not throw. Records are not checked here.
     using take_record = std::function<bool(const digest& where, key_view key)>;
 
-    // The records, which are the truth: who is a member.
+    // The records, which say what keys are stored.
     virtual result<bool> is_member(const digest& where, key_view key) = 0;
     virtual result<bool> remove_member(const digest& where, key_view key) = 0;
     virtual result<void> each_member(position_range range, const take_record& take) = 0;
 
-    // The index, which is the filter's own.
+    // The index, which belongs to the filter.
     virtual result<void> put(const digest& place, key_view key) = 0;
-    virtual result<bool> add(const digest& place, key_view key) = 0;  // as put, and was it new?
+    virtual result<bool> add(const digest& place, key_view key) = 0;  // as put; true if it was new
     virtual result<void> erase(const digest& place, key_view key) = 0;
     virtual result<void> each(position_range range, const take_record& take) = 0;
 
@@ -34,7 +34,7 @@ class index_source {
     ~index_source() = default;
 };
 
-// Nothing thrown by R (a map of the caller's) comes through: it is reported as R's failure.
+// Exceptions of R (a map of the caller's) become errors.
 template <indexed_map R>
 class remote_index final : public index_source {
   public:
@@ -69,7 +69,7 @@ class remote_index final : public index_source {
     }
 
   private:
-    // Doing it again changes nothing, so that nobody asks whether it did.
+    // The filters do not use the outcome: to repeat a change does nothing.
     [[nodiscard]] static result<void> changed(const result<bool>& done) noexcept {
         if (!done) return done.error();
         return {};

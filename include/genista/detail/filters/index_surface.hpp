@@ -1,10 +1,9 @@
-// index_surface: the calls that take R of the filters with an index (remote/indexed.hpp), for any
-// type of R and of key, from a few functions that are compiled once. plain_surface.hpp has the
-// look-ups.
+// index_surface: the calls with R of the filters with an index (remote/indexed.hpp), for any type
+// of R and of key, from a few functions that are compiled once. plain_surface.hpp has the look-ups.
 //
-// Derived offers insert_from, adapt_from, rebuild_from and audit_from, and the erasing surface's
-// erase_from and forget_from as well; what they promise beyond this is in its own header. Options
-// is what it is made from.
+// Derived provides insert_from, adapt_from, rebuild_from and audit_from; the erasing surface needs
+// erase_from and forget_from as well. Derived's own header says what they promise beyond this.
+// Options is what it is made from.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@ namespace genista {
 template <class Derived, class Options>
 class index_surface {
   public:
-    // R holds the key already: the store commits first. `full` beyond the capacity.
+    // REQUIRES: R holds the key (the store commits first). `full` beyond the capacity.
     template <indexed_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};
@@ -27,7 +26,7 @@ class index_surface {
     [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
         return insert(integer_key{key}.view(), remote);
     }
-    // "That was a false positive."
+    // Learns that the answer "maybe" for this key was a false positive.
     template <indexed_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};
@@ -37,20 +36,21 @@ class index_surface {
     [[nodiscard]] result<adapt_outcome> adapt(std::uint64_t key, R& remote) noexcept {
         return adapt(integer_key{key}.view(), remote);
     }
-    // All keys of R anew under new hash functions, index and all. After loading, before the first
-    // change.
+    // Inserts all keys of R again under new hash functions and rebuilds the index. Needed after
+    // loading, before the first change.
     template <indexed_map R>
     [[nodiscard]] result<void> rebuild(R& remote) noexcept {
         remote_index<R> source{remote};
         return self().rebuild_from(source);
     }
-    // Every member is answered "maybe", and index and filter agree. Nobody may write meanwhile.
+    // Checks that every stored key is answered "maybe", and that index and filter agree. REQUIRES:
+    // no thread writes meanwhile.
     template <indexed_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         remote_index<R> source{remote};
         return static_cast<const Derived&>(*this).audit_from(source);
     }
-    // A filter of everything R holds.
+    // A filter of all keys in R.
     template <indexed_map R>
     [[nodiscard]] static result<Derived> build(const Options& options, R& remote) noexcept {
         auto made = Derived::make(options);
@@ -70,8 +70,8 @@ class index_surface {
 template <class Derived, class Options>
 class erasing_index_surface : public index_surface<Derived, Options> {
   public:
-    // Takes the key out of R's records, then out of index and filter. An absent key is `absent`,
-    // and no member is hurt.
+    // Takes the key out of R's records, then out of index and filter. For an absent key it returns
+    // `absent` and changes nothing.
     template <indexed_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};
@@ -81,8 +81,8 @@ class erasing_index_surface : public index_surface<Derived, Options> {
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
         return erase(integer_key{key}.view(), remote);
     }
-    // The second half of an erase, for a store that has committed it already. `absent`: there was
-    // nothing to forget, or the key is back.
+    // The second half of an erase, for a store that has already committed it. `absent`: the filter
+    // did not have the key, or R has it again.
     template <indexed_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         remote_index<R> source{remote};

@@ -1,6 +1,6 @@
 // kernel_table: the hot entry points of one structure for one instruction set, and filter_surface,
-// which gives a filter its overloads from them. Written once here so that every filter speaks the
-// same vocabulary (filter.hpp).
+// which gives a filter its overloads from them. It is written once, so that all filters have the
+// same calls (filter.hpp).
 #pragma once
 
 #include <cassert>
@@ -13,8 +13,8 @@
 
 namespace genista {
 
-// Each look-up is one call: hash and probe inline into each other behind it. State is the plain
-// view of the table that the structure's kernels read (where the bytes are, how many bins).
+// Each look-up is one call, into which hash and probe are inlined. State is the plain view of the
+// table that the structure's kernels read (where the bytes are, how many bins).
 template <class State>
 struct kernel_table {
     bool (*contains_integer)(const State&, const hash_state&, std::uint64_t) noexcept;
@@ -26,7 +26,7 @@ struct kernel_table {
     void (*contains_digests)(const State&, const hash_state&, const digest*, std::size_t, std::uint64_t*) noexcept;
 };
 
-// The queries of a filter. Derived offers kernels(), state() and hash().
+// The queries of a filter. Derived has kernels(), state() and hash().
 template <class Derived>
 class filter_surface {
   public:
@@ -40,8 +40,8 @@ class filter_surface {
         return self().kernels().contains_digest(self().state(), d);
     }
 
-    // Batches keep a ring of prefetches ahead of the work; out_bits needs words_for(keys.size())
-    // words and gets exactly those, unused bits zero.
+    // Batches keep a ring of prefetches ahead of the work. REQUIRES: out_bits has
+    // words_for(keys.size()) words; exactly those are written, unused bits are zero.
     void may_contain(std::span<const std::uint64_t> keys, std::span<std::uint64_t> out_bits) const noexcept {
         assert(out_bits.size() >= words_for(keys.size()));
         self().kernels().contains_integers(self().state(), self().hash().state(), keys.data(), keys.size(),

@@ -1,9 +1,9 @@
 // plain_surface: the overloads of may_contain (filter.hpp) from one function, for filters that are
-// there to be understood: what the papers describe, beside what we made of it. The fast filters
+// written to be understood: the papers' own constructions, to compare ours with. The fast filters
 // have kernel_table.hpp.
 //
-// Derived offers hash() and contains(const digest&) const noexcept; and contains(key_view, const
-// digest&), if the digest alone does not tell it everything.
+// Derived has hash() and contains(const digest&) const noexcept; and contains(key_view, const
+// digest&), if it needs more than the digest.
 #pragma once
 
 #include <algorithm>

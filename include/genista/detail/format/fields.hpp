@@ -1,9 +1,9 @@
 // field_writer, field_reader: fixed-width little-endian fields, for the parameter block of a
 // snapshot.
 //
-// The same bytes on every machine, no padding between fields, no tags: the order of the calls is
-// the format, so a loader mirrors its saver line by line and docs/format.md draws the result.
-// Neither allocates.
+// The bytes are the same on every machine, without padding between fields and without tags: the
+// order of the calls is the format, so a loader mirrors its saver line by line, and docs/format.md
+// draws the result. Neither class allocates.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace genista {
 
-// What a snapshot's parameter block may hold: enough for any list of numbers and keys, too little
-// to attack with.
+// The largest parameter block of a snapshot: enough for any list of numbers and keys, too little
+// for an attack.
 inline constexpr std::size_t max_parameters_bytes = 4096;
 
 // An integer in little-endian order, to and from any address. Compilers turn both loops into one
@@ -54,12 +54,12 @@ class field_writer {
         return *this;
     }
 
-    // Everything so far; nothing at all once overflowed(), so that half a list is never written.
+    // Everything so far; empty once overflowed(), so that half a list is never written.
     [[nodiscard]] std::span<const std::byte> view() const noexcept {
         return overflowed_ ? std::span<const std::byte>{} : std::span{storage_}.first(size_);
     }
-    // More than max_parameters_bytes were asked for. Only a writer of bytes of variable length
-    // needs to look.
+    // More than max_parameters_bytes were written. Only a writer of bytes of variable length needs
+    // to check it.
     [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
 
   private:
@@ -83,9 +83,9 @@ class field_writer {
     bool overflowed_ = false;
 };
 
-// Total: reading past the end gives zeros and sets a failure that stays, so a loader reads all of
-// its fields and then asks finished() once. Values are whatever the bytes say (an f64 may be a
-// NaN): the loader checks their ranges.
+// Reading never fails: past the end it gives zeros and sets a failure that stays, so a loader reads
+// all of its fields and then calls finished() once. Values may be anything (an f64 may be a NaN):
+// the loader checks their ranges.
 class field_reader {
   public:
     explicit field_reader(std::span<const std::byte> bytes) noexcept : rest_{bytes} {}
@@ -95,7 +95,7 @@ class field_reader {
     [[nodiscard]] std::uint32_t u32() noexcept { return word<std::uint32_t>(); }
     [[nodiscard]] std::uint64_t u64() noexcept { return word<std::uint64_t>(); }
     [[nodiscard]] double f64() noexcept { return std::bit_cast<double>(u64()); }
-    // The next `count` bytes in place, or none and a failure.
+    // The next `count` bytes, not copied; empty, with a failure, if there are fewer.
     [[nodiscard]] std::span<const std::byte> bytes(std::size_t count) noexcept {
         if (failed_ || count > rest_.size()) {
             failed_ = true;
@@ -118,7 +118,7 @@ class field_reader {
 
     [[nodiscard]] std::size_t remaining_bytes() const noexcept { return rest_.size(); }
     [[nodiscard]] bool failed() const noexcept { return failed_; }
-    // Every byte was read and none was missing: the one question a loader asks at the end.
+    // Every byte was read and none was missing.
     [[nodiscard]] bool finished() const noexcept { return !failed_ && rest_.empty(); }
 
   private:

@@ -1,29 +1,30 @@
-// guard_core: a filter with what it needs to stand before a store: ranges for keys in flight,
-// repairs, counters.
+// guard_core: a filter and what it needs to answer for a store: the states of ranges, the keys in
+// flight, repairs, counters.
 //
-// guarded.hpp puts it before any store with get, put and erase; a store with an interface of its
-// own (RocksDB's batches, iterators, snapshots) calls the steps itself:
+// guarded.hpp uses it for any store with get, put and erase. A store with an interface of its own
+// (RocksDB's batches, iterators, snapshots) calls the steps itself:
 //
 //     put      { entering in{core, digest}; commit; in.on_committed(key) }
 //     batch    { entering in{core, sorted keys}; commit; in.on_committed(key) for each key put, in
 //              their order }
 //     delete   commit; core.on_erased(key)
-//     query    if (!core.may_contain(key, digest)) it is absent; else read the store, and if it is
-//              not there, core.on_false_positive(key)
+//     query    if (!core.may_contain(key, digest)) the key is absent; else read the store, and if
+//              the key is not there, core.on_false_positive(key)
 //
-//   I1  A key in R is never denied: from the moment its commit is visible until the moment its
-//       removal is. Where the filter cannot be told (failing store, no memory), the key's range
-//       stays "maybe" (range_states.hpp, in_flight.hpp). If R itself is known to lack keys
-//       (need_repair_everywhere), all ranges do, and none is repaired before R is whole.
+//   I1  A key in R is never denied, from the moment its commit is visible until the moment its
+//       removal is. If a key cannot be inserted into the filter (failing store, no memory), its
+//       range answers "maybe" (range_states.hpp, in_flight.hpp). If R itself is known to lack keys
+//       (need_repair_everywhere), all ranges answer "maybe", and none is repaired before R is
+//       whole.
 //   I2  Nothing here writes to the store.
 //   I3  A key that is not in flight, in a range that needs no repair, is answered by the filter
-//       alone: writers cost the queries of other keys no reads, whatever the size of their batches.
+//       alone: writes cost the queries of other keys no reads, whatever the size of their batches.
 //
-// Filters that learn (filter.hpp, adaptive_filter) are told of mistakes; others are only asked and
-// filled. A Bloom filter keeps what was erased: it cannot forget, so those keys stay "maybe".
-// Filters with an oracle are asked with key and digest, others with the digest.
+// Filters that learn (filter.hpp, adaptive_filter) adapt to false positives; others are only
+// queried and filled. A Bloom filter cannot forget, so keys that were erased stay "maybe". Filters
+// with an oracle are queried with key and digest, others with the digest.
 //
-// Threads: any number, whatever the filter; one that cannot stand them is locked.
+// Threads: any number, whatever the filter. A filter that is not safe for threads is locked.
 #pragma once
 
 #include <atomic>
@@ -54,33 +55,34 @@
 
 namespace genista {
 
-// When a mistake is repaired.
+// When the filter learns from a false positive.
 enum class adapting : unsigned char {
-    on_read,        // before the query returns that found it: one range read more, once a mistake
-    in_background,  // by a thread of its own, soon
-    off,            // never: to see what that costs
+    on_read,        // before the query that found it returns: one range read more, once for each false positive
+    in_background,  // soon after, by a thread of the guard
+    off,            // never: to measure what that costs
 };
 
 struct guard_options {
     adapting adapt = adapting::on_read;
-    std::size_t queued_adapts = 1024;  // in the background; a mistake that finds the queue full waits for its next turn
-    event_log log{};                   // of ranges that need repair, repairs, failing adapts
+    // Of in_background. If the queue is full, the next false positive on the key tries again.
+    std::size_t queued_adapts = 1024;
+    event_log log{};  // hears of ranges that need repair, of repairs, and of adapts that fail
 };
 
-// How far one repair goes.
+// When one repair stops.
 struct repair_pass {
-    const std::atomic<bool>* stop = nullptr;  // once it is true, the rest is left as it is
-    // Ranges that do not fit into the filter's memory are passed over, up to so many; then the rest
-    // is left as it is.
+    const std::atomic<bool>* stop = nullptr;  // once it is true, the remaining ranges are left as they are
+    // Ranges that do not fit into the filter's memory are skipped; after so many of them the
+    // remaining ranges are left as they are.
     unsigned most_failures = range_states::number_of_ranges;
-    std::function<void(unsigned done, unsigned all)> progress{};  // in ranges, after each one
+    std::function<void(unsigned done, unsigned all)> progress{};  // in ranges; called after each one
 };
 
-// R holds the key, and the store behind it does not: called by the thread that found it out, with
-// no lock held.
+// Called when R holds a key that the store does not hold, by the thread that found it, with no lock
+// held.
 using orphan_handler = std::function<void(const digest& where, key_view key)>;
 
-// `InFlight` is what in_flight.hpp says; tests replace it to see that it is needed.
+// `InFlight` is in_flight_set, except in tests that show why it is needed.
 template <class Filter, remote_map R, class InFlight = in_flight_set>
 class guard_core {
   public:
@@ -102,14 +104,16 @@ class guard_core {
         worker_.join();
     }
 
-    // The range first, the filter second (in_flight.hpp). `d` is hash()(key).
+    // Loads the state of the range first and asks the filter second (in_flight.hpp). `d` is
+    // hash()(key).
     [[nodiscard]] bool may_contain(key_view key, const digest& d) const noexcept {
         if (ranges_.is_open(d)) return may_contain_beside_writers(key, d);
         return ask_filter(key, d);
     }
 
-    // A write is on its way: from before the commit until everything is settled. Ranges of keys
-    // that were not settled (a commit that threw) need repair: such a key may be in the store.
+    // A write that is under way: it exists from before the commit until all of its keys are
+    // finished. The destructor marks the ranges of keys that were not finished (the commit threw)
+    // for repair, because such a key may be in the store.
     class entering {
       public:
         // One key.
@@ -117,9 +121,9 @@ class guard_core {
             : through_{through}, one_{d}, keys_{one_}, writer_{through.in_flight_, keys_} {
             through_.ranges_.enter(range_states::of(d));
         }
-        // Many keys, sorted by position. The caller settles each of them with settle(), in that
-        // order: a key that is settled is the filter's alone to answer, while others of its batch
-        // still wait.
+        // Many keys, sorted by position. The caller calls on_committed() or skip() for each of
+        // them, in that order. From then on the filter alone decides about that key, while other
+        // keys of the batch are still in flight.
         entering(guard_core& through, const in_flight_keys& keys) noexcept
             : through_{through}, keys_{keys}, writer_{through.in_flight_, keys_} {
             for (std::size_t i = 0; i < keys_.size(); ++i) {
@@ -135,15 +139,15 @@ class guard_core {
             }
         }
 
-        // The next key. R holds it, or may hold it (a commit that failed with unknown effect): the
-        // filter takes it, or its range is marked as needing repair. A key that R does not hold
-        // after all costs one false positive.
+        // Finishes the next key, which R holds or may hold (a commit that failed with unknown
+        // effect): inserts it into the filter, or marks its range for repair. A key that R does not
+        // hold after all costs one false positive.
         void on_committed(key_view key) noexcept {
             assert(finished_ < keys_.size() && through_.hash()(key).position == keys_[finished_]);
             through_.on_committed(key);
             skip();
         }
-        // The next key is known not to be in the store.
+        // Finishes the next key, which is known not to be in the store.
         void skip() noexcept {
             writer_.finish(finished_ + 1);
             leave_after(finished_);
@@ -175,11 +179,11 @@ class guard_core {
         }
     }
 
-    // The filter let the key through and the store does not have it.
+    // The filter answered "maybe", and the store does not have the key.
     void on_false_positive(const digest& d, key_view key) noexcept { on_false_positive(d, key, remote_); }
-    // The same through another view of R, which may give up: a caller with a deadline. A mistake
-    // whose range could not be read in time is left for the next query that makes it, and counted
-    // as dropped.
+    // The same through another view of R, which may time out: for a caller with a deadline. If the
+    // range could not be read in time, the filter does not learn now (the next false positive on
+    // the key tries again), and the adapt is counted as dropped.
     template <remote_map Through>
     void on_false_positive(const digest& d, key_view key, Through& through) noexcept {
         counters_.count(live_guard_counters::wasted_read);
@@ -190,28 +194,29 @@ class guard_core {
         }
     }
 
-    // The filter may lack any key of R: every range is "maybe" until it is repaired.
-    // `remote_is_whole` false: R lacks keys, too, so that repairs are refused until
-    // remote_is_whole() says otherwise. Told once more while R is being completed, that has to
-    // begin again: what is missing may lie behind it.
+    // The filter may lack any key of R: every range answers "maybe" until it is repaired. With
+    // `remote_is_whole` false R lacks keys, too, and repairs are refused until remote_is_whole()
+    // returns true. If this is called again while a thread completes R, that thread must start
+    // over: a missing key may lie behind its scan.
     void need_repair_everywhere(bool remote_is_whole = true) noexcept {
-        // The mark first: a repair that clears the note of a range looks at it afterwards.
+        // remote_lacks_ first: a repair clears the mark of a range and reads remote_lacks_
+        // afterwards.
         if (!remote_is_whole) remote_lacks_.fetch_add(1, std::memory_order_seq_cst);
         for (unsigned range = 0; range < range_states::number_of_ranges; ++range) ranges_.mark_for_repair(range);
     }
-    // How often R was found to lack keys since it was whole; 0: it is whole.
+    // How often R was found to lack keys since it was last whole. 0: it is whole.
     [[nodiscard]] std::uint64_t remote_lacks() const noexcept { return remote_lacks_.load(std::memory_order_seq_cst); }
     [[nodiscard]] bool remote_lacks_keys() const noexcept { return remote_lacks() != 0; }
-    // R was completed, by one thread at a time that noted remote_lacks() before it read a key.
-    // False: R was found to lack keys again meanwhile, perhaps keys that came behind the scan, and
-    // nothing changes.
-    [[nodiscard]] bool remote_is_whole(std::uint64_t noted) noexcept {
-        return remote_lacks_.compare_exchange_strong(noted, 0, std::memory_order_seq_cst);
+    // R was completed. REQUIRES: one thread at a time; `lacks` is what remote_lacks() returned to
+    // it before it read the first key. False: R was found to lack keys again meanwhile, perhaps
+    // behind the scan, and nothing changes.
+    [[nodiscard]] bool remote_is_whole(std::uint64_t lacks) noexcept {
+        return remote_lacks_.compare_exchange_strong(lacks, 0, std::memory_order_seq_cst);
     }
 
-    // Brings in every key of the ranges that need repair. A range that does not fit into the
-    // filter's memory is passed over and stays "maybe"; any other error ends the repair and is
-    // returned, else the first lack of memory.
+    // Inserts every key of the ranges that need repair. A range that does not fit into the filter's
+    // memory is skipped and stays "maybe". Any other error ends the repair and is returned; if
+    // there is none, the first lack of memory is returned.
     result<void> repair(const repair_pass& how = {}) noexcept try {
         const std::lock_guard one_at_a_time{repairing_};
         const auto begin = clock::now();
@@ -250,8 +255,8 @@ class guard_core {
         return error::make(error_code::io, "guard: ranges cannot be repaired now");
     }
 
-    // Writes of others went past the guard: `what` says which and what is done about it. Counted
-    // and reported; keys are the caller's to bring in.
+    // Writes bypassed the guard: `what` says which, and what is done about it. This only counts and
+    // reports; the caller has to insert the keys.
     void on_foreign_writes(std::string_view what) noexcept {
         counters_.count(live_guard_counters::foreign_write);
         options_.log.report(event_level::error, event_kind::foreign_writes, "writes went past the guard: %.*s",
@@ -265,16 +270,16 @@ class guard_core {
             pending += ranges_.is_pending(range) ? 1u : 0u;
         return pending;
     }
-    // A key waits behind some range for a repair.
+    // Whether some range is marked: a key of it may be missing from the filter.
     [[nodiscard]] bool any_range_needs_repair() const noexcept {
         for (unsigned range = 0; range < range_states::number_of_ranges; ++range) {
             if (ranges_.is_marked(range)) return true;
         }
         return false;
     }
-    // A key waits for a repair, or a repair is bringing keys in: what is saved now would deny them.
-    // A repair clears the mark before it reads R, so that a mark which is set meanwhile stays;
-    // therefore marks alone do not tell. The caller has made sure that no write is under way.
+    // Whether a filter saved now could deny keys: a range needs repair or is under repair. Marks
+    // alone do not say it, because a repair clears the mark before it reads R (so that a mark set
+    // meanwhile stays). REQUIRES: no write is under way.
     [[nodiscard]] bool lacks_keys() const noexcept {
         for (unsigned range = 0; range < range_states::number_of_ranges; ++range) {
             if (ranges_.is_open(range)) return true;
@@ -282,7 +287,7 @@ class guard_core {
         return false;
     }
 
-    // Waits until every mistake seen so far has been looked at.
+    // Waits until every queued false positive has been processed.
     void drain() noexcept {
         std::unique_lock held{queue_mutex_};
         idle_.wait(held, [this] { return (queue_.empty() && !busy_) || !worker_.joinable(); });
@@ -298,7 +303,7 @@ class guard_core {
         now.local_bytes = now.filter.local_bytes + own_bytes();
         return now;
     }
-    // All of the guard's memory but the filter's.
+    // The guard's memory without the filter's.
     [[nodiscard]] static constexpr std::size_t own_bytes() noexcept {
         return sizeof(guard_core) - sizeof(Filter) + side_bytes();
     }
@@ -320,7 +325,7 @@ class guard_core {
         return std::chrono::duration<double>{clock::now() - begin}.count();
     }
 
-    [[nodiscard]] bool asks([[maybe_unused]] key_view key, const digest& d) const noexcept {
+    [[nodiscard]] bool query([[maybe_unused]] key_view key, const digest& d) const noexcept {
         if constexpr (asked_with_key<Filter>) {
             return filter_.may_contain(key, d);
         } else {
@@ -330,16 +335,16 @@ class guard_core {
 
     [[nodiscard]] bool ask_filter(key_view key, const digest& d) const noexcept {
         if constexpr (learns) {
-            return asks(key, d);
+            return query(key, d);
         } else {
             const std::shared_lock held{filter_mutex_};
-            return asks(key, d);
+            return query(key, d);
         }
     }
 
-    // The slow part of may_contain: a writer is inside the range, or the range needs repair. The
-    // order of the steps is that of in_flight.hpp. Counted is what the filter would have answered
-    // without the store.
+    // The slow part of may_contain: a writer is inside the range, or the range needs repair or is
+    // under repair. The order of the steps is that of in_flight.hpp. Counts the answers that the
+    // filter alone would have given as "absent".
     [[gnu::noinline]] bool may_contain_beside_writers(key_view key, const digest& d) const noexcept {
         const bool in_flight = in_flight_.contains(d);
         const bool pending = ranges_.is_pending(range_states::of(d));
@@ -353,23 +358,23 @@ class guard_core {
 
     void on_committed(key_view key) noexcept {
         counters_.count(live_guard_counters::put);
-        if (bring_in(key)) return;
+        if (insert_key(key)) return;
         counters_.count(live_guard_counters::late_insert);
         mark_for_repair(range_states::of(hash()(key)));
     }
 
-    // The range needs repair. The first one since none did is reported: a failing store marks them
-    // by the thousand.
+    // Only the first mark since the last repair is reported: a failing store marks ranges by the
+    // thousand.
     void mark_for_repair(unsigned range) noexcept {
         ranges_.mark_for_repair(range);
         if (!options_.log || pending_reported_.exchange(true, std::memory_order_relaxed)) return;
         options_.log.report(event_level::warning, event_kind::ranges_pending,
-                            "keys could not be brought into the filter: their ranges answer \"maybe\" until they are "
+                            "keys could not be inserted into the filter: their ranges answer \"maybe\" until they are "
                             "repaired");
     }
     void report_repaired(unsigned repaired, double seconds) noexcept {
         if (!options_.log) return;
-        // Before the count: a range that is marked after it is reported as a new one.
+        // Before the count, so that a range that is marked after the count is reported.
         pending_reported_.store(false, std::memory_order_relaxed);
         const unsigned left = pending_ranges();
         options_.log.report(event_level::info, event_kind::ranges_repaired,
@@ -382,7 +387,7 @@ class guard_core {
                             static_cast<int>(why.message().size()), why.message().data());
     }
 
-    // Every mistake meets a failing store again: one report a second.
+    // At most one report a second: with a failing store every false positive fails here.
     void adapt_failed(const error& why) noexcept {
         counters_.count(live_guard_counters::failed_adapt);
         if (!options_.log) return;
@@ -391,7 +396,7 @@ class guard_core {
         const bool is_soon = last != never && now - last < clock::duration{std::chrono::seconds{1}}.count();
         if (is_soon || !adapt_reported_.compare_exchange_strong(last, now, std::memory_order_relaxed)) return;
         options_.log.report(event_level::warning, event_kind::adapt_failed,
-                            "the filter could not learn from a mistake (%llu times so far): %.*s",
+                            "the filter could not learn from a false positive (%llu times so far): %.*s",
                             static_cast<unsigned long long>(counters_.sum(live_guard_counters::failed_adapt)),
                             static_cast<int>(why.message().size()), why.message().data());
     }
@@ -400,19 +405,20 @@ class guard_core {
         return error::make(error_code::io, "guard: R lacks keys, so that no range can be repaired from it yet");
     }
 
-    // Filters that build their bins from R read it once a bin; the others are told key by key.
+    // Filters that build their bins from R read R once for each bin; for others the keys are
+    // inserted one by one.
     result<void> repair_one(unsigned number) noexcept try {
         const position_range range = range_states::range_of(number);
         if constexpr (requires { filter_.lay(range, remote_); }) {
             return filter_.lay(range, remote_);
         } else {
-            return bring_in_all(range);
+            return insert_all(range);
         }
     } catch (const std::bad_alloc&) {
         return error::make(error_code::out_of_memory, "guard: no memory to repair a range");
     }
 
-    [[nodiscard]] bool bring_in(key_view key) noexcept {
+    [[nodiscard]] bool insert_key(key_view key) noexcept {
         if constexpr (learns) {
             const auto outcome = filter_.insert(key, remote_);
             return outcome && *outcome != insert_outcome::full;
@@ -422,7 +428,7 @@ class guard_core {
         }
     }
 
-    result<void> bring_in_all(position_range range) {
+    result<void> insert_all(position_range range) {
         std::vector<std::string> keys;
         const auto read = remote_.for_each(range.first, range.last, [&](const digest&, key_view key) {
             keys.emplace_back(key.text());
@@ -430,7 +436,8 @@ class guard_core {
         });
         if (!read) return read.error();
         for (const std::string& key : keys) {
-            if (!bring_in(key)) return error::make(error_code::io, "guard: a key could not be brought into the filter");
+            if (!insert_key(key))
+                return error::make(error_code::io, "guard: a key could not be inserted into the filter");
         }
         return {};
     }
@@ -450,7 +457,7 @@ class guard_core {
 
     void found_orphan(const digest& d, key_view key) noexcept try {
         on_orphan_(d, key);
-    } catch (const std::exception&) {  // the next mistake on the key tries again
+    } catch (const std::exception&) {  // the next false positive on the key tries again
         counters_.count(live_guard_counters::failed_adapt);
     }
 
@@ -462,7 +469,7 @@ class guard_core {
                 wake_.notify_one();
                 return;
             }
-        } catch (const std::bad_alloc&) {  // the next mistake tries again
+        } catch (const std::bad_alloc&) {  // the next false positive on the key tries again
         }
         counters_.count(live_guard_counters::adapt_dropped);
     }
@@ -490,12 +497,12 @@ class guard_core {
     range_states ranges_;
     InFlight in_flight_;
     mutable live_guard_counters counters_;
-    mutable std::shared_mutex filter_mutex_;  // for filters that do not stand threads
+    mutable std::shared_mutex filter_mutex_;  // for filters that are not safe for threads
 
     std::mutex repairing_;
     std::atomic<bool> pending_reported_{false};
     std::atomic<clock::rep> adapt_reported_{never};
-    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit keep no others waiting
+    unsigned next_repaired_ = 0;  // where the next repair begins, so that ranges that do not fit do not hold up others
     std::atomic<std::uint64_t> remote_lacks_{0};
 
     std::mutex queue_mutex_;

@@ -1,39 +1,40 @@
-// in_flight_set: exactly the keys that are on their way in. A key that the store has committed and
-// the filter does not know yet must not be denied; every other key is the filter's to answer.
+// in_flight_set: the keys whose writes are under way. A key that the store has committed and that
+// is not in the filter yet must not be denied; for every other key the filter decides.
 //
-// A writer registers the positions of its keys, sorted, where they lie already: in its batch or on
-// its stack. The set keeps a list of such writers, so registering needs no memory and cannot fail,
-// and what it occupies is what the writers hold anyway. range_states.hpp is the fast test in front:
-// a reader comes here only if a writer is inside the range of its key. Two keys with one position
-// (64 bits) are taken for one.
+// A writer registers the positions of its keys, sorted, in the memory where they are already: in
+// its batch or on its stack. The set is a list of such writers, so that registering needs no memory
+// and cannot fail. range_states.hpp is the fast test in front: a reader looks here only if a writer
+// is inside the range of its key. Two keys with the same position (64 bits) count as one.
 //
 // A writer and a reader of key x do, in this order:
 //
-//     writer   registers x; enters the range of x; commits; tells the filter, or marks the range as
-//              "needs repair" if the filter could not be told; marks x settled; leaves the range;
-//              takes itself out of the list
-//     reader   loads the word of the range: zero, asks the filter. Else looks x up here: found and
-//              not settled, "maybe". Loads the word again: needs repair or under repair, "maybe".
+//     writer   registers x; enters the range of x; commits; inserts x into the filter, or marks the
+//              range as "needs repair" if that failed; marks x as finished; leaves the range;
+//              removes itself from the list
+//     reader   loads the word of the range. Zero: asks the filter. Else looks x up here; found and
+//              not finished: "maybe". Loads the word again; needs repair or under repair: "maybe".
 //              Else asks the filter
 //
-// Why no key that was seen in the store is denied. Let a reader come after the commit of x was
-// visible to it.
+// Why no key that was visible in the store is denied. Let the reader start after the commit of x
+// became visible to it.
 //
-//   F1  x is registered and its range entered before the commit. So the reader's first load shows
-//       the writer inside, or what came later: its leaving.
-//   F2  If the load shows zero, the writer has left. Leaving is a release and the load an acquire:
-//       the filter has x, and the reader asks it afterwards. (A range that needs repair is never
-//       zero.)
-//   F3  If the reader finds x here, it says "maybe".
-//   F4  If it does not find x, x was settled (release, acquire) or the writer has gone from the
-//       list (the stripe's lock). Either way what the writer did before is visible: the filter has
-//       x, or the range was marked. The second load shows the mark or what came later.
-//   F5  What comes after a mark is a repair: it sets "under repair", then clears "needs repair",
-//       then reads all keys of the range from the store and brings them in, then clears "under
-//       repair", or sets "needs repair" again first. So while x is missing one of the two bits is
-//       set.
+//   F1  The writer registers x and enters the range before the commit. So the reader's first load
+//       returns a word that counts the writer, or a later word: the writer has left.
+//   F2  If the first load returns zero, the writer has left. leave() is a release and the load an
+//       acquire: x is in the filter, and the reader asks it afterwards. (A range that needs repair
+//       is never zero.)
+//   F3  If the reader finds x here, it answers "maybe".
+//   F4  If the reader does not find x here, the writer had marked x as finished (release, acquire)
+//       or had removed itself from the list (the lock of the stripe). In both cases the reader sees
+//       what the writer did before: x is in the filter, or the range was marked. The second load
+//       returns the mark or a later word.
+//   F5  The only change that clears a mark is a repair. It sets "under repair", then clears "needs
+//       repair", then reads all keys of the range from the store and inserts them, then clears
+//       "under repair". If it fails, it sets "needs repair" again before that last step. So one of
+//       the two bits is set as long as x is missing.
 //
-// Stripes are equal ranges of positions: a sorted batch is one piece of its array in each.
+// The stripes of the list are equal ranges of positions: the keys of a sorted batch that belong to
+// one stripe are consecutive.
 #pragma once
 
 #include <algorithm>
@@ -51,13 +52,13 @@
 
 namespace genista {
 
-// The positions of keys that lie in an array of the caller's, in ascending order. The array
-// outlives the view.
+// A view of the positions of keys in an array of the caller, in ascending order. The array must
+// outlive the view.
 class in_flight_keys {
   public:
     in_flight_keys() = default;
     explicit in_flight_keys(const digest& one) noexcept : first_{&one.position}, count_{1} {}
-    explicit in_flight_keys(const digest&&) = delete;  // a view of what is gone at the semicolon
+    explicit in_flight_keys(const digest&&) = delete;  // the digest dies at the end of the statement
     template <class Item>
     in_flight_keys(std::span<const Item> items, digest Item::*where) noexcept
         : first_{items.empty() ? nullptr : &(items.front().*where).position},
@@ -92,7 +93,7 @@ class in_flight_set {
   public:
     static constexpr unsigned number_of_stripes = 16;
 
-    // One writer. It does not move, and leaves the list when it dies.
+    // One writer: the constructor adds it to the list, the destructor removes it. It does not move.
     class writer {
       public:
         writer(in_flight_set& set, const in_flight_keys& keys) noexcept : set_{set}, keys_{keys} { set_.add(*this); }
@@ -100,7 +101,7 @@ class in_flight_set {
         writer& operator=(const writer&) = delete;
         ~writer() { set_.remove(*this); }
 
-        // The keys below `count` are in the filter, or their ranges need repair.
+        // The first `count` keys are finished: they are in the filter, or their ranges need repair.
         void finish(std::size_t count) noexcept { finished_.store(count, std::memory_order_release); }
 
       private:
@@ -114,7 +115,7 @@ class in_flight_set {
         in_flight_set& set_;
         const in_flight_keys keys_;
         std::atomic<std::size_t> finished_{0};
-        std::array<std::size_t, number_of_stripes + 1> begins_{};  // the part of each stripe
+        std::array<std::size_t, number_of_stripes + 1> begins_{};  // keys_[begins_[i]] .. of stripe i
         std::array<writer*, number_of_stripes> next_{};
         std::array<writer*, number_of_stripes> before_{};
     };
@@ -123,9 +124,9 @@ class in_flight_set {
 
     [[nodiscard]] bool contains(const digest& d) const noexcept {
         const unsigned index = stripe_of(d.position);
-        stripe& mine = (*stripes_)[index];
-        const turnstile::shared inside{mine.lock};
-        for (const writer* each = mine.first; each != nullptr; each = each->next_[index]) {
+        stripe& at = (*stripes_)[index];
+        const turnstile::shared inside{at.lock};
+        for (const writer* each = at.first; each != nullptr; each = each->next_[index]) {
             if (each->holds(d.position, index)) return true;
         }
         return false;
@@ -141,29 +142,29 @@ class in_flight_set {
 
     static unsigned stripe_of(std::uint64_t position) noexcept { return static_cast<unsigned>(position >> 60); }
 
-    void add(writer& who) noexcept {
+    void add(writer& which) noexcept {
         std::size_t from = 0;
         for (unsigned index = 0; index < number_of_stripes; ++index) {
             const std::uint64_t last = (std::uint64_t{index} + 1) * (~std::uint64_t{0} / number_of_stripes + 1) - 1;
-            from = who.keys_.first_above(last, from, who.keys_.size());
-            who.begins_[index + 1] = from;
-            if (who.begins_[index] == from) continue;
-            stripe& mine = (*stripes_)[index];
-            const turnstile::exclusive alone{mine.lock};
-            who.next_[index] = mine.first;
-            if (mine.first != nullptr) mine.first->before_[index] = &who;
-            mine.first = &who;
+            from = which.keys_.first_above(last, from, which.keys_.size());
+            which.begins_[index + 1] = from;
+            if (which.begins_[index] == from) continue;
+            stripe& at = (*stripes_)[index];
+            const turnstile::exclusive alone{at.lock};
+            which.next_[index] = at.first;
+            if (at.first != nullptr) at.first->before_[index] = &which;
+            at.first = &which;
         }
-        assert(from == who.keys_.size());
+        assert(from == which.keys_.size());
     }
-    void remove(writer& who) noexcept {
+    void remove(writer& which) noexcept {
         for (unsigned index = 0; index < number_of_stripes; ++index) {
-            if (who.begins_[index] == who.begins_[index + 1]) continue;
-            stripe& mine = (*stripes_)[index];
-            const turnstile::exclusive alone{mine.lock};
-            writer* const next = who.next_[index];
-            writer* const before = who.before_[index];
-            (before != nullptr ? before->next_[index] : mine.first) = next;
+            if (which.begins_[index] == which.begins_[index + 1]) continue;
+            stripe& at = (*stripes_)[index];
+            const turnstile::exclusive alone{at.lock};
+            writer* const next = which.next_[index];
+            writer* const before = which.before_[index];
+            (before != nullptr ? before->next_[index] : at.first) = next;
             if (next != nullptr) next->before_[index] = before;
         }
     }

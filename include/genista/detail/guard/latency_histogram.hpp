@@ -1,10 +1,10 @@
-// latency_histogram: how long things took, in a few kilobytes and without locks.
+// latency_histogram: how long operations took, in a few kilobytes and without locks.
 //
-//     bucket   16 to an octave from 64 ns to 18 minutes: wide by 1/16 of its value, so a percentile
-//              is right within 6 %
+//     bucket   16 to an octave from 64 ns to 18 minutes: 1/16 of its value wide, so a percentile is
+//              exact to 6 %
 //
-// What is shorter goes to the first bucket, what is longer to the last. Threads: any number may
-// record; a percentile taken meanwhile is one of some moment in between.
+// Shorter times count in the first bucket, longer ones in the last. Threads: any number may record;
+// a percentile that is computed meanwhile may include some of these records and miss others.
 #pragma once
 
 #include <array>
@@ -30,10 +30,10 @@ class latency_histogram {
     [[nodiscard]] std::uint64_t count() const noexcept { return count_below(buckets); }
     [[nodiscard]] std::uint64_t total_nanoseconds() const noexcept { return total_ns_.load(std::memory_order_relaxed); }
 
-    // At most how many nanoseconds a share (0..1) of the recorded took: the upper end of a bucket;
-    // 0 if nothing is there.
+    // An upper bound on the nanoseconds of a share (0..1) of the records: the end of a bucket. 0 if
+    // there are no records.
     [[nodiscard]] std::uint64_t percentile(double share) const noexcept;
-    // How many took less than 2^octave ns; exact for first_octave < octave ≤ first_octave +
+    // How many records are below 2^octave ns; exact for first_octave < octave ≤ first_octave +
     // octaves.
     [[nodiscard]] std::uint64_t count_below_octave(unsigned octave) const noexcept {
         return count_below((octave - first_octave) * per_octave);
@@ -48,7 +48,7 @@ class latency_histogram {
         const auto within = static_cast<unsigned>(nanoseconds >> (octave - 4)) & (per_octave - 1);
         return (octave - first_octave) * per_octave + within;
     }
-    // The first value that is in the next bucket.
+    // The least value of the next bucket.
     [[nodiscard]] static std::uint64_t end_of(unsigned bucket) noexcept {
         const unsigned octave = first_octave + bucket / per_octave;
         return std::uint64_t{per_octave + bucket % per_octave + 1} << (octave - 4);

@@ -1,20 +1,21 @@
 // range_states: the fast test whether a key could be in flight. A key that the store has committed
-// and the filter does not know yet must not be denied.
+// and that is not in the filter yet must not be denied.
 //
-//     word     16 bits for each of 4096 equal ranges of positions:  needs repair, 1 | under repair, 1 | writers inside, 14
+//     word     16 bits for each of 4096 equal ranges of positions: needs repair, 1 | under repair,
+//              1 | writers inside, 14
 //
-// A writer enters the range of its key before the store commits and leaves when the filter has the
-// key. A reader loads the word first and asks the filter second. Zero means that the filter alone
-// decides. While a writer is inside, the reader looks for its key among those in flight
-// (in_flight.hpp, which has the whole argument).
+// A writer enters the range of its key before the store commits, and leaves it when the key is in
+// the filter. A reader loads the word first and asks the filter second. Zero means that the filter
+// alone decides. While a writer is inside, the reader looks for its key among the keys in flight
+// (in_flight.hpp, which has the complete argument).
 //
-// A writer whose key could not be brought into the filter (the store failed in between, no memory)
-// marks its range: the range needs repair and stays "maybe", 1/4096 of all keys, until all of its
-// keys were brought in (guard_core::repair). No list of such keys is needed, so nothing can go
-// wrong while one is kept.
+// A writer whose key could not be inserted into the filter (the store failed in between, no memory)
+// marks its range: the range needs repair and answers "maybe", 1/4096 of all keys, until all of its
+// keys were inserted (guard_core::repair). There is no list of such keys, so marking cannot fail
+// for lack of memory.
 //
-// Ranges of positions, because R reads ranges; positions come from a keyed hash, so that nobody
-// chooses a range to share.
+// The words stand for ranges of positions because R can be read by range. Positions come from a
+// keyed hash, so an attacker cannot choose keys of one range.
 #pragma once
 
 #include <atomic>
@@ -40,17 +41,18 @@ class range_states {
         return range_of_bin(range, number_of_ranges);
     }
 
-    // A writer is inside, or the range needs repair, or is under repair.
+    // A writer is inside the range, or the range needs repair, or it is under repair.
     [[nodiscard]] bool is_open(const digest& d) const noexcept { return is_open(of(d)); }
     [[nodiscard]] bool is_open(unsigned range) const noexcept {
         return state_[range].load(std::memory_order_acquire) != 0;
     }
-    // The range needs repair, or is under repair: all of it is "maybe".
+    // The range needs repair or is under repair: all of its keys are "maybe".
     [[nodiscard]] bool is_pending(unsigned range) const noexcept {
         return (state_[range].load(std::memory_order_acquire) & (needs_repair | under_repair)) != 0;
     }
 
-    // Fewer than 2^14 writers at a time in one range: a batch enters each of its ranges once.
+    // REQUIRES: fewer than 2^14 writers are inside the range. A batch enters each of its ranges
+    // once.
     void enter(unsigned range) noexcept {
         [[maybe_unused]] const std::uint16_t before = state_[range].fetch_add(1, std::memory_order_seq_cst);
         assert((before & most_inside) != most_inside);
@@ -62,7 +64,7 @@ class range_states {
         return (state_[range].load(std::memory_order_relaxed) & needs_repair) != 0;
     }
 
-    // One repair at a time, the caller sees to it. A mark set during the repair stays.
+    // REQUIRES: one repair at a time. A mark that is set during the repair stays.
     void begin_repair(unsigned range) noexcept {
         state_[range].fetch_or(under_repair, std::memory_order_seq_cst);
         state_[range].fetch_and(static_cast<std::uint16_t>(~needs_repair), std::memory_order_seq_cst);

@@ -1,25 +1,29 @@
-// Hash families with proofs: what a theorem means when it says "choose h at random from a universal
+// families: hash families with proofs: what a theorem means by "choose h at random from a universal
 // class".
 //
 // The filters' own digests (hasher.hpp) are believed to look random; these functions are *proved*
 // to be random enough, each for a stated purpose. u is the universe, m the range, x ≠ y;
 // probabilities are over the draw of the function.
 //
-//     family               promise                                              m              function
-//     universal_hash       Pr[h(x) = h(y)] ≤ 1/m                                1..p           scale(a x + b), a ≠ 0
-//     multiply_shift       Pr[h(x) = h(y)] ≤ 2/m          ("2-universal")       2^1..2^W       top bits of a x, a odd
-//     multiply_add_shift   (h(x), h(y)) uniform on [m]²   (strongly universal)  2^1..2^W       top bits of a x + b
-//     polynomial_hash      any K values independent; uniform if m = p           1..p           scale(a_0 + .. a_{K-1} x^{K-1})
+//     family              promise                                     m         function
+//     universal_hash      Pr[h(x) = h(y)] ≤ 1/m                       1..p      scale(a x + b)
+//     multiply_shift      Pr[h(x) = h(y)] ≤ 2/m ("2-universal")       2^1..2^W  top of a x, a odd
+//     multiply_add_shift  (h(x), h(y)) uniform on [m]²                2^1..2^W  top of a x + b
+//                         (strongly universal)
+//     polynomial_hash     any K values independent; uniform if m = p  1..p      scale(a_0 + ..
+//                                                                               a_{K-1} x^{K-1})
 //
-// Which one: [ppr05 §2] stores h(S) with h universal into [n/ε], 2-universal into [2n/ε], or 4-wise
-// independent into a smaller range (reduction.hpp); [ppr05 §6.2] takes check bits from a
+//     a ≠ 0 in universal_hash. "top of v" are the top bits of v.
+//
+// Where each is used: [ppr05 §2] stores h(S) with h universal into [n/ε], 2-universal into [2n/ε],
+// or 4-wise independent into a smaller range (reduction.hpp); [ppr05 §6.2] takes check bits from a
 // 2-universal family; [ppr05 §6.3] selects keys by a strongly universal function. "2-universal" is
 // the paper's word for the factor two, not for pairs.
 //
-// Each class holds the coefficients and nothing else, is made from given ones (so that tests can
-// try all of them: tests/hash/families_test.cpp) or drawn with a generator, and needs no table.
-// Keys must lie in the universe: below p over a field, below 2^W otherwise. The aliases at the end
-// take any 64-bit key.
+// Each class holds only its coefficients, is made from given ones (so that tests can try all of
+// them: tests/hash/families_test.cpp) or drawn with a generator, and needs no table. Keys must lie
+// in the universe: below p over a field, below 2^W otherwise. The aliases at the end take any
+// 64-bit key.
 //
 // Next: field.hpp for the arithmetic, reduction.hpp for ranges.
 #pragma once

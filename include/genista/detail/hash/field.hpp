@@ -1,5 +1,5 @@
-// Prime fields: the arithmetic under the hash families of families.hpp, for fields of 7 elements
-// and of 2^89 - 1 alike.
+// field: prime fields, the arithmetic of the hash families of families.hpp, for fields of 7
+// elements as well as of 2^89 - 1.
 //
 // Why: a family is proved over a field that contains the whole universe. Keys of 64 bits need a
 // prime p ≥ 2^64, and 2^89 - 1 is the smallest Mersenne prime that is. Over smaller fields the same
@@ -10,9 +10,10 @@
 //                               use, 2..19 for tests
 //     mersenne_field<E, true>   the same through the two-word product that E > 64 needs: lets tests
 //                               try it at E = 5
-//     prime_field<P>            any prime P < 2^31 with the plain % operator: the dull twin
+//     prime_field<P>            any prime P < 2^31 with the plain % operator: the reference for
+//                               tests
 //
-// A field offers value, modulus(), add, multiply and scale. Values are in [0, p).
+// A field has value, modulus(), add, multiply and scale. Values are in [0, p).
 //
 // scale(v, m) = floor(v m / p) splits the p values into m cells, each a run of ⌊p/m⌋ or ⌈p/m⌉
 // values, for 1 ≤ m ≤ p:
@@ -112,7 +113,8 @@ struct mersenne_field {
         value above, below;
     };
 
-    // Of values below 2p, 1 or 0. Without a branch: chance would decide it, in every hash.
+    // 1 or 0, for values below 2p. Without a branch, because random values would mispredict it in
+    // every hash.
     static constexpr value reaches_p(value v) noexcept { return static_cast<value>(v + 1) >> E; }
     static constexpr value once_below(value v) noexcept { return static_cast<value>(v + reaches_p(v)) & p; }
 
@@ -142,7 +144,7 @@ struct prime_field {
     }
 };
 
-// Uniform in [0, p): as many random bits as p has, drawn again while they spell p or more. Less
+// Uniform in [0, p): as many random bits as p has, drawn again while their value is p or more. Less
 // than two draws on average.
 template <prime_field_type Field, word_generator Generator>
 [[nodiscard]] typename Field::value draw_value(Generator& generator) {

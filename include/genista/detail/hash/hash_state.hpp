@@ -1,5 +1,4 @@
-// hash_state: a hash key made ready for use, the plain data that the hashing kernels read. Made by
-// hasher.
+// hash_state: an expanded hash key, the plain data that the hashing kernels read. Made by hasher.
 #pragma once
 
 #include <array>
@@ -11,9 +10,9 @@ namespace genista {
 
 // The ids are written into snapshots: never renumber.
 enum class hash_kind : std::uint16_t {
-    custom = 0,   // a function of the caller's: tests and controls; cannot be saved
-    keyed = 1,    // AES-128 up to 15 bytes, SipHash-1-3-128 beyond: for keys that others may choose
-    trusted = 2,  // XXH3-128 with a random seed: faster on long keys, for keys that nobody aims at the filter
+    custom = 0,   // a function of the caller's, for tests and controls; cannot be saved
+    keyed = 1,    // AES-128 up to 15 bytes, SipHash-1-3-128 beyond: for keys that an attacker may choose
+    trusted = 2,  // XXH3-128 with a random seed: faster on long keys, for keys that no attacker chooses
 };
 
 struct alignas(16) hash_state {

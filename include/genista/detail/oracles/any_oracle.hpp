@@ -1,4 +1,4 @@
-// any_oracle: one of the library's oracles, whichever a file held. A filter over it needs no
+// any_oracle: one of the library's oracles, of the type that a file held. A filter over it needs no
 // template argument that depends on a file.
 //
 // To add an oracle: put its type into `alternatives` below, its snapshot kind into
@@ -36,17 +36,17 @@ class any_oracle {
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept {
         return std::visit([](const auto& oracle) { return oracle.memory_bytes(); }, held_);
     }
-    // Of the oracle inside.
+    // The name of the oracle inside.
     [[nodiscard]] std::string_view name() const noexcept {
         return std::visit([](const auto& oracle) { return std::string_view{oracle.name}; }, held_);
     }
-    // nullptr if it is another one.
+    // nullptr if the oracle inside has another type.
     template <class Oracle>
     [[nodiscard]] const Oracle* as() const noexcept {
         return std::get_if<Oracle>(&held_);
     }
 
-    // The snapshot of the oracle inside; load() takes that of any of them.
+    // Saves the snapshot of the oracle inside; load() accepts that of any of them.
     [[nodiscard]] result<void> save(sink& out) const noexcept {
         return std::visit([&out](const auto& oracle) { return oracle.save(out); }, held_);
     }

@@ -1,20 +1,19 @@
-// count_min: how often each key came, in a few kilobytes, never too little. After Cormode and
-// Muthukrishnan.
+// count_min: an estimate of how often each key was added, in a few kilobytes, never too small.
+// After Cormode and Muthukrishnan.
 //
-// Every counter of a key is at least its count, for it is raised whenever the key comes; so the
-// smallest of them is the best guess. Proved, for a key and N additions in all: it is too large by
-// more than e N / width with probability at most e^-depth. Take it where a log is long and what
-// matters are the keys that make up a good part of it; count_sketch errs less where many small
-// counts add up, and in both directions.
+// Every addition of a key raises all of its counters, so each of them is at least its count, and
+// the smallest one is the best estimate. Proved, for a key and N additions in all: it is too large
+// by more than e N / width with probability at most e^-depth. Use it for a long log whose frequent
+// keys matter. count_sketch errs less if many small counts add up, but in both directions.
 //
 // *Conservative update* (the default) raises a counter only as far as it must: to the smallest one
 // plus the new count. Counters are then never larger than without it, and still
 //
 //   I1  every counter of a key is at least its count (up to 2^32 - 1, where counters stop).
 //
-// merge() adds counter by counter. I1 survives it whichever way either was filled; what
-// conservative update gained over the two logs read one after the other may be lost, what it
-// promised is not: counters remain at most those of a plain sketch.
+// merge() adds counter by counter. I1 holds afterwards, whichever way either sketch was filled. The
+// sum may be larger than the counters of one conservative sketch of both logs, but it is at most
+// that of a plain sketch.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +45,10 @@ class count_min {
     [[nodiscard]] std::uint64_t estimate(std::uint64_t key) const noexcept { return estimate(hash()(key)); }
     [[nodiscard]] std::uint64_t estimate(const digest& d) const noexcept;
 
-    // The other's counts too. Both must have one shape, hash function and way of updating.
+    // Adds the other's counts. Both must have the same shape, hash function and way of updating.
     [[nodiscard]] result<void> merge(const count_min& other) noexcept;
 
-    // e N / width: an estimate up to here may be all noise.
+    // e N / width: an estimate up to this value may be only noise.
     [[nodiscard]] double noise() const noexcept;
     [[nodiscard]] std::uint64_t total() const noexcept { return table_.total(); }
     [[nodiscard]] bool conservative() const noexcept { return conservative_; }
@@ -57,8 +56,8 @@ class count_min {
     [[nodiscard]] const hasher& hash() const noexcept { return table_.hash(); }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return table_.allocated_bytes() + sizeof *this; }
 
-    // The counters as bytes, row by row, for whoever saves the sketch; and back. An error if a
-    // counter exceeds the total.
+    // The counters as bytes, row by row, to save the sketch, and back. An error if a counter
+    // exceeds the total.
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return table_.bytes(); }
     [[nodiscard]] static result<count_min> from_bytes(const count_min_options& options, std::uint64_t total,
                                                       std::span<const std::byte> bytes) noexcept;

@@ -1,13 +1,13 @@
-// count_sketch: how often each key came, in a few kilobytes, right on average. After Charikar, Chen
-// and Farach-Colton.
+// count_sketch: an estimate of how often each key was added, in a few kilobytes, right on average.
+// After Charikar, Chen and Farach-Colton.
 //
-// A key adds its count to its counter of a row or takes it off, by a sign of its own; read with
-// that sign, a counter is the key's count plus the others' counts with signs at random, which
+// In each row a key adds its count to its counter or subtracts it, by a sign of its own. Read with
+// that sign, a counter is the key's count plus the counts of other keys with random signs, which
 // cancel on average. The median of the rows is the estimate. Proved for one row: unbiased, with
 // variance at most F / width, F the sum of the squares of all counts; the median is off by more
 // than 3 √(F / width) with a probability that falls exponentially with the depth. So the error
-// grows with the root of what count_min's grows with: better where a log is mostly a long tail.
-// Take an odd depth; of an even one the two middle rows count.
+// grows with the square root of what count_min's error grows with: better if a log is mostly a long
+// tail. Use an odd depth; for an even one the estimate is the mean of the two middle rows.
 //
 // Counters stop at ±(2^31 - 1). merge() adds counter by counter, and is then exactly the sketch of
 // both logs.
@@ -37,24 +37,24 @@ class count_sketch {
     void add(std::uint64_t key, std::uint64_t count = 1) noexcept { add(hash()(key), count); }
     void add(const digest& d, std::uint64_t count = 1) noexcept;
 
-    // May be negative: then the key came seldom or never.
+    // May be negative: then the key was added seldom or never.
     [[nodiscard]] std::int64_t estimate(key_view key) const noexcept { return estimate(hash()(key)); }
     [[nodiscard]] std::int64_t estimate(std::uint64_t key) const noexcept { return estimate(hash()(key)); }
     [[nodiscard]] std::int64_t estimate(const digest& d) const noexcept;
 
-    // The other's counts too. Both must have one shape and hash function.
+    // Adds the other's counts. Both must have the same shape and hash function.
     [[nodiscard]] result<void> merge(const count_sketch& other) noexcept;
 
-    // 3 √(F / width), F by the median row's sum of squares: an estimate up to here may be all
-    // noise. Reads every counter.
+    // 3 √(F / width), F by the median row's sum of squares: an estimate up to this value may be
+    // only noise. Reads every counter.
     [[nodiscard]] double noise() const noexcept;
     [[nodiscard]] std::uint64_t total() const noexcept { return table_.total(); }
     [[nodiscard]] const sketch_shape& shape() const noexcept { return table_.shape(); }
     [[nodiscard]] const hasher& hash() const noexcept { return table_.hash(); }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return table_.allocated_bytes() + sizeof *this; }
 
-    // The counters as bytes, row by row, for whoever saves the sketch; and back. An error if a
-    // counter exceeds the total.
+    // The counters as bytes, row by row, to save the sketch, and back. An error if a counter
+    // exceeds the total.
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return table_.bytes(); }
     [[nodiscard]] static result<count_sketch> from_bytes(const count_sketch_options& options, std::uint64_t total,
                                                          std::span<const std::byte> bytes) noexcept;

@@ -1,6 +1,6 @@
-// drift_verdict: does the world still look like the plan that a daisy filter was made by? Each
-// filter says in its own header where it draws the line: a Bloom filter minds all probes together,
-// a table for each class minds the class.
+// drift_verdict: whether keys and queries still match the plan by which a daisy filter was made.
+// Each filter's header says where it draws the line: a Bloom filter compares the probes of all keys
+// together, a table for each class compares the class.
 //
 // Whatever the verdict, no key is lost. The remedy is a new filter by a new plan.
 #pragma once
@@ -12,8 +12,8 @@ namespace genista {
 
 enum class drift_verdict : std::uint8_t {
     as_planned,
-    fuller_than_planned,  // more came than was planned
-    classes_differ,       // others came than were planned
+    fuller_than_planned,  // more keys than planned
+    classes_differ,       // keys of other classes than planned
 };
 
 [[nodiscard]] constexpr std::string_view to_string(drift_verdict verdict) noexcept {

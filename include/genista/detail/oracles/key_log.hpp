@@ -1,12 +1,12 @@
-// What oracles learn from: logs of keys, and the hash function under which they remember them.
+// counted_key: what oracles learn from: logs of keys, with how often each was drawn.
 //
-// A log of inserts and a log of queries are lists of keys with how often each came; a key may come
-// several times. They are samples of the two distributions, so what never came is not impossible.
-// Every oracle here keeps back some probability for the unseen, and spreads it over a universe: so
-// many keys that there might be. That number is seldom known, so the default is far beyond any log:
-// the odds of one unseen key are then tiny on both sides, which is the safe way to be wrong (a key
-// thought to be likely stored would be waved through, [daisy §1.1]), and only their ratio decides
-// how many bits it gets: whether queries are more often for something new than inserts are.
+// A log of inserts and a log of queries are lists of keys with counts; a key may be listed several
+// times. They are samples of two distributions, so a key that is not listed is not impossible.
+// Every oracle here reserves some probability for unseen keys and spreads it over a universe: the
+// number of keys that may exist. That number is seldom known, so the default is far larger than any
+// log. The odds of one unseen key are then tiny on both sides, which is the safe error (a key with
+// too large odds of being stored would always be answered "maybe", [daisy §1.1]), and only their
+// ratio decides how many bits it gets: whether queries or inserts have more unseen keys.
 #pragma once
 
 #include <cstdint>

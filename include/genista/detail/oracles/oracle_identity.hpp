@@ -1,21 +1,21 @@
-// oracle_identity: which oracle a saved filter was filled with, so that it is never asked with
+// oracle_identity: which oracle a saved filter was filled with, so that it is never queried with
 // another one.
 //
-// A daisy filter looks for a key where the oracle says. Ask it with another oracle, and members are
-// looked for where they are not: false negatives, silently. So a snapshot carries two 128-bit
-// marks, and a loader refuses an oracle unless both are its own:
+// A daisy filter looks for a key where the oracle says. With another oracle, stored keys are looked
+// for in the wrong place: false negatives, silently. So a snapshot carries two 128-bit marks, and a
+// loader refuses an oracle unless both are its own:
 //
-//   identity   of what the oracle knows: its own identity(), or the checksum of the bytes it saves,
-//              or what the caller vouches for. An oracle that offers none of these cannot stand
-//              behind a snapshot
-//   probe      of what it computes here: the odds of some fixed keys, to the last bit, and the
-//              classes of some fixed odds. Odds are floating-point numbers; another processor or
-//              mathematics library may round them the other way inside an oracle, and a key at the
-//              edge of two classes would change sides. Where the last bits of all these agree, we
-//              believe they do everywhere
+//   identity   of what the oracle has learnt: its own identity(), or the checksum of the bytes it
+//              saves, or one that the caller guarantees. An oracle with none of these cannot be
+//              used with a snapshot
+//   probe      of what it computes on this machine: the odds of some fixed keys, to the last bit,
+//              and the classes of some fixed odds. Odds are floating-point numbers; another
+//              processor or mathematics library may round them the other way inside an oracle, and
+//              a key at the edge of two classes would change its class. If the last bits of all
+//              these agree, we believe they agree everywhere
 //
 // daisy_broom_filter and with_oracle save both. A daisy_bloom_filter or daisy_fingerprint_filter by
-// itself takes classes and knows no oracle: whoever saves that keeps the two together.
+// itself takes classes and has no oracle: code that saves one keeps filter and oracle together.
 #pragma once
 
 #include <array>
@@ -51,7 +51,7 @@ concept saved_oracle = key_oracle<O> && requires(const O& oracle, sink& out) {
 
 [[nodiscard]] oracle_identity identity_of_bytes(std::span<const std::byte> bytes) noexcept;
 
-// Nothing: this oracle cannot say who it is, and the caller has to.
+// Nothing if this oracle has no identity: then the caller has to give one.
 template <key_oracle Oracle>
 [[nodiscard]] result<std::optional<oracle_identity>> identity_of(const Oracle& oracle) noexcept {
     if constexpr (identified_oracle<Oracle>) {
@@ -71,13 +71,13 @@ struct oracle_marks {
     friend bool operator==(const oracle_marks&, const oracle_marks&) = default;
 };
 
-// A mismatch unless the oracle given is the one that a snapshot was filled with.
+// The error `mismatch`, unless the oracle given is the one that the snapshot was filled with.
 [[nodiscard]] result<void> check_marks(std::string_view filter, const oracle_marks& saved,
                                        const oracle_marks& given) noexcept;
 
 namespace oracle_detail {
 inline constexpr std::size_t probes = 192;
-// The first few integers, integers of all sizes, and texts.
+// The probed keys: the first few integers, integers of all sizes, and texts.
 [[nodiscard]] std::uint64_t probe_integer(std::size_t number) noexcept;
 struct probe_text {
     std::array<char, 40> letters{};
@@ -103,7 +103,7 @@ template <key_oracle Oracle>
     return oracle_detail::mark_of(odds, terms);
 }
 
-// Unsupported if the oracle cannot say which one it is, and nobody vouches for one.
+// The error `unsupported` if the oracle has no identity and the caller gives none.
 template <key_oracle Oracle>
 [[nodiscard]] result<oracle_marks> marks_of(std::string_view filter, const Oracle& oracle,
                                             const std::optional<oracle_identity>& asserted_identity,
@@ -111,8 +111,7 @@ template <key_oracle Oracle>
     const auto own = identity_of(oracle);
     if (!own) return own.error();
     if (!own->has_value() && !asserted_identity) {
-        return error::make(error_code::unsupported,
-                           "%.*s: this oracle cannot say which one it is, and no identity was given for it",
+        return error::make(error_code::unsupported, "%.*s: this oracle has no identity, and none was given for it",
                            static_cast<int>(filter.size()), filter.data());
     }
     return oracle_marks{own->has_value() ? **own : *asserted_identity, probe_of(oracle, terms)};

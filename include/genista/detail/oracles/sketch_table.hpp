@@ -1,5 +1,5 @@
-// What Count-Min and Count-Sketch have in common: rows of 32-bit counters, one of each row for a
-// key.
+// sketch_table: the common part of Count-Min and Count-Sketch: rows of 32-bit counters, one of each
+// row for a key.
 //
 //     row 0     |   |   | x |   |   |   |        width counters
 //     row 1     |   | x |   |   |   |   |        a key x has one in each row, at mix(position + i ·
@@ -7,11 +7,12 @@
 //     row d-1   |   |   |   |   | x |   |        scaled to the width; the lowest bit of that word
 //                                                is its sign (Count-Sketch)
 //
-// The digest is keyed (hash/hasher.hpp), by default with a random secret: nobody who does not know
-// it can choose keys that share another's counters. The papers ask for pairwise independent rows;
-// that mixed digests are as good is believed, and tests/oracles/sketches_stat_test.cpp measures it.
+// The digest is keyed (hash/hasher.hpp), by default with a random secret: an attacker without it
+// cannot choose keys that share another key's counters. The papers ask for pairwise independent
+// rows; that mixed digests are as good is believed, and tests/oracles/sketches_stat_test.cpp
+// measures it.
 //
-// Counters stop at the largest value they can hold instead of wrapping round.
+// Counters stop at their largest value and do not wrap round.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ inline constexpr std::uint32_t max_sketch_depth = 32;
 
 [[nodiscard]] result<void> check_shape(std::string_view sketch, const sketch_shape& shape) noexcept;
 
-// The word of a key in a row: its high bits are the place, its lowest the sign.
+// The word of a key in a row: its high bits are the place, its lowest bit is the sign.
 [[nodiscard]] inline std::uint64_t sketch_word(const digest& d, std::uint32_t row) noexcept {
     std::uint64_t x = d.position + (row + 1) * (d.seed | 1);
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -71,7 +72,7 @@ class sketch_table {
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return memory_.bytes(); }
     [[nodiscard]] std::span<std::byte> bytes() noexcept { return memory_.bytes(); }
 
-    // How much was added, of all keys together; stops at 2^64 - 1.
+    // The sum of all counts added; stops at 2^64 - 1.
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
     void add_to_total(std::uint64_t count) noexcept {
         total_ = total_ + count < total_ ? ~std::uint64_t{0} : total_ + count;
@@ -81,7 +82,7 @@ class sketch_table {
     [[nodiscard]] const hasher& hash() const noexcept { return hash_; }
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept { return memory_.allocated_bytes(); }
 
-    // An error that names the difference unless both have one shape and one hash function.
+    // An error that names the difference, unless both have the same shape and hash function.
     [[nodiscard]] result<void> check_mergeable(std::string_view sketch, const sketch_table& other) const noexcept;
 
   private:

@@ -39,7 +39,7 @@ namespace genista {
     return a.size <=> b.size;
 }
 
-// A key as a leaf stores it: 8 bytes and a length byte. Does not own by itself: see make() and
+// A key as a leaf stores it: 8 bytes and a length byte. It is not an owner: see make() and
 // release().
 struct stored_key {
     static constexpr std::size_t inline_bytes = sizeof(std::uint64_t);
@@ -48,7 +48,7 @@ struct stored_key {
     std::uint64_t word = 0;
     std::uint8_t size = 0;
 
-    // Throws std::bad_alloc, also for a length no allocation can have.
+    // Throws std::bad_alloc, also for a length that no allocation can have.
     [[nodiscard]] static stored_key make(key_view key) {
         assert(key.size == 0 || key.data != nullptr);
         stored_key made;
@@ -73,7 +73,7 @@ struct stored_key {
         return block;
     }
 
-    // What was asked from the allocator for this key.
+    // Bytes requested from the allocator for this key.
     [[nodiscard]] std::size_t allocated_bytes() const noexcept {
         if (size != long_size) return 0;
         std::size_t length = 0;

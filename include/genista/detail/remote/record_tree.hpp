@@ -1,17 +1,17 @@
 // record_tree: a B+ tree of records (digest, key) in the order of R; one thread at a time.
 //
 // The ordered structure inside memory_map.hpp, which adds the lock and turns std::bad_alloc into an
-// error. Beside std::set it reads a range as a few blocks instead of one cache miss a record, and
-// needs less than half of the memory: 36.8 bytes a record were measured for 10^7 random 8-byte
-// keys, where a set's node takes 80 and the allocator's share.
+// error. Unlike std::set it reads a range as a few blocks, without a cache miss for each record,
+// and it needs less than half of the memory: 36.8 bytes a record were measured for 10^7 random
+// 8-byte keys, where a node of a set takes 80 plus the allocator's overhead.
 //
 //     inner   | count | positions: -  p1  p2 ... | children: c0  c1  c2 ... |
 //     leaf    | next | count | positions | seeds | words | sizes |              (record_leaf.hpp)
 //
-// The idea that keeps inner nodes small and free of keys: a separator is a *position* only. Records
-// with one position (equal digests, say) may spread over several leaves; when the position sought
-// equals a separator, the answer is read from the first record of the child itself, at the cost of
-// one leftmost descent. That is rare for random positions and correct for all.
+// Inner nodes are small and free of keys because a separator is a *position* only. Records with the
+// same position (for example equal digests) may spread over several leaves. When the position
+// sought equals a separator, the first record of the child decides, which costs one leftmost
+// descent. That is rare for random positions and correct for all.
 //
 // Invariants (audit() checks them all, and tests call it)
 //   I1  every leaf is at the same depth, `height_` inner nodes below the root
@@ -20,10 +20,10 @@
 //   I3  records ascend strictly within a leaf and from each leaf to its `next`, which links all
 //       leaves
 //   I4  for child i >= 1 of an inner node: last record of child i-1 has position <= p_i <= that of
-//       the first of child i (p_i may lag behind after an erase: it never has to be repaired); and
-//       if child i is an inner node, its own p_0 equals p_i (on the leftmost path p_0 means
-//       nothing; no search reads p_0)
-//   I5  size_, leaves_, inners_ and key_bytes_ agree with what is there
+//       the first of child i (after an erase p_i may be smaller than needed: it never has to be
+//       repaired); and if child i is an inner node, its own p_0 equals p_i (on the leftmost path
+//       p_0 is undefined; no search reads p_0)
+//   I5  size_, leaves_, inners_ and key_bytes_ equal the tree's true counts
 //
 // put() allocates all it needs before it changes anything, and erase() allocates nothing.
 #pragma once
@@ -82,7 +82,7 @@ class record_tree {
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    // What was asked from the allocator: nodes and long keys.
+    // Bytes requested from the allocator: nodes and long keys.
     [[nodiscard]] std::size_t allocated_bytes() const noexcept {
         return leaves_ * sizeof(leaf) + inners_ * sizeof(inner) + key_bytes_;
     }
@@ -106,7 +106,8 @@ class record_tree {
         std::size_t child;
     };
 
-    // Level h has at least 2 * 2^(h-1) children below it (I2), so 48 levels outlast any memory.
+    // Level h has at least 2 * 2^(h-1) children below it (I2), so 48 levels are enough for any
+    // memory.
     static constexpr std::size_t max_height = 48;
     using path = std::array<step, max_height>;  // path[0] is the root
 
@@ -178,8 +179,8 @@ class record_tree {
     static void insert_child(inner& node, std::size_t child, std::uint64_t position, void* added) noexcept;
     static void split_inner(inner& full, inner& right, std::size_t child, std::uint64_t position, void* added) noexcept;
 
-    void mend_leaf(const path& steps) noexcept;
-    void mend_inners(const path& steps) noexcept;
+    void repair_leaf(const path& steps) noexcept;
+    void repair_inners(const path& steps) noexcept;
     [[nodiscard]] static bool share_or_merge(leaf& left, leaf& right, std::uint64_t& separator) noexcept;
     [[nodiscard]] static bool share_or_merge(inner& left, inner& right, std::uint64_t& separator) noexcept;
     static void remove_child(inner& node, std::size_t child) noexcept;
@@ -194,7 +195,7 @@ class record_tree {
     void audit_leaf(const leaf& node, bool is_root, audit_state& state) const noexcept;
     void audit_node(const void* node, unsigned level, audit_state& state) const noexcept;
 
-    void* root_ = nullptr;  // null until the first put: an empty tree costs no allocation and cannot fail to be made
+    void* root_ = nullptr;  // null until the first put: making an empty tree allocates nothing and cannot fail
     unsigned height_ = 0;
     std::size_t size_ = 0;
     std::size_t leaves_ = 0;

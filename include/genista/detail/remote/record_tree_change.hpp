@@ -1,10 +1,10 @@
 // The changing half of record_tree.hpp: put with its splits, erase with its merges, and the audit.
 // Included from there.
 //
-// Splits go upward along the path that put() came down. How many nodes they need is known
+// Splits go upward along the path that put() took down. The number of nodes they need is known
 // beforehand (one for each full node from the leaf up, one more if the root is among them), so all
 // are allocated first and the changes cannot fail. Merges go upward too: a node that falls below
-// half joins a neighbour under the same parent or shares with it.
+// half is merged with a neighbour under the same parent or takes records from it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,6 @@
 namespace genista {
 
 // ---- put
-// ------------------------------------------------------------------------------------------------------------
 
 template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::put(const digest& where, key_view key) {
@@ -55,7 +54,8 @@ auto record_tree<Records, Children>::allocate_for_split(const path& steps) const
     for (; above > 0 && steps[above - 1].node->count == Children; --above) {
         nodes.inners[nodes.count++] = std::make_unique<inner>();
     }
-    if (above == 0) nodes.inners[nodes.count++] = std::make_unique<inner>();  // every node is full: a new root
+    if (above == 0)
+        nodes.inners[nodes.count++] = std::make_unique<inner>();  // every node on the path is full: a new root
     return nodes;
 }
 
@@ -129,7 +129,7 @@ void record_tree<Records, Children>::split_inner(inner& full, inner& right, std:
         insert_child(full, child, position, added);
     } else if (child > left_share) {
         insert_child(right, child - left_share, position, added);
-    } else {  // the new child is the first on the right: its separator is the one that goes up
+    } else {  // the new child is the first on the right: its separator moves up
         std::copy_backward(right.positions.begin(), right.positions.begin() + right.count,
                            right.positions.begin() + right.count + 1);
         std::copy_backward(right.children.begin(), right.children.begin() + right.count,
@@ -141,7 +141,6 @@ void record_tree<Records, Children>::split_inner(inner& full, inner& right, std:
 }
 
 // ---- erase
-// ----------------------------------------------------------------------------------------------------------
 
 template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::erase(const digest& where, key_view key) noexcept {
@@ -155,14 +154,14 @@ bool record_tree<Records, Children>::erase(const digest& where, key_view key) no
     key_bytes_ -= stored.allocated_bytes();
     stored.release();
     --size_;
-    if (height_ > 0 && target.count < min_records) mend_leaf(steps);
+    if (height_ > 0 && target.count < min_records) repair_leaf(steps);
     return true;
 }
 
-// Two neighbours under one parent: `child` and the one to its right, or for the last child the one
-// to its left.
+// The two neighbours under one parent are `child` and the one to its right, or for the last child
+// the one to its left.
 template <std::size_t Records, std::size_t Children>
-void record_tree<Records, Children>::mend_leaf(const path& steps) noexcept {
+void record_tree<Records, Children>::repair_leaf(const path& steps) noexcept {
     inner& parent = *steps[height_ - 1].node;
     const std::size_t left = std::min<std::size_t>(steps[height_ - 1].child, parent.count - 2);
     auto& first = *static_cast<leaf*>(parent.children[left]);
@@ -172,11 +171,11 @@ void record_tree<Records, Children>::mend_leaf(const path& steps) noexcept {
     delete second;
     --leaves_;
     remove_child(parent, left + 1);
-    mend_inners(steps);
+    repair_inners(steps);
 }
 
 template <std::size_t Records, std::size_t Children>
-void record_tree<Records, Children>::mend_inners(const path& steps) noexcept {
+void record_tree<Records, Children>::repair_inners(const path& steps) noexcept {
     for (std::size_t depth = height_ - 1; depth > 0; --depth) {  // depth 0 is the root
         if (steps[depth].node->count >= min_children) return;
         inner& parent = *steps[depth - 1].node;
@@ -196,8 +195,8 @@ void record_tree<Records, Children>::mend_inners(const path& steps) noexcept {
     --inners_;
 }
 
-// True: `right` is empty now and to be deleted. False: both are at least half full and `separator`
-// is renewed.
+// True: `right` is empty now and must be deleted. False: both are at least half full, and
+// `separator` was updated.
 template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::share_or_merge(leaf& left, leaf& right, std::uint64_t& separator) noexcept {
     const std::size_t total = std::size_t{left.count} + right.count;
@@ -219,7 +218,7 @@ template <std::size_t Records, std::size_t Children>
 bool record_tree<Records, Children>::share_or_merge(inner& left, inner& right, std::uint64_t& separator) noexcept {
     std::array<std::uint64_t, 2 * Children> positions;
     std::array<void*, 2 * Children> children;
-    assert(right.positions[0] == separator);  // I4: so the two rows of separators join without a seam
+    assert(right.positions[0] == separator);  // I4: so the two rows of separators can be joined
     const std::size_t total = std::size_t{left.count} + right.count;
     auto position = std::copy_n(left.positions.begin(), left.count, positions.begin());
     std::copy_n(right.positions.begin(), right.count, position);
@@ -246,8 +245,7 @@ void record_tree<Records, Children>::remove_child(inner& node, std::size_t child
     --node.count;
 }
 
-// ---- the end, and the audit
-// -----------------------------------------------------------------------------------------
+// ---- destruction and audit
 
 template <std::size_t Records, std::size_t Children>
 void record_tree<Records, Children>::free_subtree(void* node, unsigned level) noexcept {

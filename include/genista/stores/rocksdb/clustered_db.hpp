@@ -1,21 +1,19 @@
-// clustered_db: the clustered layout ready to use. A store, a broom filter before it, and the
+// clustered_db: the clustered layout ready to use: a store, a broom filter before it, and the
 // filter's snapshots beside it.
 //
 //     auto users = genista::rocks::clustered_db::open("/data/users");
 //     (*users)->put("ada", "1815");
-//     (*users)->get("nobody");                 // answered from RAM; if not, the filter learns from
-//                                              the wasted read
+//     (*users)->get("charles");  // answered from RAM; if not, the filter learns from the read
 //
-// A write is applied when the store has committed it and the filter knows: both lie inside the
-// writers' lock, so that a snapshot of the filter can name a moment of the store
-// (filter_snapshotter.hpp). Threads: any number. For another filter, or none: guarded<Filter,
-// clustered_store>.
+// Each write holds the writers' lock from before the store commits it until the filter has it, so
+// that a snapshot of the filter can name a moment of the store (filter_snapshotter.hpp). Threads:
+// any number. For another filter, or none: guarded<Filter, clustered_store>.
 //
-// Writes past it: records that another clustered_store has written are found in the log at the next
-// opening; those of this process (store().db()) within a second, and then every key is "maybe"
-// until the filter is repaired. Files taken into the database by others are not found. Plain keys
-// that another program puts there are no keys of this store: they are not found by get(), and reads
-// of a range that meets a key of fewer than 16 bytes fail.
+// Writes that bypass it: records that another clustered_store has written are found in the log at
+// the next opening; writes of this process (store().db()) are found within a second, and then every
+// key is "maybe" until the filter is repaired. Files that others ingest into the database are not
+// found. Plain keys that another program puts there are no keys of this store: get() does not find
+// them, and reads of a range that contains a key of fewer than 16 bytes fail.
 #pragma once
 
 #include <atomic>
@@ -35,10 +33,10 @@ struct clustered_db_options {
     broom_options filter{};  // its hash is the store's
     guard_options guard{};
     snapshotter_options snapshotter{};
-    progress_report progress{};  // while the filter is built, if no snapshot serves
-    event_hook log{};            // what the store has to tell: guard/event_log.hpp says what the function may do
-    // Open at once with every key "maybe", if no snapshot serves, and build the filter behind it.
-    // `progress` is then called from a thread of the snapshotter, in ranges of 4096.
+    progress_report progress{};  // called while the filter is built, if no snapshot can be used
+    event_hook log{};            // hears of events of the store: guard/event_log.hpp says what the function may do
+    // If no snapshot can be used, open at once with every key "maybe" and build the filter in the
+    // background. `progress` is then called by a thread of the snapshotter, in ranges of 4096.
     bool build_behind = false;
 };
 
@@ -59,12 +57,12 @@ class clustered_db {
     result<void> erase(key_view key);
     [[nodiscard]] bool may_contain(key_view key) const noexcept { return guarded_.may_contain(key); }
 
-    // Retries what failed: brings in the keys of ranges that need repair.
+    // Retries inserts that failed: inserts the keys of ranges that need repair.
     result<void> repair() noexcept {
         if (is_closed()) return closed();
         return guarded_.repair();
     }
-    // Compares the filter with the store. Nobody writes meanwhile: they wait.
+    // Compares the filter with the store. Writers wait meanwhile.
     [[nodiscard]] result<void> audit();
     [[nodiscard]] guard_counters counters() const noexcept { return guarded_.counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
@@ -74,15 +72,15 @@ class clustered_db {
     [[nodiscard]] result<std::string> metrics_text(const metric_labels& labels = {}) const;
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
-    // A last snapshot, if the options say so. An error of the snapshot is reported after everything
-    // has been closed: it costs time at the next opening, not keys. REQUIRES: no other call is
-    // under way. Calls afterwards are errors; may_contain() and counters() go on answering from
-    // memory.
+    // Takes a last snapshot, if the options say so. An error of the snapshot is reported after
+    // everything has been closed: it costs time at the next opening, but no keys. REQUIRES: no
+    // other call is under way. Later calls are errors, except that may_contain() and counters()
+    // still answer from memory.
     [[nodiscard]] result<void> close();
 
     [[nodiscard]] clustered_store& store() noexcept { return *store_; }
     [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
-    // What a snapshotter of filters asks of either layout (guarded_db has the same).
+    // The interface that filter_snapshotter uses; guarded_db has the same.
     [[nodiscard]] rocks_guard_core& core() noexcept { return guarded_.core(); }
     [[nodiscard]] ordered_records& records() noexcept { return store_->remote(); }
     [[nodiscard]] writers_lock& writers() noexcept { return writers_; }

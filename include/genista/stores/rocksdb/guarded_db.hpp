@@ -1,66 +1,68 @@
-// guarded_db: a rocksdb::DB that answers for most absent keys without reading. The indexed layout:
+// guarded_db: a rocksdb::DB that answers for most absent keys without a read. The indexed layout:
 // the user's data stay in the column family `default` under their own keys, and a record of R for
-// each key rides in genista.index, in the same atomic batch.
+// each key is written to genista.index in the same atomic batch.
 //
-//     auto users = genista::rocks::guarded_db::open("/data/users");     // a plain database is indexed first
-//     rocksdb::DB* db = users->get();                                   // existing code goes on with this
+//     auto users = genista::rocks::guarded_db::open("/data/users");  // may have to index first
+//     rocksdb::DB* db = users->get();                                // for existing code
 //
 //   I1  A key that is in `default` is never answered NotFound: from the moment its commit is
 //       visible until its removal is.
 //   I2  genista.index holds a record for exactly the keys of `default`, after every crash too.
 //
-// Guarded is the family `default`; other families pass through untouched. What RocksDB 7.8 can be
-// asked, and what becomes of it:
+// The family `default` is guarded; other families pass through unchanged. The calls of RocksDB 7.8:
 //
 //   guarded        Get, GetEntity, GetMergeOperands, MultiGet (all), KeyMayExist: the filter is
 //                  asked first, and learns from reads that found nothing. Reads of another moment
-//                  or of a part go by it: a snapshot, a timestamp, the tiers kPersistedTier and
-//                  kMemtableTier, ignore_range_deletions. A MultiGet stays one moment of the
+//                  or of a part bypass it: a snapshot, a timestamp, the tiers kPersistedTier and
+//                  kMemtableTier, ignore_range_deletions. A MultiGet still shows one moment of the
 //                  database. Put, PutEntity, Merge, Delete, SingleDelete: data and record in one
-//                  batch. Write: a copy of the batch, with the records behind it; log data and save
-//                  points stay. DeleteRange, also in a batch: atomic as in RocksDB, alone for one
-//                  commit. The records of its keys go afterwards, some hundred at a time while
-//                  others go on, and the call returns when all have gone; until then queries of
-//                  these keys read the store and find nothing. After a crash in between, opening
-//                  reads the index once and finishes. IngestExternalFile(s): alone; a table with
-//                  the records is made and taken in with the user's. Close: also saves the filter.
+//                  batch. Write: a copy of the batch, followed by the records; log data and save
+//                  points are kept. DeleteRange, also in a batch: atomic as in RocksDB; it excludes
+//                  other writers for one commit. The records of its keys are removed afterwards,
+//                  some hundred at a time while other calls continue, and the call returns when all
+//                  are removed; until then queries of these keys read the store and find nothing.
+//                  After a crash in between, opening reads the index once and finishes.
+//                  IngestExternalFile(s): excludes other writers; a table with the records is made
+//                  and ingested with the user's. Close: also saves the filter.
 //                  DestroyColumnFamilyHandle: also for the handles of family().
-//   refused        writes to `default` with disableWAL (a log with gaps cannot be caught up from),
-//                  with timestamps, with a WAL termination point; batches with marks of
+//   refused        writes to `default` with disableWAL (a snapshot cannot catch up from a log with
+//                  gaps), with timestamps, with a WAL termination point; batches with marks of
 //                  transactions or blob references; ingest_behind, and files with deletions, merges
-//                  or no keys; DeleteFile and NewDefaultReplayer: they change data past everybody;
-//                  families whose names begin with "genista.": to create, import, drop, write,
-//                  ingest into, SetOptions; a Merge, also in a batch, without a merge operator. At
-//                  opening: what check_guardable (database.hpp) names, and a database whose OPTIONS
-//                  file names a merge operator where none is given: RocksDB would lose all that is
-//                  in its log.
+//                  or no keys; DeleteFile and NewDefaultReplayer: they change data without the
+//                  guard; families whose names begin with "genista.": to create, import, drop,
+//                  write, ingest into, SetOptions; a Merge, also in a batch, without a merge
+//                  operator. At opening: what check_guardable (database.hpp) names, and a database
+//                  whose OPTIONS file names a merge operator if none is given: RocksDB would lose
+//                  everything in its log.
 //   passed on      everything else: iterators and snapshots, properties and statistics, flushes and
 //                  compactions, log and live files, checksums, traces, options, other families,
-//                  GetUpdatesSince (it shows the index's records too).
+//                  GetUpdatesSince (it also shows the index's records).
 //
-// RocksDB has back ranges: GetRootDB and GetBaseDB give the database without its guard
-// (transactions over it and DeleteFilesInRange use them), and other programs know of no guard.
-// Reading there is fine. Writes there are found: at the next opening (foreign_writes), and while
-// the database is open within a second (snapshotter_options::watch), at save() and at Close(). From
-// then on every key is "maybe" and the index is completed; counters().foreign_writes tells. Until
-// then such keys may be answered NotFound. Keys that were deleted there cost one wasted read each:
-// it removes their records. Not seen: a table that DeleteFilesInRange or RepairDB takes away and
-// that hid an older value of its key. After these call reindex(), or open with rebuild_index.
-// Decision 0022 and docs/operations.md have the whole of it.
+// RocksDB has ways around a guard: GetRootDB and GetBaseDB return the database without it
+// (transactions over it and DeleteFilesInRange use them), and other programs open the database
+// without it. Reads that way are safe. Writes that way are found: at the next opening
+// (foreign_writes), and while the database is open within a second (snapshotter_options::watch), at
+// save() and at Close(). From then on every key is "maybe" and the index is completed;
+// counters().foreign_writes counts them. Until they are found, such keys may be answered NotFound.
+// Keys that were deleted that way cost one wasted read each, which removes their records. Not
+// found: a table that DeleteFilesInRange or RepairDB removes and that hid an older value of its
+// key. After these calls call reindex(), or open with rebuild_index. Decision 0022 and
+// docs/operations.md have the details.
 //
-// SingleDelete as RocksDB wants it: of a key that was put once since its last deletion, and never
-// merged. Of others RocksDB may show an older value again, which the guard then denies; reindex()
-// finds it.
+// SingleDelete has RocksDB's requirement: the key was put once since its last deletion, and never
+// merged. For other keys RocksDB may show an older value again, which the guard then denies;
+// reindex() finds it.
 //
-// The filter's own troubles never reach a caller: they cost reads and show in counters(). Threads:
-// any number. ReadOptions::deadline and io_timeout hold for the reads by which the filter learns,
-// too: if the time is up, the mistake is left for the next query that makes it (adapts_dropped).
+// Errors of the filter never reach a caller: they cost reads and show in counters(). Threads: any
+// number. ReadOptions::deadline and io_timeout also hold for the reads by which the filter learns:
+// if the time is up, the filter learns at the next false positive on the key (adapts_dropped).
 //
 // REQUIRES of Close() and of the destructor: no other call is under way; iterators have been
-// deleted, and handles that CreateColumnFamily gave have been destroyed (else RocksDB may end the
-// process, as it does without a guard). With an unreleased snapshot Close() is Aborted, and the
-// database as open as before. Calls after Close() are errors (ShutdownInProgress, or what says "no"
-// where there is no Status); may_contain() and counters() go on answering from memory.
+// deleted, and handles from CreateColumnFamily have been destroyed (otherwise RocksDB may end the
+// process, as it does without a guard). With an unreleased snapshot Close() returns Aborted, and
+// the database stays open as before. Calls after Close() are errors (ShutdownInProgress, or the
+// negative answer of calls that return no Status), except that may_contain() and counters() still
+// answer from memory.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -92,7 +94,7 @@ enum class opening_stage : unsigned char {
     indexing,   // an existing database: its keys are read and their records written
     filtering,  // the filter is built from the records
 };
-// done of all, in keys; all is an estimate.
+// `done` of `all`, in keys; `all` is an estimate.
 using opening_progress = std::function<void(opening_stage stage, std::uint64_t done, std::uint64_t all)>;
 
 struct guarded_db_options {
@@ -102,20 +104,20 @@ struct guarded_db_options {
     std::vector<rocksdb::ColumnFamilyDescriptor> families{};
     std::optional<rocksdb::ColumnFamilyOptions> index = std::nullopt;  // of genista.index; none: made from `rocksdb`
     bool create_if_missing = true;
-    bool index_existing = true;  // else a database without an index is refused
-    bool rebuild_index = false;  // throw the index away and make it anew
+    bool index_existing = true;  // false: a database without an index is refused
+    bool rebuild_index = false;  // drop the index and build it again
     broom_options filter{};      // its hash is the database's
     guard_options guard{};
     snapshotter_options snapshotter{};
     opening_progress progress{};
-    event_hook log{};  // what the store has to tell: guard/event_log.hpp says what the function may do
-    // Open at once with every key "maybe", if no snapshot serves, and build index and filter behind
-    // it. `progress` is then called from a thread of the snapshotter, in ranges of 4096 while it
-    // filters; it must not close the database. Close() may come at any time from others; what was
-    // not built is built at the next opening.
+    event_hook log{};  // hears of events of the store: guard/event_log.hpp says what the function may do
+    // If no snapshot can be used, open at once with every key "maybe" and build index and filter in
+    // the background. `progress` is then called by a thread of the snapshotter, in ranges of 4096
+    // in the stage `filtering`; it must not close the database. Another thread may call Close() at
+    // any time; what was not built then is built at the next opening.
     bool build_behind = false;
-    std::uint64_t wal_kept_mb = default_wal_kept_mb;  // where rocksdb.WAL_size_limit_MB is 0
-    std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests.
+    std::uint64_t wal_kept_mb = default_wal_kept_mb;  // used if rocksdb.WAL_size_limit_MB is 0
+    std::optional<hash_key> key = std::nullopt;       // of a new index; none: random. For tests
 };
 
 class guarded_db final : public rocksdb::StackableDB {
@@ -124,25 +126,26 @@ class guarded_db final : public rocksdb::StackableDB {
                                                                   guarded_db_options options = {});
     ~guarded_db() override;
 
-    // A family that was there when the database was opened, `default` included; null if there is
-    // none, or it is genista's.
+    // A family that existed when the database was opened, `default` included. Null if there is none
+    // of that name, or it is genista's.
     [[nodiscard]] rocksdb::ColumnFamilyHandle* family(std::string_view name) const;
 
     [[nodiscard]] bool may_contain(const rocksdb::Slice& key) const noexcept;
-    // Retries what failed: completes the index, if writes past the guard were found, and brings in
-    // the keys of ranges that need repair.
+    // Completes the index, if writes that bypassed the guard were found, and inserts the keys of
+    // ranges that need repair.
     result<void> repair() noexcept;
-    // Reads all keys and writes the records that the index lacks, while others work: after what the
-    // guard cannot see. Every key is "maybe" until it is done. Records without keys stay until a
-    // query meets them (rebuild_index drops them all). A mismatch if a write goes past the guard
-    // meanwhile, or another thread asks for the same: every key stays "maybe".
+    // Reads all keys and writes the records that the index lacks, while other calls continue: for
+    // use after changes that the guard cannot see. Every key is "maybe" until it is done. Records
+    // without keys stay until a query finds them (rebuild_index drops them all). The error is
+    // `mismatch` if a write bypasses the guard meanwhile, or another thread calls the same: then
+    // every key stays "maybe".
     result<void> reindex();
-    // Whether all writes came through the guard so far; if not, every key is "maybe" from now on,
-    // and repair() helps.
+    // Whether all writes so far came through the guard. If not, every key is "maybe" until a
+    // repair.
     [[nodiscard]] result<void> look_for_foreign_writes();
     // Why the index was completed or built again when the database was opened; empty: it was whole.
     [[nodiscard]] const std::string& reindexed_because() const noexcept { return reindexed_because_; }
-    // I2, and the filter against the index. Writers wait; two scans of everything.
+    // Checks I2, and the filter against the index. Writers wait; two scans of everything.
     [[nodiscard]] result<void> audit();
     [[nodiscard]] guard_counters counters() const noexcept { return core_->counters(); }
     // Of this opening: snapshots, their age, and how the filter was found.
@@ -153,7 +156,7 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] result<void> add_metrics(metrics_page& page, const metric_labels& labels) const;
 
     [[nodiscard]] filter_origin origin() const noexcept { return origin_; }
-    // What a snapshotter of filters asks of either layout (clustered_db has the same).
+    // The interface that filter_snapshotter uses; clustered_db has the same.
     [[nodiscard]] rocks_guard_core& core() noexcept { return *core_; }
     [[nodiscard]] ordered_records& records() noexcept { return records_; }
     [[nodiscard]] writers_lock& writers() noexcept { return writers_; }
@@ -163,8 +166,8 @@ class guarded_db final : public rocksdb::StackableDB {
     [[nodiscard]] const std::vector<store_life>& lives() const noexcept { return meta_.lives; }
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_.load(std::memory_order_relaxed); }
 
-    // rocksdb::DB, in the order of the table above. The short forms without a family come from DB
-    // and lead here.
+    // The interface of rocksdb::DB, in the order of the table above. DB's short forms without a
+    // family call these.
     using Slice = rocksdb::Slice;
     using Status = rocksdb::Status;
     using Family = rocksdb::ColumnFamilyHandle;
@@ -252,7 +255,7 @@ class guarded_db final : public rocksdb::StackableDB {
     Status DeleteFile(std::string name) override;
     Status NewDefaultReplayer(const std::vector<Family*>& handles, std::unique_ptr<rocksdb::TraceReader>&& reader,
                               std::unique_ptr<rocksdb::Replayer>* replayer) override;
-    // StackableDB of 7.8 forgets to pass these on.
+    // StackableDB of 7.8 does not pass these on.
     void GetAllColumnFamilyMetaData(std::vector<rocksdb::ColumnFamilyMetaData>* metadata) override {
         db_->GetAllColumnFamilyMetaData(metadata);
     }
@@ -262,44 +265,45 @@ class guarded_db final : public rocksdb::StackableDB {
     }
 
   private:
-    struct parts;  // what open() has put together
+    struct parts;  // what open() has made
     explicit guarded_db(parts made);
 
-    // Neither, once it is closed: then no handle can be looked at, and everything goes to
-    // closed_db.
+    // Both are false once the database is closed: then no handle may be read, and every call goes
+    // to closed_db.
     [[nodiscard]] bool is_guarded(const Family* family) const noexcept;
     [[nodiscard]] bool is_own(const Family* family) const noexcept;
     [[nodiscard]] bool is_own(std::uint32_t id) const noexcept { return id == index_id_ || id == meta_id_; }
     [[nodiscard]] bool is_denied(const rocksdb::ReadOptions& options, const Family* family, const Slice& key);
 
-    // Asks the filter, then `read`, then teaches the filter.
+    // Asks the filter, then calls `read`; if that finds nothing, the filter learns.
     template <class Read>
     Status ask(const rocksdb::ReadOptions& options, const Slice& key, Read&& read);
-    // A read found nothing: the filter learns, within the caller's limits.
+    // A read found nothing: the filter learns, within the caller's time limits.
     void learn(const rocksdb::ReadOptions& options, const digest& d, const Slice& key);
     struct sieve;
     template <class Value, class Read>
     void ask_many(const rocksdb::ReadOptions& options, std::size_t count, Family* const* families, Family* family,
                   const Slice* keys, Value* values, std::string* timestamps, Status* statuses, const Read& read);
 
-    // One key: `change` has put the user's part into the batch.
+    // Writes one key: `change` puts the user's part into the batch.
     template <class Change>
     Status write_one(const rocksdb::WriteOptions& options, const Slice& key, std::size_t size_bytes, bool is_put,
                      Change&& change);
     Status write_batch(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& updates, batch_plan& plan);
     Status commit(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& all, const batch_plan& plan);
-    [[nodiscard]] result<void> next_generation();  // snapshots of former ones are void. Inside the writers' lock
+    // Snapshots of earlier generations are void. REQUIRES: the writers' lock is held.
+    [[nodiscard]] result<void> next_generation();
     // A write to families that are not guarded.
     template <class Change>
     Status pass_on(std::uint64_t entries, Change&& change) {
         const writers_lock::shared inside{writers_};
         return accounts_.counted(entries, std::forward<Change>(change));
     }
-    // Writes the records that the index lacks, piece by piece. Afterwards the index is whole, or
-    // repairs are still refused.
+    // Writes the records that the index lacks, piece by piece. On an error repairs are still
+    // refused.
     [[nodiscard]] result<void> make_whole(const std::atomic<bool>& stop);
     [[nodiscard]] result<bool> index_piece(std::string& from, std::uint64_t& done);
-    // While nobody writes. False: there were foreign writes, and every key is "maybe" now.
+    // REQUIRES: no thread writes. False: there were foreign writes, and every key is "maybe" now.
     [[nodiscard]] bool reconcile_accounts();
     // The index has a record for a key that `default` has lost.
     void remove_orphan(const digest& where, key_view key);
@@ -311,7 +315,7 @@ class guarded_db final : public rocksdb::StackableDB {
     Status clear_records(std::vector<std::string>& keys);
     Status write_own(rocksdb::WriteBatch& batch);
     Status ingest_guarded(std::vector<rocksdb::IngestExternalFileArg> arguments, std::size_t guarded);
-    Status close_now();  // snapshots or not
+    Status close_now();  // whether a snapshot was saved or not
 
     database handles_;  // of the families only
     std::uint32_t index_id_, meta_id_;
@@ -322,11 +326,11 @@ class guarded_db final : public rocksdb::StackableDB {
     store_id identity_;
     std::string reindexed_because_;
     opening_progress progress_;
-    store_meta meta_;                        // changed by ingesting and re-indexing only, inside the writers' lock
-    std::atomic<std::uint64_t> generation_;  // meta_.generation, for everybody
+    store_meta meta_;                        // changed only by ingesting and re-indexing, under the writers' lock
+    std::atomic<std::uint64_t> generation_;  // meta_.generation, readable without a lock
     std::mutex ingesting_;
     mutable std::mutex handles_mutex_;
-    std::shared_mutex clearing_;  // range deletes whose records are still going, or an audit
+    std::shared_mutex clearing_;  // held by range deletes whose records are being removed, or by an audit
     std::atomic<std::uint64_t> range_deletes_{0};
     put_clock clock_;
     writers_lock writers_;

@@ -1,12 +1,12 @@
 // maintenance: work on a guarded store that no program has open: compare its data with its index,
-// and take the guard off. `genista store audit|reindex|unguard` are these functions with a table
+// and remove the guard. `genista store audit|reindex|unguard` are these functions with a table
 // (reindex is guarded_db::open with rebuild_index).
 //
-// Settings come from the OPTIONS file that RocksDB keeps beside the data: where the log lies,
-// compression, blobs. What the file can only name (a merge operator, a comparator, a prefix
-// extractor of your own) is an error that says its name: a database that is opened without its
+// Settings come from the OPTIONS file that RocksDB keeps beside the data: the directory of the log,
+// compression, blobs. If the file only names a setting (a merge operator, a comparator, a prefix
+// extractor of your own), that is an error with the name: a database that is opened without its
 // merge operator loses operands. Tables in several directories (db_paths) are not in the file, and
-// RocksDB misses them. A program that has such settings gives its own.
+// RocksDB then reports them missing. A program with such settings passes its own.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -24,19 +24,19 @@
 
 namespace genista::rocks {
 
-// `stage` is a text for people; done of all, in keys; all is an estimate.
+// `stage` is a text for people; `done` of `all`, in keys; `all` is an estimate.
 using maintenance_progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t all)>;
 
-// How a database was opened last.
+// How a database was last opened.
 struct store_settings {
     rocksdb::Options rocksdb{};                               // the database and the family `default`
-    std::vector<rocksdb::ColumnFamilyDescriptor> families{};  // other families of the user's
-    std::optional<rocksdb::ColumnFamilyOptions> index{};      // of genista.index, if there is one
+    std::vector<rocksdb::ColumnFamilyDescriptor> families{};  // the user's other families
+    std::optional<rocksdb::ColumnFamilyOptions> index{};      // of genista.index, if it exists
 };
-// From its OPTIONS file. `env` null: the operating system's. A file that names a directory of the
-// log outside of the store is an error, unless `wal_dir` says where the log lies: a copy of the
-// store names the log of the original, and who opens the copy with it takes the original's log
-// away.
+// Reads the OPTIONS file. `env` null: the operating system's. A file that names a directory of the
+// log outside of the store is an error, unless `wal_dir` gives the directory: a copy of the store
+// names the log of the original, and to open the copy with it would take the log away from the
+// original.
 [[nodiscard]] result<store_settings> settings_of(const std::string& path, rocksdb::Env* env = nullptr,
                                                  const std::string& wal_dir = {});
 
@@ -54,45 +54,45 @@ struct store_audit {
     store_state state = store_state::ready;
     bool has_index = true;
     std::uint64_t keys = 0;                 // in the data
-    std::uint64_t records = 0;              // in the index; clustered: the data themselves
+    std::uint64_t records = 0;              // in the index; clustered layout: the data themselves
     std::uint64_t keys_without_record = 0;  // a guard denies them
-    std::uint64_t records_without_key = 0;  // cost reads; the first mistake on each repairs it
-    std::uint64_t bad_records = 0;          // too short, or with another digest than their key's
-    std::vector<std::string> examples{};    // keys of the three, the first few
+    std::uint64_t records_without_key = 0;  // cost reads; the first false positive on each removes it
+    std::uint64_t bad_records = 0;          // too short, or with a digest that is not their key's
+    std::vector<std::string> examples{};    // the first few keys of these three kinds
 
     struct snapshot {
         std::string path;
         std::uint64_t size_bytes = 0;
-        std::string trouble;  // empty: whole. It may be too old or of another history all the same: opening decides.
+        std::string trouble;  // empty: whole. It may still be too old or of another history: opening decides
     };
     std::vector<snapshot> snapshots{};
-    std::string unreadable{};  // what the scan stopped at, if it did: then the figures above are not all
+    std::string unreadable{};  // the error that stopped the scan, if any: then the figures above are incomplete
 
-    // Nothing to repair. A store that is being indexed, or has no index, is indexed again when it
-    // is opened.
+    // Nothing needs repair. A store that is being indexed, or has no index, is indexed again when
+    // it is opened.
     [[nodiscard]] bool is_sound() const noexcept;
 };
 
-// Reads the store and changes nothing, not even its log of messages. Two scans; where they differ,
-// two more with a look-up for each key, which name the keys. A program may write meanwhile: the
-// store is seen as of the beginning, if RocksDB can read it at all.
+// Reads the store and changes nothing, not even RocksDB's log of messages. Two scans; if they
+// differ, two more with a look-up for each key, which find the keys. A program may write meanwhile:
+// the audit shows the store as of its beginning, if RocksDB can read it at all.
 [[nodiscard]] result<store_audit> audit_store(const std::string& path, const maintenance_options& options = {});
 
-// Whether guarded_db::open with rebuild_index can build the index: it is a guarded store in the
+// Whether guarded_db::open with rebuild_index can build the index: only for a guarded store in the
 // indexed layout. Changes nothing.
 [[nodiscard]] result<void> can_reindex(const std::string& path, const maintenance_options& options = {});
 
 struct unguarded_store {
-    std::vector<std::string> families{};  // dropped now
-    std::vector<std::string> files{};     // removed now
-    std::vector<std::string> kept{};      // in the folder genista/, but not genista's: left there
+    std::vector<std::string> families{};  // dropped by this call
+    std::vector<std::string> files{};     // removed by this call
+    std::vector<std::string> kept{};      // files in the folder genista/ that are not genista's: not removed
 };
 
-// Removes the column families genista.* and genista's files, so that a program that knows nothing
-// of them opens the database again; the user's families are not touched. The clustered layout
-// cannot be unguarded: its values lie under hashed keys. Killed in the middle it leaves a store
-// that guarded_db opens (it builds the index again) and that a second call goes on with;
-// genista.meta goes last. Nothing to do is no error.
+// Removes the column families genista.* and genista's files, so that a program without genista can
+// open the database again; the user's families are not changed. The clustered layout cannot be
+// unguarded: its values are stored under hashed keys. If the process is killed in the middle,
+// guarded_db still opens the store (it builds the index again), and a second call continues;
+// genista.meta is dropped last. It is no error if there is nothing to do.
 [[nodiscard]] result<unguarded_store> unguard_store(const std::string& path, const maintenance_options& options = {});
 
 }  // namespace genista::rocks

@@ -1,6 +1,6 @@
-// lookup_state: the plain view of a broom table that look-up kernels read. Replaced as a whole when
-// growth begins or ends, and never freed while the filter lives, so that a reader may finish with
-// the one it has.
+// lookup_state: the plain view of a broom table that look-up kernels read. It is replaced as a
+// whole when growth begins or ends, and is not freed while the filter lives, so that a reader may
+// finish with the one it loaded.
 #pragma once
 
 #include <atomic>
@@ -20,12 +20,12 @@ class core;
 struct writer_counters;
 }  // namespace broom
 
-// What became of a quick insert.
+// The outcome of a quick insert.
 enum class broom_joined : std::uint8_t { no, yes, yes_and_grow };
 
-// The epoch that a bin was in: its salt's code and number, of a table. And how often an insert has
-// found since that a slot which was there before is its key's own (`already_present`): the slot may
-// be one whose former owner R has just lost.
+// The epoch of a bin: its table, its salt's code and number. And the number of times that an insert
+// found an existing slot to be its own key's (`already_present`): the slot may be one whose former
+// owner was just erased from R.
 struct broom_epoch_mark {
     const void* table = nullptr;
     std::uint64_t number = 0;
@@ -35,37 +35,39 @@ struct broom_epoch_mark {
     friend bool operator==(const broom_epoch_mark&, const broom_epoch_mark&) noexcept = default;
 };
 
-// Of many, one after the other until one did not join or the table wants to grow.
+// The outcome of many quick inserts, one after the other until one did not join or the table has to
+// grow.
 struct broom_joined_many {
     std::size_t keys = 0;
-    bool grow = false;  // after the last of them
+    bool grow = false;  // the table has to grow after the last of them
 };
 
-// Counters of claims: a bin has the one with its number modulo this. Other bins' claims make an
-// `assume_present` erase read R without need, so there are more of them than threads.
+// Number of claim counters: a bin uses the one with its number modulo this. A claim in another bin
+// with the same counter makes an `assume_present` erase read R without need, so there are more
+// counters than threads.
 inline constexpr std::uint64_t broom_claim_counters = 128;
 
-// Bits of a version word; from bit 2 on it counts changes.
+// Bits of a version word; the bits from 2 on count changes.
 inline constexpr std::uint32_t broom_writing = 1;  // a writer changes bins of the stripe
-inline constexpr std::uint32_t broom_leaving = 2;  // bins of this table move to a larger one: kernels ask the core
+inline constexpr std::uint32_t broom_leaving = 2;  // bins of this table move to a larger one: the core answers
 
-// Of a stripe, for writers among themselves: 1 while somebody has it.
+// Lock of a stripe, between writers: 1 while a writer holds it.
 using broom_lock = std::atomic<std::uint8_t>;
 
-// What every look-up reads comes first, in one cache line.
+// The fields that every look-up reads come first, in one cache line.
 struct alignas(64) broom_lookup_state {
-    const std::byte* lines = nullptr;  // 64 bytes a bin
+    const std::byte* lines = nullptr;  // 64 bytes for each bin
     std::uint64_t bins = 0;
-    const std::atomic<std::uint32_t>* versions = nullptr;  // a stripe of bins each
+    const std::atomic<std::uint32_t>* versions = nullptr;  // one for each stripe of bins
     std::uint64_t stripe_shift = 0;                        // stripe = bin >> shift
-    bool common_is_unsalted = false;                       // code 0, which bins begin with, stands for no salt
+    bool common_is_unsalted = false;                       // code 0, which bins begin with, means no salt
     const std::uint64_t* salt_words = nullptr;             // by the code in a line
     const hash_state* mix = nullptr;                       // the cipher that fingerprints come from
-    const std::uint32_t* sides = nullptr;                  // a handle a group, of a block in side_words
+    const std::uint32_t* sides = nullptr;                  // one handle for each cluster: of its block in side_words
     const std::uint64_t* side_words = nullptr;
     const std::uint64_t* tails = nullptr;
     unsigned tail_bits = 0;
-    const broom::core* core = nullptr;  // who answers what a kernel leaves open
+    const broom::core* core = nullptr;  // completes the look-ups that a kernel cannot
     // For quick inserts and erases.
     std::byte* lines_to_change = nullptr;
     std::uint64_t* tails_to_change = nullptr;
@@ -74,14 +76,14 @@ struct alignas(64) broom_lookup_state {
     broom_lock* locks = nullptr;
     broom::writer_counters* writer_counters = nullptr;
     const std::atomic<std::uint32_t>* claims = nullptr;  // broom_claim_counters of them
-    bool buries = false;                                 // an erase leaves a dead slot
+    bool buries = false;                                 // an erase leaves a tombstone
 
-    // Sends for the line of a key that will be changed soon.
+    // Prefetches the line of a key that will be changed soon.
     void prefetch_to_change(std::uint64_t position) const noexcept {
         __builtin_prefetch(lines + 64 * scale(position, bins), 1);
     }
-    // Of the bin with this position. A bin that is being changed or has a long salt has the mark of
-    // no epoch.
+    // The mark of the bin of this position. A bin that is being changed or has a long salt gets a
+    // mark that equals no epoch.
     [[nodiscard]] broom_epoch_mark mark_of(std::uint64_t position) const noexcept {
         const std::uint64_t bin = scale(position, bins);
         const std::atomic<std::uint32_t>& version = versions[bin >> stripe_shift];
@@ -91,7 +93,7 @@ struct alignas(64) broom_lookup_state {
             return {};
         return mark;
     }
-    // The same for whoever has the bin's lock.
+    // The same for a thread that holds the bin's lock.
     [[nodiscard]] broom_epoch_mark mark_of_locked(std::uint64_t bin) const noexcept {
         const std::uint64_t top =
             __atomic_load_n(reinterpret_cast<const std::uint64_t*>(lines) + 8 * bin + 1, __ATOMIC_ACQUIRE);
@@ -101,20 +103,21 @@ struct alignas(64) broom_lookup_state {
             faults.bury_ignores_claims ? 0 : claims[bin % broom_claim_counters].load(std::memory_order_acquire);
         return {lines, salt_numbers[code].load(std::memory_order_acquire), claimed, code};
     }
-    std::uint64_t grow_at = ~std::uint64_t{0};  // keys beyond which the table wants to grow
+    std::uint64_t grow_at = ~std::uint64_t{0};  // with more keys than this the table has to grow
 };
 
 }  // namespace GENISTA_BROOM_VARIANT
 
-// The hot entry points of the filter for one instruction set. State is a broom_lookup_state; named,
-// so that the kernels of two variants are two types.
+// The hot entry points of the filter for one instruction set. State is a broom_lookup_state; it is
+// a parameter, so that the kernels of two variants are two types.
 template <class State>
 struct broom_kernel_set {
     kernel_table<State> lookups;
     broom_joined (*join_integer)(const State&, const hash_state&, std::uint64_t) noexcept;
     broom_joined (*join)(const State&, const digest&) noexcept;
     broom_joined_many (*join_many)(const State&, const digest*, std::size_t) noexcept;
-    // The key has a slot if its bin is still in this epoch, and R no longer holds it.
+    // REQUIRES: if its bin is still in this epoch, the key has a slot; and R no longer holds the
+    // key.
     bool (*bury)(const State&, const digest&, const broom_epoch_mark&) noexcept;
 };
 

@@ -1,8 +1,8 @@
-// range_source: what the broom filter asks of R, without its type, and remote_source, which makes
-// one from any R.
+// range_source: the calls that the broom filter makes to R, without R's type, so that the filter is
+// compiled once; and remote_source, which makes one from any R.
 //
-// What R says is checked: a record outside the range, out of order, twice, or with a digest that is
-// not its key's is an error, not a member. An operation whose read failed has changed nothing.
+// Records from R are checked: a record outside the range, out of order, twice, or with a digest
+// that is not its key's is an error. An operation whose read failed has changed nothing.
 #pragma once
 
 #include <new>
@@ -17,7 +17,7 @@ namespace genista {
 inline namespace GENISTA_BROOM_VARIANT {
 namespace broom {
 
-// What R holds in a range, read for an operation on one key.
+// The keys of R in a range, read for an operation on one key.
 struct population {
     std::vector<digest> members;
     bool holds_key = false;
@@ -25,12 +25,12 @@ struct population {
 
 class range_source {
   public:
-    // One range read. On an error `into` is not to be used.
+    // One range read. On an error the content of `into` is undefined.
     virtual result<void> read(position_range range, population& into) = 0;
-    // Takes the operation's key out of R: the commit in the middle of an erase. False: it was not
-    // there.
+    // Takes the operation's key out of R: the commit in the middle of an erase. False: R did not
+    // have it.
     virtual result<bool> erase() = 0;
-    // Does a read cross the network? A build from keys reads its own memory.
+    // Whether a read crosses the network. A build from keys reads its own memory.
     [[nodiscard]] virtual bool is_remote() const noexcept { return true; }
 
   protected:
@@ -42,7 +42,7 @@ class remote_source final : public range_source {
   public:
     remote_source(R& remote, const hasher& hash, const digest& where, key_view key) noexcept
         : remote_{remote}, hash_{hash}, where_{where}, key_{key}, has_key_{true} {}
-    // For operations on no key in particular: rebuild, audit, growth.
+    // For operations without a key: rebuild, audit, growth.
     remote_source(R& remote, const hasher& hash) noexcept : remote_{remote}, hash_{hash} {}
 
     result<void> read(position_range range, population& into) override {

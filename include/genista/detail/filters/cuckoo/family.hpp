@@ -1,21 +1,22 @@
-// cuckoo_family_filter: cuckoo filters with full hash functions, which know their keys through R
-// and can therefore move them wherever they like. One core; the rule decides what a mistake teaches
-// it. What people include: cuckoo.hpp, cuckooing.hpp, cyclic.hpp, swapping.hpp.
+// cuckoo_family_filter: cuckoo filters with full hash functions. They read their keys from R and
+// can therefore move a key to any of its bins. One core; a rule decides what a false positive
+// changes. Users include cuckoo.hpp, cuckooing.hpp, cyclic.hpp, swapping.hpp.
 //
-//     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint lies in one slot
-//     of one of these bins
+//     key → one bin in each of `tables` tables, and a fingerprint; the fingerprint is stored in one
+//     slot of one of these bins
 //
 //   I1  No false negative: may_contain(x) is true from the moment insert(x) returned until erase(x)
 //       begins, under threads, new hash functions, failing stores and failing memory. A key that is
-//       moved is never nowhere.
+//       being moved is in at least one slot at every moment.
 //   I2  A call that reports `full` or an error has changed nothing in the filter. R's slots may be
-//       left in doubt: the next call that changes something first puts them back as the filter
-//       knows them, or fails too.
-//   I3  Slots of R and of the filter agree, but for those in doubt. What R says of a slot is
-//       checked against the fingerprint there; a record that does not fit is an error, not a key.
+//       left in doubt: the next call that changes something first writes them as the filter has
+//       them, or fails too.
+//   I3  Slots of R and of the filter agree, but for those in doubt. A key that R reports for a slot
+//       is checked against the fingerprint there; a record that does not fit is an error and is not
+//       used.
 //
-// None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: take the
-// broom filter for that. docs/filters/adaptive_cuckoo.md has what they are good for, and what was
+// None of these filters keeps its rate against an adversary [acf §5, Thms 9, 10, 12]: use the broom
+// filter for that. docs/filters/adaptive_cuckoo.md says what they are good for, and what was
 // measured.
 //
 // The order of steps is the broom filter's:
@@ -26,9 +27,9 @@
 //     query    if may_contain(key): ask the store; if it does not have the key: filter.adapt(key,
 //              R)
 //
-// What it costs remotely: nothing on a negative. An insert reads one slot for every key that it
-// looks at on its way to a free slot (none while there is room, about seven at 95 % load), and
-// writes once. A full filter of new hash functions reads and writes every slot once.
+// Remote cost: a negative costs nothing. An insert reads one slot for every key on its way to a
+// free slot (none while there is room, about seven at 95 % load), and writes once. New hash
+// functions for a full filter read and write every slot once.
 //
 // Any number of threads may call anything but moving, assigning and destroying. Changes wait for
 // each other, remote reads included; queries wait only while new hash functions are put in place (a
@@ -51,16 +52,16 @@ namespace genista {
 
 struct cuckoo_options {
     std::uint64_t capacity = 1'000'000;
-    double false_positive_rate = 1.0 / 256;                   // for one query of a key that was never asked before
+    double false_positive_rate = 1.0 / 256;                   // for the first query of an absent key
     std::optional<unsigned> fingerprint_bits = std::nullopt;  // 2 to 32, instead of a rate
     std::optional<hasher> hash = std::nullopt;                // none: keyed, with a random key of the filter's own
     std::optional<unsigned> tables = std::nullopt;            // 2 to 8; none: 4, for swapping 2
     std::optional<unsigned> bin_slots = std::nullopt;         // 1 to 8; none: 1, for swapping 4
     double load = 0.95;                                       // slots in use at capacity
-    std::optional<std::uint64_t> repeatable = std::nullopt;   // all chance from this seed: tests and experiments only
+    std::optional<std::uint64_t> repeatable = std::nullopt;   // seed of all random choices: tests and experiments only
 };
 
-// The members of the family: a rule and what it is usually made with.
+// The filters of the family: a rule and its usual shape.
 namespace cuckoo {
 
 struct plain_rule {
@@ -73,7 +74,8 @@ struct cuckooing_rule {
     static constexpr cuckoo_rule rule = cuckoo_rule::cuckooing;
     static constexpr unsigned selector_bits = 0, tables = 4, bin_slots = 1;
 };
-inline constexpr std::string_view cyclic_names[] = {"cyclic1", "cyclic2", "cyclic3"};  // clang 14 wants it out here
+// Not inside the struct: clang 14 does not accept it there.
+inline constexpr std::string_view cyclic_names[] = {"cyclic1", "cyclic2", "cyclic3"};
 template <unsigned SelectorBits>
 requires(SelectorBits >= 1 && SelectorBits <= 3) struct cyclic_rule {
     static constexpr std::string_view name = cyclic_names[SelectorBits - 1];
@@ -86,7 +88,7 @@ struct swapping_rule {
     static constexpr unsigned selector_bits = 0, tables = 2, bin_slots = 4;
 };
 
-// Rule and usual shape without their type.
+// Rule and usual shape as values.
 struct member_of_family {
     std::string_view name;
     cuckoo_shape usual;
@@ -98,8 +100,7 @@ inline constexpr member_of_family member{
 
 class core;
 
-// Everything but the vocabulary: what is compiled once, whatever rule and R. See the filter below
-// for what the calls do.
+// The part that is compiled once for all rules and all R. The filter below documents the calls.
 class body {
   public:
     [[nodiscard]] static result<body> make(const member_of_family& who, const cuckoo_options& options) noexcept;
@@ -133,7 +134,7 @@ class body {
     explicit body(std::unique_ptr<core> made) noexcept;
 
     std::unique_ptr<core> core_;
-    const cuckoo_state* state_;  // in the core, at hand for look-ups
+    const cuckoo_state* state_;  // points into the core, for look-ups
     const cuckoo_kernels* kernels_;
     const hasher* hash_;
 };
@@ -145,12 +146,11 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
   public:
     static constexpr std::string_view name = Rule::name;
 
-    // An error for a load that these tables cannot be filled to, and for what lies outside its
-    // range.
+    // An error for a load that these tables cannot reach, and for options out of range.
     [[nodiscard]] static result<cuckoo_family_filter> make(const cuckoo_options& options = {}) noexcept {
         return owning(cuckoo::body::make(cuckoo::member<Rule>, options));
     }
-    // A filter of everything R holds, in two sequential reads of R.
+    // A filter of all keys in R, in two sequential reads of R.
     template <slotted_map R>
     [[nodiscard]] static result<cuckoo_family_filter> build(const cuckoo_options& options, R& remote) noexcept {
         auto made = make(options);
@@ -159,8 +159,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return made;
     }
 
-    // R holds the key already: the store commits first. `full` when no hash functions were found
-    // that place all keys, which happens beyond the capacity only.
+    // REQUIRES: R holds the key (the store commits first). `full` if no hash functions were found
+    // that place all keys, which happens only beyond the capacity.
     template <slotted_map R>
     [[nodiscard]] result<insert_outcome> insert(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -170,8 +170,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] result<insert_outcome> insert(std::uint64_t key, R& remote) noexcept {
         return insert(integer_key{key}.view(), remote);
     }
-    // Takes the key out of R's members, then out of slot and filter. An absent key is `absent`, and
-    // no member is hurt.
+    // Takes the key out of R's records, then out of its slot and the filter. For an absent key it
+    // returns `absent` and changes nothing.
     template <slotted_map R>
     [[nodiscard]] result<erase_outcome> erase(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -181,14 +181,14 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     [[nodiscard]] result<erase_outcome> erase(std::uint64_t key, R& remote) noexcept {
         return erase(integer_key{key}.view(), remote);
     }
-    // The second half of an erase, for a store that has committed it already. `absent`: there was
-    // nothing to forget, or the key is back.
+    // The second half of an erase, for a store that has already committed it. `absent`: the filter
+    // did not have the key, or R has it again.
     template <slotted_map R>
     [[nodiscard]] result<erase_outcome> forget(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
         return body_.forget(key, source);
     }
-    // `unfixed` where the rule was followed and the key still gets through: these filters only try.
+    // `unfixed`: the rule was applied, and the key is still answered "maybe".
     template <slotted_map R>
     [[nodiscard]] result<adapt_outcome> adapt(key_view key, R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
@@ -199,35 +199,37 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
         return adapt(integer_key{key}.view(), remote);
     }
 
-    // Lays every key of R anew under new hash functions; what was learnt is forgotten. After
+    // Inserts every key of R again under new hash functions; what was learnt is lost. Needed after
     // loading, before the first change.
     template <slotted_map R>
     [[nodiscard]] result<void> rebuild(R& remote) noexcept {
         cuckoo::remote_slots<R> source{remote};
         return body_.rebuild(source);
     }
-    // Every member of R has a slot and is answered "maybe", every slot of the filter is known to R,
-    // the counts agree. Nobody may write meanwhile.
+    // Checks that every key of R has a slot and is answered "maybe", that R has a key for every
+    // slot of the filter, and that the counts agree. REQUIRES: no thread writes meanwhile.
     template <slotted_map R>
     [[nodiscard]] result<void> audit(R& remote) const noexcept {
         cuckoo::remote_slots<R> source{remote};
         return body_.audit(source);
     }
 
-    // A loaded filter answers at once. To change it needs slots in R that agree with it, hence a
-    // rebuild first; until then insert, erase and adapt are errors.
+    // A loaded filter answers queries at once. insert, erase and adapt are errors until a rebuild,
+    // because they need slots in R that agree with the filter.
     [[nodiscard]] result<void> save(sink& out) const noexcept { return body_.save(out); }
     [[nodiscard]] static result<cuckoo_family_filter> load(std::span<const std::byte> bytes) noexcept {
         return owning(cuckoo::body::load(cuckoo::member<Rule>, bytes));
     }
 
     [[nodiscard]] filter_stats stats() const noexcept { return body_.stats(); }
-    [[nodiscard]] std::uint64_t relays() const noexcept { return body_.relays(); }      // new hash functions so far
-    [[nodiscard]] double rate() const noexcept { return stats().false_positive_rate; }  // of a key never asked before
+    [[nodiscard]] std::uint64_t relays() const noexcept { return body_.relays(); }  // new hash functions so far
+    [[nodiscard]] double rate() const noexcept {
+        return stats().false_positive_rate;
+    }  // for the first query of an absent key
     [[nodiscard]] const cuckoo_shape& shape() const noexcept { return state().shape; }
     [[nodiscard]] const hasher& hash() const noexcept { return body_.hash(); }
 
-    // With the usual tables, bins and load.
+    // For the usual tables, bins and load.
     [[nodiscard]] static result<std::uint64_t> bits_for(std::uint64_t capacity, double rate) noexcept {
         return cuckoo::body::bits_for(cuckoo::member<Rule>, capacity, rate);
     }
@@ -251,8 +253,8 @@ class cuckoo_family_filter : public filter_surface<cuckoo_family_filter<Rule>> {
     cuckoo::body body_;
 };
 
-// All of them save one kind of snapshot: cyclic_filter<s>::load takes those of which this says s.
-// (What is beside s is checked by the loader.)
+// All cyclic filters save one kind of snapshot: cyclic_filter<s>::load accepts those for which this
+// returns s. (The loader checks everything else.)
 [[nodiscard]] result<unsigned> saved_selector_bits(std::span<const std::byte> snapshot) noexcept;
 
 }  // namespace genista

@@ -1,12 +1,11 @@
 // cuckoo_state: what a look-up in a filter of the cuckoo family reads, and nothing else.
 //
-//     table    tables · bins · bin_slots slots, end to end, without gaps:   table 0: bin 0, bin 1, … | table 1: …
+//     table    tables · bins · bin_slots slots without gaps:  table 0: bin 0, bin 1, … | table 1: …
 //     slot     fingerprint_bits | selector_bits          fingerprint 0: the slot is empty
 //
-// The words change while others look. A writer makes `version` odd, changes words and salts, and
-// makes it even again; a look-up that found nothing counts only if the version was even and is
-// still the same. What it found needs no check: "maybe" is never wrong for longer than the change
-// takes.
+// The words change while other threads look up keys. A writer makes `version` odd, changes words
+// and salts, and makes it even again. A look-up that found nothing is valid only if the version was
+// even and has not changed. A look-up that found a match needs no check: "maybe" is always safe.
 #pragma once
 
 #include <array>
@@ -17,10 +16,10 @@
 
 namespace genista {
 
-// What tells the members of the family apart: how the fingerprint of a key is chosen, and how a
-// mistake is repaired.
+// How the filters of the family differ: how the fingerprint of a key is chosen, and what a false
+// positive changes.
 enum class cuckoo_rule : unsigned char {
-    plain,      // one fingerprint a key; learns nothing
+    plain,      // one fingerprint for each key; does not learn
     cuckooing,  // by table: the key moves to its next table [acf §2.3]
     cyclic,     // by selector: the slot's selector goes up by one [acf §2.4]
     swapping,   // by slot: the key changes places within its bin [acf §2.5]
@@ -44,7 +43,7 @@ struct cuckoo_state {
     cuckoo_shape shape;
     std::uint64_t* words = nullptr;
     std::atomic<std::uint64_t> version{0};
-    std::array<std::atomic<std::uint64_t>, 4> salts{};  // new ones make new hash functions
+    std::array<std::atomic<std::uint64_t>, 4> salts{};  // define the hash functions
 
     cuckoo_state(const cuckoo_shape& of, std::uint64_t* table) noexcept : shape{of}, words{table} {}
 };

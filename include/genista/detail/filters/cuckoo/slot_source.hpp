@@ -1,7 +1,7 @@
-// slot_source: what the cuckoo family asks of R, without its type, and remote_slots, which makes
-// one from any slotted map.
+// slot_source: the calls that the cuckoo family makes to R, without R's type, so that the filters
+// are compiled once; and remote_slots, which makes one from any slotted map.
 //
-// The filter numbers its slots anew whenever it chooses new hash functions, so that the old records
+// The filter renumbers its slots whenever it chooses new hash functions, so that the old records
 // stay whole until the new ones are complete: a slot in R is generation · 2^40 + slot in the table.
 #pragma once
 
@@ -15,20 +15,20 @@
 
 namespace genista::cuckoo {
 
-// Called for each record; false stops. They do not throw. What R says is not checked here: core.hpp
-// does.
+// Called for each record; false stops. They do not throw. Records are not checked here but in
+// core.hpp.
 using take_slot = std::function<bool(std::uint64_t slot, key_view key)>;
 using take_member = std::function<bool(const digest& where, key_view key)>;
 
 class slot_source {
   public:
-    // The key in this slot; false if R knows of none.
+    // The key in this slot; false if R has none.
     virtual result<bool> read(std::uint64_t slot, std::string& key) = 0;
     virtual result<void> write(std::span<const slot_change> changes) = 0;
     virtual result<void> each_in_slots(std::uint64_t first, std::uint64_t last, const take_slot& take) = 0;
     virtual result<void> clear(std::uint64_t first, std::uint64_t last) = 0;
 
-    // The other half of R, the truth: who is a member.
+    // The other half of R: the records, which say what keys are stored.
     virtual result<bool> is_member(const digest& where, key_view key) = 0;
     virtual result<bool> remove_member(const digest& where, key_view key) = 0;
     virtual result<void> each_member(position_range range, const take_member& take) = 0;

@@ -1,21 +1,21 @@
-// absent_list: absent_cells that take memory as mistakes are found, instead of all of it with the
-// first.
+// absent_list: absent_cells that take memory as false positives are found, instead of all of it
+// with the first.
 //
-//     part         0        1        2       ...     last           each one absent_cells; the last takes what is left
-//     bytes        4 KiB    8 KiB    16 KiB          ≤ 2 × before
+//     part         0        1        2       ...     last         each is one absent_cells
+//     bytes        4 KiB    8 KiB    16 KiB          the rest     ≤ 2 × the part before
 //
-// A mistake is written into the first part that is not full; a question asks the parts that have
-// memory, at most one more than doublings. No part is ever copied into another, so each keeps its
-// own invariants and its own argument (absent_cells.hpp), and what holds for all parts holds for
-// the list:
+// A false positive is recorded in the first part that is not full; a query reads the parts that
+// have memory: at most one more than the number of doublings. No part is ever copied into another,
+// so each keeps its own invariants and its own argument (absent_cells.hpp), and what holds for all
+// parts holds for the list:
 //
-//   I1  excludes(p) is false from the moment admit(p) returned, as long as nobody excludes the cell
+//   I1  excludes(p) is false from the moment admit(p) returned, unless a thread excludes the cell
 //       again with a ticket that was drawn later.
-//   I2  Memory: less than three times what the mistakes written down need, 4 KiB at least, and
+//   I2  Memory: less than three times what the recorded false positives need, at least 4 KiB, and
 //       never more than `bytes`.
-//   I3  is_full(): two cells in three of every part are taken. Nothing is lost until then but what
-//       a single full bucket forgets (one entry in 600 of a part that has just become full); a list
-//       that is full and written to goes on in its last part, and forgets.
+//   I3  is_full(): two cells in three of every part are in use. Until then nothing is lost but what
+//       a single full bucket forgets (one entry in 600 of a part that has just become full). A full
+//       list that is written to continues in its last part, and forgets.
 //
 // Threads: any number, as for absent_cells.
 #pragma once
@@ -31,7 +31,7 @@ namespace genista {
 class absent_list {
   public:
     static constexpr std::uint64_t least_buckets = 32;
-    static constexpr unsigned most_parts = 29;  // of absent_cells::most_buckets in all
+    static constexpr unsigned most_parts = 29;  // together at most absent_cells::most_buckets
 
     explicit absent_list(std::uint64_t bytes) noexcept;
 
@@ -47,7 +47,7 @@ class absent_list {
         absent_cells::ticket drawn_;
         unsigned part_ = 0;
     };
-    // Before R is read; can_exclude(). An error: no memory.
+    // REQUIRES: can_exclude(), and R is read afterwards. An error: no memory.
     [[nodiscard]] result<ticket> draw(std::uint64_t position) noexcept;
     [[nodiscard]] position_range range_of(const ticket& of) const noexcept {
         return parts_[of.part_].range_of(of.drawn_);
@@ -64,7 +64,7 @@ class absent_list {
     [[nodiscard]] std::uint64_t forgotten() const noexcept;
     [[nodiscard]] std::uint64_t allocated_bytes() const noexcept;
 
-    // For snapshots: the parts that have memory, from the first on.
+    // For snapshots: the parts that have memory, beginning with the first.
     [[nodiscard]] std::uint64_t saved_words() const noexcept;
     void save(std::span<std::uint32_t> into) const noexcept;
     [[nodiscard]] result<void> restore(std::span<const std::uint32_t> from) noexcept;

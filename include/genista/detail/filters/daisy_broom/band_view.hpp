@@ -1,9 +1,9 @@
 // band_view: R as the broom filter of one band sees it, without the keys of other bands.
 //
-// Every record of a range is read and asked for its class, so a range costs what it costs in R.
-// Records that are left out are checked like those that are handed on (broom/range_source.hpp): a
-// key that R has mixed up may be of another class, and leaving it out silently would lose a member
-// when its bin is laid anew.
+// Every record of a range is read and classified, so a range costs what it costs in R. Records that
+// are left out are checked like those that are passed on (broom/range_source.hpp): if R returns a
+// record with a wrong key, that key may be of another class, and to leave it out silently would
+// lose the stored key when its bin is rebuilt.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace genista {
 
-// Filter: band_of(key_view) and hash().
+// Filter has band_of(key_view) and hash().
 template <remote_map R, class Filter>
 class band_view {
   public:
@@ -26,13 +26,13 @@ class band_view {
 
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        bool lied = false;
+        bool mismatched = false;
         const result<void> done = remote_.for_each(first, last, [&](const digest& at, key_view key) {
             if (filter_.band_of(key) == band_) return static_cast<bool>(visit(at, key));
-            lied = filter_.hash()(key) != at;
-            return !lied;
+            mismatched = filter_.hash()(key) != at;
+            return !mismatched;
         });
-        if (lied)
+        if (mismatched)
             return error::make(error_code::corrupt, "the remote map gave a record with a digest that is not its key's");
         return done;
     }

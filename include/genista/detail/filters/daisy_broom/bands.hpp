@@ -1,12 +1,12 @@
-// daisy_bands: which classes of keys share a broom filter, and how large each of these is made.
+// daisy_bands: which classes of keys share a broom filter, and how large each of these filters is.
 //
-// A class j wants the rate 2^-j [daisy §4.1]. A broom filter serves 2^-8 to 2^-24, so classes 1 to
-// 8 make one band; above them every class that is frequent among the stored has a band of its own,
-// and rare ones join the next frequent one *above*, whose rate is smaller: safe for the rate, and
-// dear in bits only where there are few keys. (The text collects all rare classes in one filter F_r
-// with rate ε, which is the same thought with one band.) Class 0 has none: nothing is kept of it,
-// unless mistakes about it come to cost more than keeping it would (deferred_band.hpp). What that
-// would cost is known here.
+// A class j wants the rate 2^-j [daisy §4.1]. A broom filter offers 2^-8 to 2^-24, so classes 1 to
+// 8 make one band. Above them every class that is frequent among the stored keys has a band of its
+// own, and rare ones join the next frequent one *above*, whose rate is smaller: that is safe for
+// the rate, and it is expensive in bits only where there are few keys. (The paper collects all rare
+// classes in one filter F_r with rate ε, which is the same idea with one band.) Class 0 has no
+// band: nothing is kept of it, unless false positives in it cost more than keeping it would
+// (deferred_band.hpp). That cost is computed here.
 //
 // Rare means less than a sixteenth of the keys kept. R is sorted by position alone, and the keys of
 // one bin of a band lie among those of all other bands: a range read of a band with a share s of
@@ -43,30 +43,30 @@ class daisy_bands {
     static constexpr double rare_share = 1.0 / 16;
     static constexpr double least_bins_share = 1.0 / 64;
 
-    // How many keys of each class there are, if it is known; else the plan's shares of its draws,
-    // and three deviations more.
+    // The number of keys of each class, if it is known; otherwise the plan's shares of its draws,
+    // plus three standard deviations.
     using class_counts = std::array<std::uint64_t, max_daisy_class + 1>;
-    // An error where the plan asks for rates below 2^-24.
+    // An error if the plan asks for rates below 2^-24.
     [[nodiscard]] static result<daisy_bands> make(const daisy_plan& plan,
                                                   const std::optional<class_counts>& counted = std::nullopt) noexcept;
-    // Bands from a snapshot: an error unless they follow each other and their rates are those of
-    // their classes, or better.
+    // Bands from a snapshot: an error unless they are consecutive and their rates are those of
+    // their classes, or smaller.
     [[nodiscard]] static result<daisy_bands> restore(const daisy_plan& plan, std::vector<daisy_band> bands,
                                                      std::uint64_t late_capacity) noexcept;
 
     [[nodiscard]] unsigned of(unsigned its_class) const noexcept { return of_[its_class]; }
     [[nodiscard]] std::span<const daisy_band> all() const noexcept { return bands_; }
     [[nodiscard]] std::uint64_t bits() const noexcept;
-    // The band that class 0 would have, and the bytes of one for so many keys: its slots, a broom
-    // filter's fixed cost, a bit for each bin.
+    // The deferred band that class 0 would have, and the bytes of one for so many keys: its slots,
+    // a broom filter's fixed cost, a bit for each bin.
     [[nodiscard]] const daisy_band& late() const noexcept { return late_; }
     [[nodiscard]] static std::uint64_t late_bytes(std::uint64_t capacity) noexcept;
-    // Of the queries of the plan, those for absent keys that are let through when first asked.
+    // The share of the plan's queries that are for absent keys and get "maybe" when first asked.
     [[nodiscard]] double expected_rate(double rate_of_class_0 = 1) const noexcept;
 
-    // Whole bits leave some over: gives them one at a time to the band where a bit saves most
-    // mistakes for what it costs, as long as all bands together stay within `budget`. Rates only
-    // get smaller.
+    // Rates are whole bits, so part of a budget is left over. Adds one bit at a time to the band
+    // where it saves most false positives for its cost, as long as all bands together stay within
+    // `budget`. Rates only get smaller.
     void spend(std::uint64_t budget) noexcept;
 
   private:
@@ -78,7 +78,7 @@ class daisy_bands {
 };
 
 // The plan with the smallest ε whose bands take at most so many bits, by steps of a quarter bit;
-// plan_for as for plan_tuned. An error: not even the largest ε does.
+// plan_for as for plan_tuned. An error: even the bands of the largest ε take more.
 template <class PlanFor>
 [[nodiscard]] result<daisy_plan> plan_for_bits(double draws, std::uint64_t bits, PlanFor plan_for) {
     for (int quarters = 4 * static_cast<int>(daisy_bands::most_rate_bits); quarters >= 4; --quarters) {

@@ -1,5 +1,5 @@
-// daisy_broom_core: all of a daisy_broom_filter that does not depend on the types of its oracle and
-// its R. See daisy_broom.hpp.
+// daisy_broom_core: the part of a daisy_broom_filter that does not depend on the types of its
+// oracle and its R, so that it is compiled once. See daisy_broom.hpp.
 #pragma once
 
 #include <atomic>
@@ -20,38 +20,38 @@ namespace genista {
 
 struct daisy_broom_options {
     std::optional<hasher> hash = std::nullopt;  // none: keyed, with a random key of the filter's own
-    bool key_is_new = false;                    // as of broom_options
+    bool key_is_new = false;                    // as in broom_options
     broom_history history = broom_history::bury;
     bool grows = true;
-    // All bands together, when they are full: what whole bits leave over of it is spent where it
-    // saves most (bands.hpp).
+    // The size of all full bands together. Rates are whole bits; what that leaves over is spent
+    // where it saves most (bands.hpp).
     std::optional<std::uint64_t> bits = std::nullopt;
-    // What the list of mistakes about keys of which nothing is kept may take, taken as they are
-    // found. None: as much as keeping these keys would, by the plan (or as build() counted them), 4
-    // KiB at least.
+    // The memory limit of the list of false positives of class 0; memory is taken as they are
+    // found. None: as much as keeping these keys would take, by the plan (or as build() counted
+    // them), at least 4 KiB.
     std::optional<std::uint64_t> exception_bytes = std::nullopt;
-    // When that is full, keep these keys after all, in a band of their own (deferred_band.hpp): as
-    // many bytes again, then the list goes. Else memory stays within the list, which forgets: who
-    // repeats more of them than it holds wastes reads for ever.
+    // When the list is full, keep the keys of class 0 in a band of their own (deferred_band.hpp):
+    // as many bytes again, then the list is released. With false the list stays within its limit
+    // and forgets: queries that repeat more false positives than it holds waste reads for ever.
     bool deferred_band = true;
-    // For oracles that cannot say who they are (oracle_identity.hpp): the caller vouches that no
-    // other oracle has this one.
+    // For oracles without an identity (oracle_identity.hpp). The caller guarantees that no other
+    // oracle has this one.
     std::optional<oracle_identity> oracle = std::nullopt;
     std::optional<std::uint64_t> repeatable = std::nullopt;  // salts from this seed: tests and experiments only
 };
 
-// How far the world has gone from the plan. Both numbers are distances between two distributions
-// over the bands, 0 to 1.
+// How far the keys and queries differ from the plan. `stored` and `mistakes` are distances between
+// two distributions over the bands, 0 to 1.
 struct daisy_drift {
-    double stored = 0;         // the keys stored, from the plan's
-    double mistakes = 0;       // the mistakes found, class 0 among them, from those that the plan expects
-    double fill = 0;           // keys in the bands for each that they were made for
-    std::uint64_t keys = 0;    // that `stored` was computed from
-    std::uint64_t adapts = 0;  // that `mistakes` was computed from
+    double stored = 0;         // of the stored keys from the plan's
+    double mistakes = 0;       // of the false positives found, with class 0, from those that the plan expects
+    double fill = 0;           // keys in the bands, divided by the keys they were made for
+    std::uint64_t keys = 0;    // from which `stored` was computed
+    std::uint64_t adapts = 0;  // from which `mistakes` was computed
     unsigned bands = 1;
 
-    // More than a tenth, and more than chance explains: a distribution over k values measured by n
-    // draws is off by √(k/n)/2 on average.
+    // A distance of more than a tenth, and more than chance explains: a distribution over k values
+    // measured by n draws is off by √(k/n)/2 on average.
     [[nodiscard]] bool is_notable() const noexcept;
 };
 
@@ -71,12 +71,13 @@ class daisy_broom_core {
     [[nodiscard]] absent_list& cells() noexcept { return cells_; }
     [[nodiscard]] const absent_list& cells() const noexcept { return cells_; }
 
-    // The band of class 0, null until it opens.
+    // The deferred band of class 0, null until it opens.
     [[nodiscard]] deferred_band* late() noexcept { return late_.load(std::memory_order_seq_cst); }
     [[nodiscard]] const deferred_band* late() const noexcept { return late_.load(std::memory_order_seq_cst); }
-    // For whoever has just committed a key to R. Null: whatever is read of R to lay a range will
-    // have it. Both sides change one counter, the opener after publishing the band and this one
-    // before looking for it: who comes second sees what the first has done before.
+    // The deferred band, for a thread that has just committed a key to R. Null: every read of R
+    // that fills a range later will find the key. The thread that opens the band changes one
+    // counter after publishing the band, and this call changes the same counter before loading the
+    // band: the second of the two sees what the first did before its change.
     [[nodiscard]] deferred_band* late_after_commit() noexcept {
         if (deferred_band* const open = late(); open != nullptr) return open;
         committed_or_opened_.fetch_add(1, std::memory_order_acq_rel);
@@ -84,16 +85,16 @@ class daisy_broom_core {
     }
     [[nodiscard]] bool may_open_late() const noexcept { return opens_; }
     [[nodiscard]] bool bands_grow() const noexcept { return how_.grows; }
-    // One of so many equal ranges of R, and the keys of class 0 in it: what the size of the band
-    // goes by.
+    // A sample: one of `parts` equal ranges of R, and the keys of class 0 found in it. It decides
+    // the size of the band.
     struct late_sample {
         std::uint64_t parts = 1, found = 0;
     };
-    // As many as the band would have bins, by the plan; and if there are as many keys as we were
-    // told of, should these be more.
+    // As many parts as the band would have bins: by the plan, or by the number of keys reported to
+    // the filter, if that is more.
     [[nodiscard]] std::uint64_t planned_late_parts() const noexcept;
     [[nodiscard]] std::uint64_t told_late_parts() const noexcept;
-    // Opens it, empty. Does nothing if it is open. An error: no memory.
+    // Opens the deferred band, empty. Does nothing if it is open. An error: no memory.
     [[nodiscard]] result<void> open_late(const late_sample& seen) noexcept;
     [[nodiscard]] bool may_contain_unkept(const digest& d) const noexcept {
         const deferred_band* const band = late_.load(std::memory_order_acquire);
@@ -101,7 +102,7 @@ class daisy_broom_core {
         return !cells_.excludes(d.position);
     }
 
-    // Keys of class 0 come and go: only their number is known, as it was told.
+    // A key of class 0 was inserted or erased: only their number is kept, as reported.
     void count_unkept(bool more) noexcept;
     void count_unkept_adapt() noexcept { unkept_adapts_.fetch_add(1, std::memory_order_relaxed); }
     void count_unkept_read() noexcept { unkept_reads_.fetch_add(1, std::memory_order_relaxed); }
@@ -110,7 +111,8 @@ class daisy_broom_core {
     [[nodiscard]] filter_stats stats(std::uint64_t oracle_bytes) const noexcept;
     [[nodiscard]] daisy_drift drift() const noexcept;
 
-    // The marks of the oracle, without which nobody asks this filter again.
+    // The snapshot includes the marks of the oracle; a filter cannot be loaded without the same
+    // oracle.
     [[nodiscard]] result<void> save(sink& out, const oracle_marks& oracle, const store_mark& store) const noexcept;
     struct saved {
         std::unique_ptr<daisy_broom_core> core;
@@ -119,7 +121,7 @@ class daisy_broom_core {
     [[nodiscard]] static result<saved> load(std::span<const std::byte> bytes) noexcept;
 
   private:
-    // What all bands have in common.
+    // Settings that all bands share.
     struct manner {
         broom_history history = broom_history::bury;
         bool grows = true;

@@ -1,30 +1,34 @@
-// deferred_band: a broom filter for keys of class 0 that comes when mistakes about them have cost
-// as much as it does, and is filled from R range by range.
+// deferred_band: a broom filter for keys of class 0. It is opened when false positives in this
+// class have cost as much as it does, and is filled from R range by range.
 //
-//     position        0 ─────────────────────────────────────────── 2^64       ranges: as many as the broom filter had bins when it opened
-//     laid, a bit     1   0   1   1   0   0   0   1   0   ...                  1: the broom filter answers; 0: "maybe", or what the list says
+//     position        0 ──────────────────────────────── 2^64
+//     filled, a bit   1   0   1   1   0   0   0   1   0   ...
 //
-// A range is laid by one read of R (broom_filter::lay; one for each bin that it has become if the
-// band has grown since), with the first mistake in it. So nobody ever waits for a whole band to be
-// built. When all are laid, class 0 is a band like any other.
+//     1: the broom filter answers; 0: "maybe", or what the list says. There are as many ranges as
+//     the broom filter had bins when it opened.
 //
-//   I1  A range that is laid holds every member: each key of class 0 in R whose insert has
-//       returned, from then on for ever.
-//   I2  A bit is set after its range was laid, and never cleared.
+// A range is filled by one read of R (broom_filter::lay; one for each bin that it has become if the
+// band has grown since), at the first false positive in it. So no call waits for a whole band to be
+// built. When all ranges are filled, class 0 is a band like any other.
 //
-// Why no insert is lost. Whoever inserts y has committed it to R, then looks for the band. (a) It
-// is there: y goes into the broom filter, laid or not. If lay() had read R before y came, it finds
-// the bin changed since and reads again, or has committed already, and y joins a bin that is laid:
-// the broom filter's own rule for renewals. (b) It is not there yet: then it was published after y
-// was committed, and whatever lay() reads of R is read after that, so it has y. There is no third
-// case: both change one counter in between (daisy_broom_core::late_after_commit), and who is second
-// there sees what the first did. So a range is complete when lay() returns, stays so by I1 of
-// broom.hpp (growth and renewals keep what is in a bin), and only then does its bit say so (I2):
-// nothing needs a lock, and a reader who sees the bit sees the bins.
+//   I1  A filled range holds every key of class 0 in R whose insert has returned, from then on for
+//       ever.
+//   I2  A bit is set after its range was filled, and never cleared.
 //
-// Erases only ever leave too much: an erase that did not see the band, or came while a range was
-// read, may leave a slot to a key that is gone, which is answered "maybe" until adapt() repairs it.
-// A read of R that fails, or memory that is missing, leaves the range as it was: not laid, "maybe".
+// Why no insert is lost. A thread that inserts y has committed it to R, then looks for the band.
+// (a) The band exists: y is inserted into the broom filter, whether its range is filled or not. If
+// lay() had read R before y was committed, then either lay() finds that the bin has changed since
+// and reads again, or it has already committed, and y joins a bin that is filled: this is the broom
+// filter's own rule for renewals. (b) The band does not exist yet: then it is published after y was
+// committed, and everything that lay() reads of R is read after that, so it includes y. There is no
+// third case: both threads change one counter in between (daisy_broom_core::late_after_commit), and
+// the second one sees what the first did. So a range is complete when lay() returns, stays complete
+// by I1 of broom.hpp (growth and renewals keep the keys of a bin), and only then is its bit set
+// (I2). No lock is needed: a reader that sees the bit sees the bins.
+//
+// Erases leave at most too many keys: an erase that did not see the band, or happened while a range
+// was read, may leave a slot to a key that is gone, which is answered "maybe" until adapt() repairs
+// it. If a read of R fails, or there is no memory, the range stays unfilled: "maybe".
 //
 // Threads: any number.
 #pragma once
@@ -56,10 +60,10 @@ class deferred_band {
     }
     [[nodiscard]] std::uint64_t laid() const noexcept { return laid_.load(std::memory_order_acquire); }
     [[nodiscard]] bool is_all_laid() const noexcept { return laid() == ranges_; }
-    // One that is not, if there is any: callers who take them as they come have soon taken all.
+    // A range that is not filled, if there is one: successive calls go through all of them.
     [[nodiscard]] std::optional<std::uint64_t> next_unlaid() noexcept;
 
-    // After broom().lay() of it, or broom().rebuild(). True: it was the last one.
+    // Sets the bit of a range, after broom().lay() or broom().rebuild(). True: it was the last one.
     bool have_laid(std::uint64_t number) noexcept;
     void have_laid_all() noexcept;
 
@@ -67,11 +71,11 @@ class deferred_band {
         return sizeof *this - sizeof broom_ + 8 * words() + broom_.stats().local_bytes;
     }
 
-    // For snapshots, a bit a range. The bits are copied before the broom filter is: a bit that was
-    // set then was true.
+    // For snapshots, one bit for each range. The bits are copied before the broom filter, so that
+    // every saved bit is true of the saved filter.
     [[nodiscard]] std::uint64_t words() const noexcept { return (ranges_ + 63) / 64; }
     void save(std::span<std::uint64_t> into) const noexcept;
-    // False: bits beyond the last range.
+    // False: bits beyond the last range are set.
     [[nodiscard]] bool restore(std::span<const std::uint64_t> from) noexcept;
 
   private:

@@ -1,19 +1,20 @@
-// Keys of class 0, of which nothing is kept: what a daisy_broom_filter does with them, before and
-// after keeping them has become the cheaper way.
+// Keys of class 0, of which nothing is kept at first: what a daisy_broom_filter does with them,
+// before and after keeping them has become cheaper.
 //
-//     mistakes found      the list of exceptions (absent_list.hpp)          the deferred band (deferred_band.hpp)
-//     none                nothing                                           -
-//     some                51 bits each and more, as they come               -
-//     more than its room  full                                              opens, empty; every adapt lays its own range and one more
-//     ...                 asked where no range is laid                      answers where one is
-//                         given back                                        all laid: a band like any other
+//     false positives     the list (absent_list.hpp)        the deferred band (deferred_band.hpp)
+//     none                nothing                           -
+//     some                51 bits each and more             -
+//     more than it holds  full                              opens, empty; an adapt fills 2 ranges
+//     ...                 asked for unfilled ranges         answers for filled ranges
+//                         memory given back                 all filled: a band like any other
 //
-// It is the ski rental problem: to note a mistake is to rent, to keep the keys is to buy, and
-// nobody knows how many mistakes will come. Who rents until the rent has reached the price and then
-// buys pays at most twice what he had paid who knew [docs/decisions/0018-late-band.md].
+// It is the ski rental problem: to record a false positive is to rent, to keep the keys is to buy,
+// and the number of false positives to come is unknown. Renting until the rent has reached the
+// price and then buying costs at most twice the best choice in hindsight
+// [docs/decisions/0018-late-band.md].
 //
-// A remote is the view of class 0 (band_view.hpp). Whoever changes something has told R before, or
-// tells R here (erase).
+// A remote here is the view of class 0 (band_view.hpp). R is changed before insert and forget are
+// called; erase changes R itself.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +43,7 @@ template <remote_map View>
                                           bool assumes_present) noexcept {
     const auto erase_from = [&]() -> result<erase_outcome> {
         deferred_band* const band = core.late();
-        // A promise that the key has a slot is true where everything was laid.
+        // The caller's promise that the key has a slot holds only in a range that was filled.
         if (band != nullptr && assumes_present && band->is_laid(d.position))
             return band->broom().erase(key, view, assume_present);
         if (band != nullptr) return band->broom().erase(key, view);
@@ -67,19 +68,21 @@ template <remote_map View>
     return outcome;
 }
 
-// One range read, and two while the broom filter parts it. An error leaves it unlaid.
+// Fills a range of the band: one range read, and two while the broom filter splits the range. An
+// error leaves the range unfilled.
 //
-// A band that opened while many more keys came than it was made for has too few bins for what R
-// holds, and a broom filter does not grow for keys that it does not have yet. Nobody can bring that
-// about at will; it grows for R then, which reads all of it, once.
+// If many more keys are inserted while the band opens than it was made for, it has too few bins for
+// the keys of R, and a broom filter does not grow for keys that it does not have yet. Then the band
+// grows to the size of R, which reads all of R, once. An attacker cannot force this.
 template <remote_map View>
-[[nodiscard]] result<void> lay(daisy_broom_core& core, deferred_band& band, std::uint64_t range, View& view) noexcept {
-    auto laid = band.broom().lay(band.range(range), view);
-    if (!laid && laid.error().code() == error_code::unsupported && core.bands_grow()) {
+[[nodiscard]] result<void> fill_range(daisy_broom_core& core, deferred_band& band, std::uint64_t range,
+                                      View& view) noexcept {
+    auto filled = band.broom().lay(band.range(range), view);
+    if (!filled && filled.error().code() == error_code::unsupported && core.bands_grow()) {
         if (const auto grown = band.broom().grow(view); !grown) return grown;
-        laid = band.broom().lay(band.range(range), view);
+        filled = band.broom().lay(band.range(range), view);
     }
-    if (!laid) return laid;
+    if (!filled) return filled;
     if (band.have_laid(range)) core.cells().release();
     return {};
 }
@@ -89,19 +92,20 @@ template <remote_map View>
                                                   key_view key, View& view) noexcept {
     if (band.is_laid(d.position)) return band.broom().adapt(key, view);
     if (core.cells().excludes(d.position)) return adapt_outcome::was_negative;
-    if (const auto laid = lay(core, band, band.range_at(d.position), view); !laid) return laid.error();
-    // So that the list goes after as many mistakes as there are ranges, and not when chance has met
-    // the last of them. It may fail: the next one tries.
-    if (const auto next = band.next_unlaid(); next) (void)lay(core, band, *next, view);
+    if (const auto filled = fill_range(core, band, band.range_at(d.position), view); !filled) return filled.error();
+    // One more range, so that the list can be released after as many false positives as there are
+    // ranges, and not only when the last range happens to have one. If this fails, the next adapt
+    // tries again.
+    if (const auto next = band.next_unlaid(); next) (void)fill_range(core, band, *next, view);
     if (band.broom().may_contain(d)) return band.broom().adapt(key, view);
     core.count_unkept_adapt();
     return adapt_outcome::fixed;
 }
 
-// An error: R fails, or there is no memory. Looks into R first, lest a band for the keys that we
-// were told of be too small for those that are there. One look, at as much as a bin holds, unless
-// it finds next to nothing: then some of what we were told was the same key again, and the next
-// look is wider.
+// An error: R fails, or there is no memory. Reads a sample of R first, because R may have more keys
+// than were reported to the filter, and the band must not be too small for them. One read of about
+// a bin's keys is enough, unless it finds very few: then the reports counted some keys repeatedly,
+// and the next read is wider.
 template <remote_map View>
 [[nodiscard]] result<void> open_band(daisy_broom_core& core, const digest& d, View& view) {
     constexpr std::uint64_t enough = 16, wider = 8;  // a bin has 45 keys, and fewer than 16 once in ten million
@@ -118,8 +122,8 @@ template <remote_map View>
     }
 }
 
-// absent_cells.hpp has the argument: the ticket first, R second, and void if anything changed in
-// between.
+// absent_cells.hpp has the argument: the ticket is drawn first, R is read second, and the ticket is
+// void if the bucket changed in between.
 template <remote_map View>
 [[nodiscard]] result<adapt_outcome> adapt(daisy_broom_core& core, const digest& d, key_view key, View& view) noexcept
     try {
@@ -132,7 +136,7 @@ template <remote_map View>
             const auto opened = open_band(core, d, view);
             if (opened) continue;
             if (!cells.can_exclude())
-                return opened.error();  // else the list forgets one, and the next mistake tries again
+                return opened.error();  // else the list forgets a cell, and the next false positive tries again
         }
         if (!cells.can_exclude()) return adapt_outcome::unfixed;
         const auto ticket = cells.draw(d.position);
@@ -143,7 +147,7 @@ template <remote_map View>
         if (const auto read = source.read(cells.range_of(*ticket), there); !read) return read.error();
         const auto& members = there.members;
         if (std::find(members.begin(), members.end(), d) != members.end()) return adapt_outcome::true_positive;
-        if (!members.empty()) return adapt_outcome::unfixed;  // a neighbour within 2^-32 of a bucket
+        if (!members.empty()) return adapt_outcome::unfixed;  // a stored key in the same cell
         if (!cells.exclude(*ticket)) continue;
         core.count_unkept_adapt();
         return adapt_outcome::fixed;
@@ -153,7 +157,7 @@ template <remote_map View>
     return error::make(error_code::out_of_memory, "daisy_broom: no memory to read R");
 }
 
-// R may hold keys that nobody told us of.
+// R may hold keys that were not reported to the filter.
 template <remote_map View>
 [[nodiscard]] result<void> rebuild(daisy_broom_core& core, View& view, unsigned threads) noexcept {
     core.cells().admit_all();

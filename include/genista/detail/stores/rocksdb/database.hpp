@@ -1,9 +1,9 @@
-// database: an open RocksDB with the handles of all its column families, and the way to one: what
-// is on disk, may it be guarded, and if not, why. Both layouts open through here.
+// database: an open RocksDB with the handles of all its column families, and the way to open one:
+// what is on disk, whether it may be guarded, and if not, why. Both layouts open through here.
 //
-// RocksDB is opened with every family that is there. A path that is no database is left untouched,
-// and so is a database that turns out to be another layout's or a newer format's, as far as RocksDB
-// lets one look without opening (it replays its log).
+// RocksDB is opened with every family that exists. A path that is no database is not changed.
+// Neither is a database of another layout or of a newer format, as far as RocksDB allows a look
+// without opening (it replays its log).
 #pragma once
 
 #include <rocksdb/db.h>
@@ -19,27 +19,27 @@
 
 namespace genista::rocks {
 
-// Blocks of 8 KB in a cache of 32 MB, no filters of RocksDB's own: the guard is one. Anything here
-// may be replaced.
+// Blocks of 8 KB, a cache of 32 MB, and none of RocksDB's own filters, because the guard is one.
+// Any of it may be changed.
 [[nodiscard]] rocksdb::Options default_rocksdb_options();
 
-// How long the log is kept after its contents are in tables: a filter's snapshot catches up from
-// it.
+// How much of the log is kept after its contents are in tables: a loaded filter replays it from its
+// snapshot on.
 inline constexpr std::uint64_t default_wal_kept_mb = 256;
 
-// Handles die before their database.
+// Handles are destroyed before their database.
 class database {
   public:
     struct opening {
-        rocksdb::Options options;  // of the database, the family `default`, and every family that is not named below
+        rocksdb::Options options;  // of the database, of the family `default`, and of every family not named below
         std::vector<rocksdb::ColumnFamilyDescriptor> families;
         bool create_if_missing = true;
         bool read_only = false;
-        std::optional<layout> arrangement = std::nullopt;  // the one that is wanted, for a better message
+        std::optional<layout> arrangement = std::nullopt;  // the expected one, for a better message
     };
 
-    // Opens what is there, or makes an empty one with the family `default` alone. For writing,
-    // families that have a merge operator must be given one.
+    // Opens the database, or makes an empty one with only the family `default`. To open for
+    // writing, a family with a merge operator must be given it.
     [[nodiscard]] static result<database> open(const std::string& path, opening how);
 
     database() = default;
@@ -56,13 +56,14 @@ class database {
     [[nodiscard]] result<rocksdb::ColumnFamilyHandle*> create_family(const rocksdb::ColumnFamilyOptions& options,
                                                                      const std::string& name);
     [[nodiscard]] result<void> drop_family(rocksdb::ColumnFamilyHandle* handle);
-    // Takes a handle out of our care; false if it is not in it.
+    // Gives up ownership of a handle; false if it is not owned here.
     bool release(rocksdb::ColumnFamilyHandle* handle) noexcept;
-    // Only the handles stay in our care: somebody else deletes the database, after us.
+    // Gives up ownership of the database but not of the handles. The new owner deletes the database
+    // after this object.
     [[nodiscard]] rocksdb::DB* release_base() noexcept { return db_.release(); }
     void destroy_handles(rocksdb::DB& of) noexcept;
 
-    // Afterwards every call to base() is an error.
+    // Afterwards base() must not be called.
     rocksdb::Status close();
 
   private:
@@ -72,10 +73,11 @@ class database {
     bool is_closed_ = false;
 };
 
-// Settings under which a guard could miss that a key appeared, or R and data could come apart: an
-// error that names the first.
+// An error that names the first setting under which a guard could miss a new key, or R and the data
+// could disagree.
 [[nodiscard]] result<void> check_guardable(const rocksdb::Options& options, layout arrangement) noexcept;
-// The same for the options of the index, which is R: settings that lose or disorder its records.
+// The same for the options of the index, which is R: settings that lose its records or change their
+// order.
 [[nodiscard]] result<void> check_index(const rocksdb::ColumnFamilyOptions& options) noexcept;
 
 }  // namespace genista::rocks

@@ -1,23 +1,22 @@
-// What a database says about itself in the column family genista.meta: key → value, all written in
-// one synced batch.
+// meta: what a database says about itself in the column family genista.meta, so that an opening can
+// refuse what it does not understand. Key → value, all written in one synced batch:
 //
-//     format       u32      1, or 2: a clustered store with values apart (clustered_store.hpp). A
-//                           newer one is refused, not guessed at.
+//     format       u32      1, or 2: a clustered store with genista.values (clustered_store.hpp). A
+//                           newer one is refused.
 //     layout       text     clustered | indexed
 //     hash_kind    u32      hash_state.hpp
-//     hash_key     32 bytes R's order on disk depends on it, so it is drawn once, when the database
-//                  is made
-//     state        text     ready | indexing (the index is being built: whoever finds this starts
-//                           over)
-//     generation   u64      grows when R changes past the log (ingested files, a new index): older
-//                           filters are stale
+//     hash_key     32 bytes drawn once, when the database is made, because R's order on disk
+//                  depends on it
+//     state        text     ready | indexing (the index is being built: an opening that finds this
+//                           starts over)
+//     generation   u64      grows when R changes in a way the log does not show (ingested files, a
+//                           new index): older filters are stale
 //     lives        (id u64, first u64)...  one for each opening for writing, oldest first; see
 //                                          store_life
-//     mark         sequence u64, entries u64, file u64, session text: how far all writes are
-//                  accounted for; see write_mark. Empty: not at all
+//     mark         sequence u64, entries u64, file u64, session text: up to where all writes are
+//                  accounted for; see write_mark. Empty: nowhere
 //     snapshots    (id u64, shown u64)...  of the filter, newest last, in the clustered layout; see
-//                                          snapshot_record. Written
-//                           by itself, after each snapshot
+//                                          snapshot_record. Written by itself, after each snapshot
 //
 // Numbers are little-endian.
 #pragma once
@@ -39,24 +38,24 @@ namespace genista::rocks {
 
 inline constexpr const char* meta_family_name = "genista.meta";
 inline constexpr const char* index_family_name = "genista.index";
-inline constexpr std::string_view own_family_prefix = "genista.";  // names that users may not take
+inline constexpr std::string_view own_family_prefix = "genista.";  // users may not use it
 inline constexpr std::uint32_t first_format = 1;
 inline constexpr std::uint32_t values_apart_format = 2;
 inline constexpr std::uint32_t newest_format = 2;
 
 enum class layout : unsigned char {
     clustered,  // the user's values are kept under their record_keys
-    indexed,    // the user's data stay as they are, the records have a column family of their own
+    indexed,    // the user's data stay as they are; the records have a column family of their own
 };
 [[nodiscard]] std::string_view to_string(layout which) noexcept;
 
 enum class store_state : unsigned char { ready, indexing };
 
-// One opening for writing. Copies of a database have one identity and use the same sequence numbers
-// for different writes; the ids of their lives are random, so that a filter saved by one copy is
-// not taken for the other's. A life ends where the next one begins: a snapshot of a life that shows
-// a later write is of another history. An opening that builds the index again forgets all lives
-// before it.
+// One opening for writing. Copies of a database have the same identity and use the same sequence
+// numbers for different writes; the ids of their lives are random, so that a filter saved by one
+// copy is not loaded by the other. A life ends where the next one begins: a snapshot of a life that
+// shows a later write belongs to another history. An opening that builds the index again removes
+// all earlier lives.
 struct store_life {
     std::uint64_t id = 0;
     std::uint64_t first = 0;  // the sequence number before the first write of this life
@@ -64,19 +63,20 @@ struct store_life {
 inline constexpr std::size_t lives_kept = 64;  // snapshots of older lives are not used
 
 // Up to here every write to the guarded family went through the guard (decision 0022). A loss of
-// power may lose one: then the one before it counts, and a longer piece of the log is looked at.
+// power may lose a mark: then the one before it counts, and a longer piece of the log is checked.
 struct write_mark {
     std::uint64_t sequence = 0;  // the store's sequence number before the mark was written
-    std::uint64_t entries =
-        0;                   // of the batch that wrote it: if the store has no more than these, nothing came after it
-    std::uint64_t file = 0;  // tables with a higher number are accounted for if the session below made them
+    // Of the batch that wrote the mark: if the store has no more than these, nothing was written
+    // after it.
+    std::uint64_t entries = 0;
+    std::uint64_t file = 0;  // tables with a higher number are accounted for if `session` made them
     std::string session;     // RocksDB's name for the opening that wrote the mark
     friend bool operator==(const write_mark&, const write_mark&) = default;
 };
 
 // A snapshot that the store has taken, written down before its file is published. A copy of the
-// store that left the original before that does not have it, and refuses the file, whatever was
-// written to the copy since, and by whom.
+// store made before that does not have the record and refuses the file, whatever was written to the
+// copy since.
 struct snapshot_record {
     std::uint64_t id = 0;     // random; the file carries it
     std::uint64_t shown = 0;  // the file shows no write after this one
@@ -96,42 +96,43 @@ struct store_meta {
     std::optional<write_mark> mark = std::nullopt;             // none: databases of older versions
     std::optional<snapshot_records> snapshots = std::nullopt;  // none: no snapshot was written down yet
 
-    // With a key from the operating system's generator, unless one is given (tests, experiments
-    // that must repeat).
+    // Draws the key from the operating system's generator, unless one is given (for tests, and
+    // experiments that must be repeatable).
     [[nodiscard]] static result<store_meta> make(layout arrangement, const std::optional<hash_key>& key) noexcept;
 
     [[nodiscard]] hasher hash() const noexcept { return hasher{key, hashing}; }
 };
 
-// Nothing: the family is empty, because whoever made it did not come further. `path` is for the
-// message.
+// Nothing if the family is empty: the process that made it stopped before it wrote. `path` is for
+// the message.
 [[nodiscard]] result<std::optional<store_meta>> read_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                           std::string_view path);
-// Durable when it returns. One batch of so many entries, each with a sequence number of its own.
+// Durable when it returns. One batch of meta_entries entries, each with a sequence number of its
+// own.
 inline constexpr std::uint64_t meta_entries = 8;
 [[nodiscard]] result<void> write_meta(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, const store_meta& meta);
-// The mark alone: one entry. None: the next opening builds the index again.
+// Writes only the mark: one entry. None: the next opening builds the index again.
 [[nodiscard]] rocksdb::Status write_mark_entry(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                const std::optional<write_mark>& mark, bool durably);
 
-// The snapshots alone: one entry. Durable when it returns, with all writes before it.
+// Writes only the snapshots: one entry. When it returns, this and all earlier writes are durable.
 [[nodiscard]] rocksdb::Status write_snapshot_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family,
                                                      const snapshot_records& records);
-// For a life or a snapshot.
+// The id of a life or a snapshot.
 [[nodiscard]] result<std::uint64_t> random_id() noexcept;
 
-// Tables of this moment and this session's name; no sequence number yet.
+// A mark of the current tables and this session's name, without a sequence number.
 [[nodiscard]] result<write_mark> mark_tables(rocksdb::DB& db);
 
-// At every opening for writing, before anything else is written: draws an id and adds it to
-// `meta.lives`, and marks all writes before it as accounted for, which the caller has seen to.
-// Durable when it returns.
+// At every opening for writing, before anything else is written: draws an id, adds it to
+// `meta.lives`, and marks all earlier writes as accounted for. REQUIRES: they are. Durable when it
+// returns.
 [[nodiscard]] result<void> begin_life(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, store_meta& meta);
 
-// An error that says what is there and what was asked for.
+// An error that names the layout found and the one wanted.
 [[nodiscard]] result<void> check_layout(const store_meta& meta, layout wanted, std::string_view path) noexcept;
 
-// Names the database, for store_mark (format/snapshot.hpp).
+// Identifies the database, for store_mark (format/snapshot.hpp).
 using store_id = std::array<std::byte, 16>;
 [[nodiscard]] result<store_id> store_identity(rocksdb::DB& db);
 

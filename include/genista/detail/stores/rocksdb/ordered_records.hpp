@@ -1,17 +1,17 @@
 // ordered_records: R (remote/remote.hpp) in one column family of RocksDB, whose keys are
 // record_keys.
 //
-// for_each is one iterator, so a range is one moment of the database, later than every commit that
-// returned before the call. RocksDB would read a range block by block; record_density foretells how
-// long it is, so that one read of the device brings all of it. A record too short to hold a digest
-// is an error, not an absent key to step over. `put` keeps the value of a record that is there
-// already; beside writers of that very record that do not come through here it may still undo their
-// value, and `erase` takes the value along. Stores write their records themselves, in the batch of
-// the data (clustered_store, guarded_db).
+// for_each is one iterator, so a range shows one moment of the database, later than every commit
+// that returned before the call. RocksDB would read a range block by block; record_density predicts
+// its length, so that one read of the device brings all of it. A record too short to hold a digest
+// is an error and is not skipped as an absent key. `put` keeps the value of a record that already
+// exists; beside a writer of the same record that does not come through here it may still undo that
+// writer's value, and `erase` removes the value too. Stores write their records themselves, in the
+// batch of the data (clustered_store, guarded_db).
 //
-// sequential_records reads the same with ONE iterator that goes on where the last range ended: for
-// building a filter while nobody writes. An iterator shows the moment it was made at, so beside
-// writers it would be wrong.
+// sequential_records reads the same with ONE iterator that continues where the last range ended:
+// for building a filter while no thread writes. An iterator shows the moment at which it was made,
+// so beside writers it would be wrong.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -31,11 +31,12 @@
 
 namespace genista::rocks {
 
-// How many bytes of records there are to a position, as far as the ranges read have shown.
-// Positions are hashes, so one part of the database is as dense as the next.
+// How many bytes of records there are for each position, estimated from the ranges read so far.
+// Positions are hashes, so all parts of the database are equally dense.
 class record_density {
   public:
-    // What to ask the device for at once; 0 if a block or two hold it all, or nothing is known.
+    // How many bytes to read from the device at once; 0 if a block or two hold the range, or
+    // nothing is known.
     [[nodiscard]] std::size_t readahead(std::uint64_t first, std::uint64_t last) const noexcept;
     void learn(std::uint64_t first, std::uint64_t last, std::size_t bytes) noexcept;
 
@@ -43,8 +44,8 @@ class record_density {
     std::atomic<double> bytes_per_position_{0};
 };
 
-// A caller's deadline (microseconds since the epoch, as in rocksdb::ReadOptions) and his limit for
-// one read; 0: none.
+// A caller's deadline (microseconds since the epoch, as in rocksdb::ReadOptions) and its limit for
+// one read. 0: none.
 struct read_limits {
     std::chrono::microseconds deadline{0};
     std::chrono::microseconds io_timeout{0};
@@ -58,9 +59,9 @@ class record_range {
     record_range(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family, std::uint64_t first, std::uint64_t last,
                  std::size_t readahead, const read_limits& limits = {});
 
-    // The next record, nothing at the end. What it points to is valid until the next call.
+    // The next record, nothing at the end. Its key is valid until the next call.
     [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> next();
-    // Of the records so far, as far as RocksDB's format lets us see.
+    // Of the records so far, as far as RocksDB's format shows them.
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
   private:
@@ -75,7 +76,7 @@ class record_range {
 
 class ordered_records {
   public:
-    // Both outlive it.
+    // REQUIRES: both outlive this object.
     ordered_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family) noexcept : db_{&db}, family_{&family} {}
 
     [[nodiscard]] result<bool> put(const digest& where, key_view key);
@@ -86,7 +87,7 @@ class ordered_records {
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
         return for_each(first, last, {}, visit);
     }
-    // The error of a limit that was passed is `timeout`.
+    // An exceeded limit is the error `timeout`.
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, const read_limits& limits, Visit&& visit) try {
         if (first > last) return {};
@@ -105,8 +106,8 @@ class ordered_records {
 
     [[nodiscard]] rocksdb::DB& db() const noexcept { return *db_; }
     [[nodiscard]] rocksdb::ColumnFamilyHandle& family() const noexcept { return *family_; }
-    // The database has been closed: what stands in its place answers every call with an error. The
-    // family is gone.
+    // The database has been closed: `instead` answers every call with an error. The family no
+    // longer exists.
     void closed(rocksdb::DB& instead) noexcept { db_ = &instead; }
 
   private:
@@ -116,10 +117,10 @@ class ordered_records {
     rocksdb::DB* db_;
     rocksdb::ColumnFamilyHandle* family_;
     record_density density_;
-    std::array<std::mutex, stripes> stripes_;  // put and erase tell who came first
+    std::array<std::mutex, stripes> stripes_;  // put and erase of a record take turns
 };
 
-// The same R for a caller in a hurry: ranges are read within his limits.
+// The same R for a caller with a deadline: ranges are read within its limits.
 class hurried_records {
   public:
     hurried_records(ordered_records& all, const read_limits& limits) noexcept : all_{all}, limits_{limits} {}
@@ -137,7 +138,7 @@ class hurried_records {
     read_limits limits_;
 };
 
-// For one thread. It only reads: put and erase are errors.
+// For one thread. Read-only: put and erase are errors.
 class sequential_records {
   public:
     sequential_records(rocksdb::DB& db, rocksdb::ColumnFamilyHandle& family);
@@ -164,8 +165,8 @@ class sequential_records {
 
   private:
     void go_to(std::uint64_t first);
-    // The record the iterator is at, or nothing if it lies beyond `last` or there is none: only
-    // then it can be gone on from.
+    // The record the iterator is at, or nothing if it is beyond `last` or there is none: only then
+    // the next range can continue from here.
     [[nodiscard]] result<std::optional<std::pair<digest, key_view>>> here(std::uint64_t last);
     void step();
 

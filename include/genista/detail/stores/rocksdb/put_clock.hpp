@@ -1,11 +1,11 @@
-// put_clock: counts the puts that began, for each range of positions (guard/range_states.hpp). If a
-// key was denied, and the clock of its range stands where it stood before the question, then the
-// key has been absent all the while: a put that had ticked when the question came had registered
-// its key as in flight (guard/in_flight.hpp). So the answers for many keys can be shown to be of
-// one moment. A put of another key of the range is a false alarm, and costs one more read.
+// put_clock: counts the puts that began, for each range of positions (guard/range_states.hpp), so
+// that the answers for many keys can be shown to be of one moment. If the filter denied a key, and
+// the clock of its range has not changed since before that query, the key was absent all the time:
+// a put that had ticked before the query had registered its key as in flight (guard/in_flight.hpp).
+// A put of another key of the range is a false alarm and costs one more read.
 //
-// The order that this rests on: a writer registers its keys, then ticks, then commits; a reader
-// reads the clock, then asks for the key, then reads the store, then reads the clock again.
+// This relies on the following order. A writer registers its keys, then ticks, then commits. A
+// reader reads the clock, then asks for the key, then reads the store, then reads the clock again.
 #pragma once
 
 #include <atomic>

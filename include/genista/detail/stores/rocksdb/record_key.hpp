@@ -4,7 +4,7 @@
 //     byte 0 ........ 7   8 ........ 15   16 ........
 //     [ position, big  |  seed, big    |  the user's key ]
 //
-// Clustered: these are the keys of the user's values. Indexed: the value is empty.
+// Clustered layout: these are the keys of the user's values. Indexed layout: the value is empty.
 #pragma once
 
 #include <rocksdb/slice.h>
@@ -39,7 +39,7 @@ inline void store_big_endian(std::uint64_t word, char* out) noexcept {
     return word;
 }
 
-// Short keys need no memory of their own.
+// Short keys need no heap memory.
 class record_key {
   public:
     record_key(const digest& d, key_view key) : size_{digest_bytes + key.size} {
@@ -59,7 +59,7 @@ class record_key {
     std::string elsewhere_;
 };
 
-// What the bytes say, or nothing if they are too short to be a record. The key is inside `bytes`.
+// Nothing if the bytes are too short to be a record. The key points into `bytes`.
 [[nodiscard]] inline std::optional<std::pair<digest, key_view>> decode_record(const rocksdb::Slice& bytes) noexcept {
     if (bytes.size() < digest_bytes) return std::nullopt;
     const digest d{.position = load_big_endian(bytes.data()), .seed = load_big_endian(bytes.data() + 8)};

@@ -1,4 +1,5 @@
-// RocksDB's Status as our error and back: the same failure in two vocabularies.
+// Conversions between RocksDB's Status and error, because the stores call RocksDB and are called by
+// it.
 #pragma once
 
 #include <rocksdb/status.h>
@@ -9,8 +10,8 @@
 
 namespace genista::rocks {
 
-// `doing` says in words what was tried, for example "open the database /data/users". `status` is no
-// success.
+// `doing` says what was tried, for example "open the database /data/users". REQUIRES: `status` is
+// not OK.
 [[nodiscard]] error to_error(const rocksdb::Status& status, std::string_view doing) noexcept;
 
 [[nodiscard]] rocksdb::Status to_status(const error& failure);

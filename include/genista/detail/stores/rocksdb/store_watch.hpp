@@ -1,7 +1,7 @@
-// store_watch: what a guarded store shows of its openings and snapshots: the log, and figures
-// beside guard_counters. One for each store, shared by the parts that fill it (find_filter,
-// filter_snapshotter) and the store itself, so that the figures can be read at any time, while it
-// is closed too.
+// store_watch: what a guarded store reports about its openings and snapshots: log messages, and
+// figures beside guard_counters. A store has one, shared by the parts that fill it (find_filter,
+// filter_snapshotter) and the store itself, so that the figures can be read at any time, also when
+// the store is closed.
 #pragma once
 
 #include <atomic>
@@ -18,19 +18,21 @@
 namespace genista::rocks {
 
 enum class filter_origin : unsigned char {
-    snapshot,  // loaded, and the log repeated
-    rebuilt,   // from R in one scan
-    partial,  // with what fitted, or nothing yet: the other ranges are "maybe", guard_counters::ranges_pending_repair of 4096
+    snapshot,  // loaded, and the log replayed
+    rebuilt,   // built from R in one scan
+    // Holds what fitted, or nothing yet: the other ranges answer "maybe"
+    // (guard_counters::ranges_pending_repair, of 4096).
+    partial,
 };
 [[nodiscard]] std::string_view to_string(filter_origin origin) noexcept;
 
 // Figures of one opening.
 struct store_counters {
     std::uint64_t snapshots = 0;          // taken
-    std::uint64_t snapshot_failures = 0;  // not taken because of an error, or because keys waited for the filter
+    std::uint64_t snapshot_failures = 0;  // not taken because of an error, or because ranges needed repair
     std::uint64_t snapshots_refused = 0;  // found at opening and not used
-    // Since the newest snapshot was taken, or found to hold all there is: by this process, or
-    // before it was opened. None: there is no snapshot.
+    // Since the newest snapshot was taken or found to be current, by this process or before it
+    // opened the store. None: there is no snapshot.
     std::optional<double> snapshot_age_seconds{};
     filter_origin origin = filter_origin::rebuilt;
     double opening_seconds = 0;
@@ -51,7 +53,7 @@ class store_watch {
     void snapshot_loaded(wall_clock::time_point taken) noexcept { note_snapshot(taken); }
     void opened(filter_origin origin, std::uint64_t keys, double seconds) noexcept;
 
-    // A snapshot: taken, not needed because the last one holds all there is, or not taken.
+    // A snapshot was taken, was not needed because the last one is current, or failed.
     void snapshot_taken(std::uint64_t keys, double seconds) noexcept;
     void snapshot_is_current() noexcept { note_snapshot(wall_clock::now()); }
     void snapshot_failed(const error& why, event_level level = event_level::error) noexcept;
@@ -60,7 +62,8 @@ class store_watch {
     [[nodiscard]] std::uint64_t failures() const noexcept { return failed_.load(std::memory_order_relaxed); }
     [[nodiscard]] store_counters counters() const noexcept;
 
-    // Below the guard's samples of the same store: the page's present store is this one.
+    // REQUIRES: the guard's samples of the same store were added last, so that this store is the
+    // page's current one.
     void add_metrics(metrics_page& page) const;
 
   private:

@@ -1,15 +1,15 @@
 // write_accounts: how many sequence numbers the writes through a guard took. If the database's own
-// number moved by another amount, some write did not come through the guard (a transaction over the
-// guarded database, a program's own handle of the base). Files taken into the guarded family are
-// counted apart, because RocksDB gives them no number where they overlap nothing.
+// number moved by another amount, some write bypassed the guard (a transaction over the guarded
+// database, a program's own handle of the base). Files ingested into the guarded family are counted
+// separately, because RocksDB gives them no number if they overlap nothing.
 //
 // RocksDB 7.8 takes one number for each entry of a batch (WriteBatch::Count: puts, merges,
 // deletions and ranges, repeated keys each for itself; log data none), whether or not there is a
-// log, with one write queue or two, pipelined or not. A write that failed in the memtable took them
-// all the same, one that failed before took none: it is counted as none, so that the first kind is
-// taken for a foreign write. That costs a re-index and no key. Decision 0022 has the table.
+// log, with one write queue or two, pipelined or not. A write that failed in the memtable also took
+// them; one that failed before took none. Failed writes are counted as none, so that the first kind
+// is mistaken for a foreign write. That costs a re-index and no key. Decision 0022 has the table.
 //
-// Threads: begin and failed by any; the others by one thread that excludes writers.
+// Threads: any may call begin and failed; the other calls need one thread that excludes writers.
 #pragma once
 
 #include <rocksdb/db.h>
@@ -28,20 +28,19 @@
 
 namespace genista::rocks {
 
-// Hears of the files that any caller of this process has RocksDB take in. Goes into
-// DBOptions::listeners.
+// Is notified of all files that RocksDB ingests in this process. Goes into DBOptions::listeners.
 class ingest_listener final : public rocksdb::EventListener {
   public:
     void OnExternalFileIngested(rocksdb::DB*, const rocksdb::ExternalFileIngestionInfo& info) override;
 
-    // So many files for `default` come through the guard; 0: no more.
+    // Announces so many files for `default` through the guard. 0: no more.
     void expect(std::uint64_t files);
-    // Called by the thread that put a file into `default` past the guard.
+    // Sets the function that a thread calls which ingests a file into `default` past the guard.
     void on_foreign_file(std::function<void()> call);
 
     // Files put into the family `default` so far.
     [[nodiscard]] std::uint64_t files() const;
-    // How many sequence numbers files were given since the last call. Families that are served
+    // How many sequence numbers were given to files since the last call. Families that ingest
     // together share them.
     [[nodiscard]] std::uint64_t take_numbers();
 
@@ -55,11 +54,12 @@ class ingest_listener final : public rocksdb::EventListener {
 
 class write_accounts {
   public:
-    // From now on. `notes` is genista.meta, where marks are kept, or null if they are not.
+    // Counts from now on. `notes` is genista.meta, where marks are kept, or null if they are not
+    // kept.
     write_accounts(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* notes, std::optional<write_mark> mark,
                    std::shared_ptr<ingest_listener> ingests);
 
-    // A write of so many entries begins, or did not happen.
+    // A write of so many entries begins; a write of so many entries failed.
     void begin(std::uint64_t entries) noexcept { through_.fetch_add(entries, std::memory_order_relaxed); }
     void failed(std::uint64_t entries) noexcept { through_.fetch_sub(entries, std::memory_order_relaxed); }
     template <class Write>
@@ -69,8 +69,8 @@ class write_accounts {
         if (!done.ok()) failed(entries);
         return done;
     }
-    // An import, while nobody else writes: RocksDB moves on to the highest number of its files, if
-    // it is not there yet.
+    // An import. REQUIRES: no other thread writes. RocksDB advances to the highest number of the
+    // files, if it has not reached it yet.
     template <class Import>
     rocksdb::Status counted_import(std::uint64_t highest, Import&& import) {
         const std::uint64_t before = db_->GetLatestSequenceNumber();
@@ -78,23 +78,24 @@ class write_accounts {
         if (db_->GetLatestSequenceNumber() == highest && !has_writes_after(before)) begin(highest - before);
         return done;
     }
-    // So many files were put into the family `default`. Their numbers need not be counted.
+    // So many files were ingested into the family `default`. Their numbers need not be counted.
     void ingested(std::uint64_t files) noexcept { own_files_ += files; }
 
-    // True: every write since the last call came through the guard. Begins to count anew in either
-    // case, so that the caller must act on false: it is said once.
+    // True: every write since the last call came through the guard. The count restarts in either
+    // case, so the caller must act on false: it is reported once.
     [[nodiscard]] bool reconcile();
-    // Keeps a mark of this moment; REQUIRES reconcile() just now, and an index that is whole.
-    // Nothing if nothing was written. A mark that is lost costs a longer look at the log, unless
-    // files were taken in: they are not in the log.
+    // Writes a mark of this moment, unless nothing was written since the last one. REQUIRES:
+    // reconcile() was just called, and the index is whole. A lost mark costs a longer check of the
+    // log, unless files were ingested: they are not in the log.
     [[nodiscard]] result<void> note(bool durably = false);
-    // After files were taken in: they are accounted for. The next note() keeps it.
+    // After files were ingested through the guard: the tables are accounted for. The next note()
+    // writes this.
     [[nodiscard]] result<void> note_tables();
-    // None while a foreign file is in the tables: RocksDB may compact it into a table of its own,
-    // which shows nothing.
+    // None while a foreign file is in the tables: RocksDB may compact it into a table that does not
+    // show its origin.
     [[nodiscard]] std::optional<write_mark> mark() const;
-    // A file went past the guard: the mark on disk does not vouch for the tables any more. By any
-    // thread.
+    // A file bypassed the guard: the mark on disk no longer covers the tables. Any thread may call
+    // it.
     void forget_mark();
 
   private:

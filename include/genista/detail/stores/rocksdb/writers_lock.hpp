@@ -1,8 +1,9 @@
-// writers_lock: many writers, or one thread that needs that nobody writes: a piece of a range to
-// delete, files to take in, the moment in which a snapshot of the filter notes how far the store
-// has come.
+// writers_lock: held by many writers at a time, or by one thread that needs a moment without
+// writers: to delete a piece of a range, to ingest files, to read the sequence number for a
+// snapshot of the filter.
 //
-// A writer is inside from before its commit until the filter has all of it (base/turnstile.hpp).
+// A writer holds it from before its commit until the filter has all of its keys
+// (base/turnstile.hpp).
 #pragma once
 
 #include "genista/detail/base/turnstile.hpp"
