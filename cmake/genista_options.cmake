@@ -26,6 +26,12 @@ function(genista_house_options target)
     endif()
 endfunction()
 
+# genista_hidden(TARGET): a shared library of a user that links the static TARGET does not export it. Two such libraries in one
+# process, each with a genista of its own, then do not get into each other's way.
+function(genista_hidden target)
+    set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
 # genista_unity(TARGET FILES): compiles TARGET so many files at a time. Most of a file's time is spent on the headers that its
 # neighbours read too: in a unity build the lab compiles in a third of the time. Files that hold kernels stay apart, each is
 # large enough by itself and compiled once for every instruction set.

@@ -199,6 +199,13 @@ struct sixteen : one_register<sixteen_mask> {};
 #endif
 
 template <class Policy>
+struct blocked_bloom_inserts : Policy {
+    static insert_outcome insert(const blocked_bloom_state&, const block_target& t) noexcept {
+        return Policy::set(t) ? insert_outcome::inserted : insert_outcome::already_present;
+    }
+};
+
+template <class Policy>
 struct blocked_bloom_entry {
     static bool insert_digest(blocked_bloom_state& s, const digest& d) noexcept {
         return Policy::set(Policy::aim(s, d));
@@ -206,7 +213,8 @@ struct blocked_bloom_entry {
     static bool insert_integer(blocked_bloom_state& s, const hash_state& h, std::uint64_t key) noexcept {
         return Policy::set(Policy::aim(s, digest_of(h, key)));
     }
-    static constexpr blocked_bloom_kernels table = {lookups<Policy>::table, &insert_integer, &insert_digest};
+    static constexpr blocked_bloom_kernels table = {lookups<Policy>::table, &insert_integer, &insert_digest,
+                                                    inserts<blocked_bloom_inserts<Policy>>::table};
 };
 
 inline constexpr const blocked_bloom_kernels& quad_kernels = blocked_bloom_entry<quad>::table;

@@ -114,6 +114,18 @@ struct bloom_batch {
     }
 };
 
+// All lines of a key are asked for, and so fewer keys ahead.
+struct bloom_inserts : bloom_policy {
+    static constexpr std::size_t ahead = 8;
+
+    static void prefetch(const state& s, const target& t) noexcept {
+        for (std::uint32_t probe = 0; probe < s.probes; ++probe) __builtin_prefetch(byte_of(s, bit_of(s, t, probe)));
+    }
+    static insert_outcome insert(const state& s, const target& t) noexcept {
+        return set(s, t) ? insert_outcome::inserted : insert_outcome::already_present;
+    }
+};
+
 struct bloom_entry {
     static bool insert_digest(bloom_state& s, const digest& d) noexcept { return bloom_policy::set(s, d); }
     static bool insert_integer(bloom_state& s, const hash_state& h, std::uint64_t key) noexcept {
@@ -126,6 +138,7 @@ inline constexpr bloom_kernels bloom_table = {
      &lookups<bloom_policy>::contains_digest, &bloom_batch::contains_many<std::uint64_t>,
      &bloom_batch::contains_many<key_view>, &bloom_batch::contains_many<digest>},
     &bloom_entry::insert_integer,
-    &bloom_entry::insert_digest};
+    &bloom_entry::insert_digest,
+    inserts<bloom_inserts, bloom_inserts::ahead>::table};
 
 }  // namespace genista::GENISTA_ISA

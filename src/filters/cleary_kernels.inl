@@ -110,6 +110,13 @@ struct cleary_policy {
 };
 
 template <unsigned Bits>
+struct cleary_inserts : cleary_policy<Bits> {
+    static insert_outcome insert(cleary_state& s, const cleary::target& t) noexcept {
+        return cleary::insert<cleary_words>(s, t);
+    }
+};
+
+template <unsigned Bits>
 struct cleary_entry {
     using policy = cleary_policy<Bits>;
 
@@ -122,7 +129,8 @@ struct cleary_entry {
     static insert_outcome insert_near(cleary_state& s, const digest& d, std::uint64_t most_cells) noexcept {
         return cleary::insert<cleary_words>(s, policy::aim(s, d), most_cells);
     }
-    static constexpr cleary_kernels table = {lookups<policy>::table, &insert_integer, &insert_digest, &insert_near};
+    static constexpr cleary_kernels table = {lookups<policy>::table, &insert_integer, &insert_digest, &insert_near,
+                                             inserts<cleary_inserts<Bits>>::table};
 };
 
 inline constexpr const cleary_kernels& cleary8_kernels = cleary_entry<8>::table;

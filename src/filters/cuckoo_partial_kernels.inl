@@ -54,6 +54,14 @@ struct cuckoo_policy {
 };
 
 template <unsigned TagBits>
+struct cuckoo_inserts : cuckoo_policy<TagBits> {
+    using policy = cuckoo_policy<TagBits>;
+    static insert_outcome insert(const cuckoo_partial_state& s, const typename policy::target& t) noexcept {
+        return policy::insert(s, t) ? insert_outcome::inserted : insert_outcome::full;
+    }
+};
+
+template <unsigned TagBits>
 struct cuckoo_entry {
     using policy = cuckoo_policy<TagBits>;
     using state = cuckoo_partial_state;
@@ -67,8 +75,9 @@ struct cuckoo_entry {
     }
     static bool erase_digest(state& s, const digest& d) noexcept { return policy::erase(s, policy::aim(s, d)); }
 
-    static constexpr cuckoo_partial_kernels table = {lookups<policy>::table, &insert_integer, &insert_digest,
-                                                     &erase_integer, &erase_digest};
+    static constexpr cuckoo_partial_kernels table = {lookups<policy>::table, &insert_integer,
+                                                     &insert_digest,         &erase_integer,
+                                                     &erase_digest,          inserts<cuckoo_inserts<TagBits>>::table};
 };
 
 inline constexpr const cuckoo_partial_kernels& cuckoo12_kernels = cuckoo_entry<12>::table;

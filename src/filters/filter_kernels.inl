@@ -9,6 +9,10 @@
 //
 // One line for each look-up is the floor (docs/benchmarks.md); a batch prefetches the lines of
 // later keys while earlier keys are tested.
+//
+// Inserts of many keys need one function more of the Policy:
+//
+//     static insert_outcome insert(state&, const target&)
 #include "hash/digest_kernels.inl"
 
 namespace genista::GENISTA_ISA {
@@ -85,6 +89,40 @@ struct lookups {
         &contains_integer,        &contains_key,          &contains_digest, &contains_many<std::uint64_t>,
         &contains_many<key_view>, &contains_many<digest>,
     };
+};
+
+// A target must not depend on what earlier inserts changed: keys behind are aimed at before.
+template <class Policy, std::size_t Ahead = prefetch_ahead>
+struct inserts {
+    using state = typename Policy::state;
+    using target = typename Policy::target;
+    static_assert(Ahead % hash_width == 0 && Ahead + hash_width <= prefetch_ring);
+
+    template <class Key>
+    static many_inserted insert_many(state& s, const hash_state& h, const Key* keys, std::size_t count) noexcept {
+        target ring[prefetch_ring];
+        std::uint64_t fresh = 0;
+        std::size_t aimed = 0;
+        for (; aimed < Ahead && aimed < count; aimed += hash_width)
+            lookups<Policy>::aim_chunk(s, h, keys, aimed, count, ring);
+        for (std::size_t from = 0; from < count; from += hash_width) {
+            if (aimed < count) {
+                lookups<Policy>::aim_chunk(s, h, keys, aimed, count, ring);
+                aimed += hash_width;
+            }
+            const std::size_t stop = count - from < hash_width ? count : from + hash_width;
+            for (std::size_t i = from; i < stop; ++i) {
+                const insert_outcome outcome = Policy::insert(s, ring[i % prefetch_ring]);
+                if (outcome == insert_outcome::full) [[unlikely]]
+                    return {i, fresh};
+                fresh += outcome == insert_outcome::inserted ? 1 : 0;
+            }
+        }
+        return {count, fresh};
+    }
+
+    static constexpr insert_table<state> table = {&insert_many<std::uint64_t>, &insert_many<key_view>,
+                                                  &insert_many<digest>};
 };
 
 }  // namespace genista::GENISTA_ISA

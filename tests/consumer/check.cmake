@@ -13,6 +13,17 @@ step(${CMAKE_COMMAND} --install ${build} --prefix ${scratch}/first)
 set(prefix ${scratch}/moved)
 file(RENAME ${scratch}/first ${prefix})
 
+# Nothing of the static libraries may be exported by a shared library that links them.
+file(GLOB_RECURSE archives ${prefix}/libgenista*.a)
+foreach(archive IN LISTS archives)
+    execute_process(COMMAND readelf --symbols --wide ${archive} OUTPUT_FILE ${scratch}/symbols COMMAND_ERROR_IS_FATAL ANY)
+    file(STRINGS ${scratch}/symbols hidden REGEX "HIDDEN +[0-9]+ _ZNK?7genista" LIMIT_COUNT 1)
+    file(STRINGS ${scratch}/symbols exported REGEX "(GLOBAL|WEAK) +(DEFAULT|PROTECTED) +[0-9]+ _ZNK?7genista")
+    if(NOT hidden OR exported)
+        message(FATAL_ERROR "${archive}: symbols that are not hidden: ${exported}")
+    endif()
+endforeach()
+
 if(how STREQUAL "find_package")
     step(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${scratch}/build -G Ninja -D CMAKE_BUILD_TYPE=Release
          -D CMAKE_CXX_COMPILER=${compiler} -D CMAKE_PREFIX_PATH=${prefix})

@@ -30,6 +30,7 @@
 #include <string_view>
 
 #include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -47,9 +48,10 @@ struct blocked_bloom_kernels {
     kernel_table<blocked_bloom_state> lookups;
     bool (*insert_integer)(blocked_bloom_state&, const hash_state&, std::uint64_t) noexcept;  // true: a bit was set
     bool (*insert_digest)(blocked_bloom_state&, const digest&) noexcept;
+    insert_table<blocked_bloom_state> many;
 };
 
-class blocked_bloom_filter : public filter_surface<blocked_bloom_filter> {
+class blocked_bloom_filter : public filter_surface<blocked_bloom_filter>, public insert_surface<blocked_bloom_filter> {
   public:
     static constexpr std::string_view name = "blocked_bloom";
     static constexpr double min_false_positive_rate = 1e-7;  // about 51 bits a key; below, other filters are smaller
@@ -63,6 +65,7 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter> {
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
+    using insert_surface::insert;  // many keys; never `full`
 
     // Afterwards this filter holds the keys of both. Both must have the same table size, layout and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
@@ -81,6 +84,7 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter> {
 
   private:
     friend filter_surface;
+    friend insert_surface;
     blocked_bloom_filter(const filter_options& options, const hasher& hash, block_layout layout, buffer table) noexcept;
 
     [[nodiscard]] static result<blocked_bloom_filter> make_with(const filter_options& options, block_layout layout,
@@ -90,6 +94,12 @@ class blocked_bloom_filter : public filter_surface<blocked_bloom_filter> {
     insert_outcome count(bool changed) noexcept {
         keys_ += changed ? 1 : 0;
         return changed ? insert_outcome::inserted : insert_outcome::already_present;
+    }
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
+        keys_ += done.fresh;
+        return done.taken;
     }
 
     const blocked_bloom_kernels* kernels_;

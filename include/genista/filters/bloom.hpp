@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -32,9 +33,10 @@ struct bloom_kernels {
     kernel_table<bloom_state> lookups;
     bool (*insert_integer)(bloom_state&, const hash_state&, std::uint64_t) noexcept;  // true: a bit was set
     bool (*insert_digest)(bloom_state&, const digest&) noexcept;
+    insert_table<bloom_state> many;
 };
 
-class bloom_filter : public filter_surface<bloom_filter> {
+class bloom_filter : public filter_surface<bloom_filter>, public insert_surface<bloom_filter> {
   public:
     static constexpr std::string_view name = "bloom";
     static constexpr std::uint32_t max_probes = 64;
@@ -49,6 +51,7 @@ class bloom_filter : public filter_surface<bloom_filter> {
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
+    using insert_surface::insert;  // many keys; never `full`
 
     // Afterwards this filter holds the keys of both. Both must have the same table size, probes and
     // hash key. The key count becomes an upper bound: keys in both are counted twice.
@@ -67,6 +70,7 @@ class bloom_filter : public filter_surface<bloom_filter> {
 
   private:
     friend filter_surface;
+    friend insert_surface;
     bloom_filter(const filter_options& options, const hasher& hash, std::uint32_t probes, buffer table) noexcept;
 
     [[nodiscard]] static result<bloom_filter> make_with(const filter_options& options, std::uint64_t bits,
@@ -76,6 +80,12 @@ class bloom_filter : public filter_surface<bloom_filter> {
     insert_outcome count(bool changed) noexcept {
         keys_ += changed ? 1 : 0;
         return changed ? insert_outcome::inserted : insert_outcome::already_present;
+    }
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
+        keys_ += done.fresh;
+        return done.taken;
     }
 
     const bloom_kernels* kernels_;

@@ -48,6 +48,7 @@
 #include <string_view>
 
 #include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -88,6 +89,7 @@ struct cleary_kernels {
     // home. If all values came this way none is further from its home, and no operation passes more
     // cells.
     insert_outcome (*insert_near)(cleary_state&, const digest&, std::uint64_t most_cells) noexcept;
+    insert_table<cleary_state> many;
 };
 
 // What an operation goes past, the home cell included: the measure of [ppr05 §5].
@@ -96,7 +98,7 @@ struct cleary_walk {
     std::uint64_t insert_cells = 1;  // up to the next free cell: linear probing's own count
 };
 
-class cleary_filter : public filter_surface<cleary_filter> {
+class cleary_filter : public filter_surface<cleary_filter>, public insert_surface<cleary_filter> {
   public:
     static constexpr std::string_view name = "cleary";
     static constexpr double default_load = cleary_default_load;
@@ -115,6 +117,7 @@ class cleary_filter : public filter_surface<cleary_filter> {
     insert_outcome insert(std::uint64_t key) noexcept { return kernels_->insert_integer(state_, hash_.state(), key); }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return kernels_->insert_digest(state_, d); }
+    using insert_surface::insert;  // many keys
 
     [[nodiscard]] result<void> save(sink& out) const noexcept;
     [[nodiscard]] static result<cleary_filter> load(std::span<const std::byte> bytes) noexcept;
@@ -136,9 +139,14 @@ class cleary_filter : public filter_surface<cleary_filter> {
 
   private:
     friend filter_surface;
+    friend insert_surface;
     cleary_filter(const cleary_options& options, const hasher& hash, const cleary_state& shape, buffer table) noexcept;
     [[nodiscard]] const kernel_table<cleary_state>& kernels() const noexcept { return kernels_->lookups; }
     [[nodiscard]] const cleary_state& state() const noexcept { return state_; }
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        return kernels_->many.insert(state_, hash_.state(), keys).taken;
+    }
 
     const cleary_kernels* kernels_;
     cleary_state state_;

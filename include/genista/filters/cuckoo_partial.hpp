@@ -27,6 +27,7 @@
 #include <string_view>
 
 #include "genista/detail/base/buffer.hpp"
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/detail/filters/kernel_table.hpp"
 #include "genista/filters/filter.hpp"
 
@@ -43,9 +44,11 @@ struct cuckoo_partial_kernels {
     bool (*insert_digest)(cuckoo_partial_state&, const digest&) noexcept;
     bool (*erase_integer)(cuckoo_partial_state&, const hash_state&, std::uint64_t) noexcept;  // false: absent
     bool (*erase_digest)(cuckoo_partial_state&, const digest&) noexcept;
+    insert_table<cuckoo_partial_state> many;
 };
 
-class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter> {
+class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter>,
+                              public insert_surface<cuckoo_partial_filter> {
   public:
     static constexpr std::string_view name = "cuckoo_partial";
     static constexpr double min_false_positive_rate = 8.0 / 65535;  // 16-bit tags in two full buckets
@@ -60,6 +63,7 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter> {
     }
     insert_outcome insert(key_view key) noexcept { return insert(hash_(key)); }
     insert_outcome insert(const digest& d) noexcept { return count(kernels_->insert_digest(state_, d)); }
+    using insert_surface::insert;  // many keys
 
     erase_outcome erase(std::uint64_t key) noexcept {
         return uncount(kernels_->erase_integer(state_, hash_.state(), key));
@@ -81,6 +85,7 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter> {
 
   private:
     friend filter_surface;
+    friend insert_surface;
     cuckoo_partial_filter(const filter_options& options, const hasher& hash, unsigned tag_bits, std::uint64_t buckets,
                           buffer table) noexcept;
 
@@ -91,6 +96,12 @@ class cuckoo_partial_filter : public filter_surface<cuckoo_partial_filter> {
     insert_outcome count(bool done) noexcept {
         keys_ += done ? 1 : 0;
         return done ? insert_outcome::inserted : insert_outcome::full;
+    }
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        const many_inserted done = kernels_->many.insert(state_, hash_.state(), keys);
+        keys_ += done.fresh;
+        return done.taken;
     }
     erase_outcome uncount(bool done) noexcept {
         keys_ -= done ? 1 : 0;

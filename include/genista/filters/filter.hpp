@@ -106,7 +106,8 @@ concept membership_filter = requires(const F& f, key_view key, std::uint64_t int
 // Takes keys without asking a remote map.
 template <class F>
 concept local_filter = membership_filter<F> &&
-    requires(F& f, key_view key, std::uint64_t integer, const digest& d, const filter_options& options) {
+    requires(F& f, key_view key, std::uint64_t integer, const digest& d, const filter_options& options,
+             std::span<const std::uint64_t> integers, std::span<const key_view> keys, std::span<const digest> digests) {
     { F::make(options) } -> std::same_as<result<F>>;
     { f.insert(key) }
     noexcept->std::same_as<insert_outcome>;
@@ -114,6 +115,13 @@ concept local_filter = membership_filter<F> &&
     noexcept->std::same_as<insert_outcome>;
     { f.insert(d) }
     noexcept->std::same_as<insert_outcome>;
+    // Many keys: how many are in the filter now, from the first one on (insert_surface.hpp).
+    { f.insert(integers) }
+    noexcept->std::same_as<std::size_t>;
+    { f.insert(keys) }
+    noexcept->std::same_as<std::size_t>;
+    { f.insert(digests) }
+    noexcept->std::same_as<std::size_t>;
 };
 
 // Gives keys back, if the caller vouches that they were inserted: erasing an absent key may take a

@@ -29,6 +29,7 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -43,7 +44,7 @@ struct lossy_options {
 enum class [[nodiscard]] lossy_insert : unsigned char{stored, omitted, full};
 enum class [[nodiscard]] lossy_erase : unsigned char{erased, omitted, absent};
 
-class lossy_filter {
+class lossy_filter : public insert_surface<lossy_filter> {
   public:
     static constexpr std::string_view name = "lossy";
     static constexpr double min_false_positive_rate = 0x1p-32;
@@ -62,6 +63,7 @@ class lossy_filter {
     lossy_insert insert(const digest& d) noexcept;
     lossy_insert insert(key_view key) noexcept { return insert(hash()(key)); }
     lossy_insert insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
+    using insert_surface::insert;  // many keys; omitted ones count as taken
     // The caller vouches that the key was inserted.
     lossy_erase erase(const digest& d) noexcept;
     lossy_erase erase(key_view key) noexcept { return erase(hash()(key)); }
@@ -77,6 +79,12 @@ class lossy_filter {
     [[nodiscard]] const hasher& hash() const noexcept;
 
   private:
+    friend insert_surface;
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        return insert_in_order(*this, keys);
+    }
+
     struct core;
     explicit lossy_filter(std::unique_ptr<core> made) noexcept;
     std::unique_ptr<core> core_;

@@ -47,7 +47,8 @@ class adaptive_subject final : public subject_of<Filter> {
         return refused;
     }
 
-    [[nodiscard]] bool updates_in_batches() const noexcept override { return takes_batches; }
+    [[nodiscard]] bool inserts_in_batches() const noexcept override { return takes_batches; }
+    [[nodiscard]] bool erases_in_batches() const noexcept override { return takes_batches; }
     [[nodiscard]] std::uint64_t insert_batch(std::span<const std::uint64_t> keys) override {
         std::uint64_t inserted = 0;
         if constexpr (takes_batches) {

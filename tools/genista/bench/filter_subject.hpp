@@ -103,6 +103,15 @@ class filter_subject final : public subject_of<Filter> {
         return refused;
     }
 
+    [[nodiscard]] bool inserts_in_batches() const noexcept override { return true; }
+    [[nodiscard]] std::uint64_t insert_batch(std::span<const std::uint64_t> keys) override {
+        std::uint64_t inserted = 0;
+        for (std::size_t first = 0; first < keys.size(); first += batch_size) {
+            inserted += filter_->insert(keys.subspan(first, std::min(batch_size, keys.size() - first)));
+        }
+        return keys.size() - inserted;
+    }
+
     [[nodiscard]] bool can_erase() const noexcept override { return locally_erasable_filter<Filter>; }
     [[nodiscard]] std::uint64_t erase([[maybe_unused]] std::span<const std::uint64_t> keys) override {
         std::uint64_t erased = 0;

@@ -51,7 +51,7 @@ std::span<const std::uint64_t> rounds::queries(operation what, std::size_t team,
 }
 
 result<void> rounds::time_builds(subject& each, figures& into) {
-    if (each.updates_in_batches()) {
+    if (each.inserts_in_batches()) {
         if (result<void> built = time_build(each, &subject::insert_batch, operation::insert_batch, into); !built)
             return built;
     }
@@ -116,7 +116,7 @@ void rounds::time_lookups_of(std::size_t e, std::size_t team, operation what, fi
 
 void rounds::time_erases(subject& each, figures& into) {
     if (each.can_erase()) time_erase(each, &subject::erase, operation::erase, into);
-    if (each.updates_in_batches()) time_erase(each, &subject::erase_batch, operation::erase_batch, into);
+    if (each.erases_in_batches()) time_erase(each, &subject::erase_batch, operation::erase_batch, into);
     tick_("erase");
 }
 

@@ -91,8 +91,9 @@ class subject : public reader {
     // So much memory it takes for a while then, beside that of stats().
     [[nodiscard]] virtual std::uint64_t building_bytes() const { return 0; }
 
-    // insert() and erase() in spans of batch_size keys; only if updates_in_batches().
-    [[nodiscard]] virtual bool updates_in_batches() const noexcept { return false; }
+    // insert() and erase() in spans of batch_size keys; only if it says so.
+    [[nodiscard]] virtual bool inserts_in_batches() const noexcept { return false; }
+    [[nodiscard]] virtual bool erases_in_batches() const noexcept { return false; }
     [[nodiscard]] virtual std::uint64_t insert_batch(std::span<const std::uint64_t>) { return 0; }
     [[nodiscard]] virtual std::uint64_t erase_batch(std::span<const std::uint64_t>) { return 0; }
 

@@ -27,6 +27,7 @@
 #include <span>
 #include <string_view>
 
+#include "genista/detail/filters/insert_surface.hpp"
 #include "genista/filters/filter.hpp"
 
 namespace genista {
@@ -34,7 +35,7 @@ namespace genista {
 // Rules has a name, and says what `capacity` counts (by_value: different keys; otherwise all of
 // them).
 template <class Rules>
-class counting_filter {
+class counting_filter : public insert_surface<counting_filter<Rules>> {
   public:
     static constexpr std::string_view name = Rules::name;
     static constexpr double min_false_positive_rate = 0x1p-32;
@@ -49,6 +50,7 @@ class counting_filter {
     insert_outcome insert(const digest& d) noexcept;
     insert_outcome insert(key_view key) noexcept { return insert(hash()(key)); }
     insert_outcome insert(std::uint64_t key) noexcept { return insert(hash()(key)); }
+    using insert_surface<counting_filter>::insert;  // many keys
     // `times` inserts in O(1 + log times); if one of them would be `full`, nothing changes. 0 times
     // is `inserted` and changes nothing. A count goes up to 2^62 - 1, and all keys together to 2^63
     // - 1.
@@ -81,6 +83,12 @@ class counting_filter {
     [[nodiscard]] std::uint64_t universe() const noexcept;  // the number of values of h
 
   private:
+    friend insert_surface<counting_filter>;
+    template <class Key>
+    std::size_t insert_many(std::span<const Key> keys) noexcept {
+        return insert_in_order(*this, keys);
+    }
+
     struct core;
     explicit counting_filter(std::unique_ptr<core> made) noexcept;
     std::unique_ptr<core> core_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cassert>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,6 +25,32 @@ struct kernel_table {
                               std::uint64_t*) noexcept;
     void (*contains_keys)(const State&, const hash_state&, const key_view*, std::size_t, std::uint64_t*) noexcept;
     void (*contains_digests)(const State&, const hash_state&, const digest*, std::size_t, std::uint64_t*) noexcept;
+};
+
+// Keys [0, taken) are in the filter; key number `taken`, if there is one, was refused as `full`,
+// and the keys behind it were not tried.
+struct many_inserted {
+    std::size_t taken = 0;
+    std::uint64_t fresh = 0;  // of them, those that were `inserted`, not `already_present`
+};
+
+// The inserts of many keys of one structure for one instruction set.
+template <class State>
+struct insert_table {
+    many_inserted (*integers)(State&, const hash_state&, const std::uint64_t*, std::size_t) noexcept;
+    many_inserted (*keys)(State&, const hash_state&, const key_view*, std::size_t) noexcept;
+    many_inserted (*digests)(State&, const hash_state&, const digest*, std::size_t) noexcept;
+
+    template <class Key>
+    [[nodiscard]] many_inserted insert(State& state, const hash_state& hash, std::span<const Key> all) const noexcept {
+        if constexpr (std::same_as<Key, std::uint64_t>) {
+            return integers(state, hash, all.data(), all.size());
+        } else if constexpr (std::same_as<Key, key_view>) {
+            return keys(state, hash, all.data(), all.size());
+        } else {
+            return digests(state, hash, all.data(), all.size());
+        }
+    }
 };
 
 // The queries of a filter. Derived has kernels(), state() and hash().
