@@ -20,7 +20,7 @@ void one_step(world& w) {
     } else if (kind < 400) {
         w.erase(w.any_key());
     } else if (kind < 550) {
-        w.adapt(w.any_key());  // a member, one that has left, or an absent key
+        w.adapt(w.any_key());  // a stored key, one that has left, or an absent key
     } else if (kind < 997) {
         if (const auto absent_key = w.find_false_positive(3'000)) w.adapt(*absent_key);
     } else if (kind < 998) {
@@ -69,7 +69,7 @@ TEST(adaptive_bloom_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w);
                     w.scan();
-                    w.audit();  // members have their records at all times
+                    w.audit();  // stored keys have their records at all times
                     ASSERT_TRUE(w.wrong.empty()) << w.text() << "step " << step << ", rate " << rate << ", " << share;
                 }
                 // The store is well again: whatever comes next works.

@@ -40,7 +40,7 @@ struct shared_filter {
     }
 };
 
-// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+// Asks for the keys 0 .. keys-1, which are stored keys all the time, one by one and all at once.
 void read_until(const std::atomic<bool>& done, shared_filter& shared, std::uint64_t keys) {
     std::vector<std::uint64_t> asked(keys), answers(words_for(keys));
     for (std::uint64_t key = 0; key < keys; ++key) asked[key] = key;

@@ -247,8 +247,7 @@ TEST(broom_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- the cuckoo family
-// --------------------------------------------------------------------------------------------------
+// ---- the cuckoo family --------------------------------------------------------------------------
 
 template <class F>
 class cuckoo_allocations : public testing::Test {};
@@ -296,7 +295,7 @@ std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t see
 
 TYPED_TEST(cuckoo_allocations, a_call_that_finds_no_memory_loses_no_key) {
     const auto insert_next = [](auto& w, std::uint64_t) { return w.filter.insert(w.members().size(), w.truth); };
-    const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
+    const auto relaying = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
     ASSERT_TRUE(relaying.has_value());
     EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert", 1, 5, insert_next)), 3u);
     EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert with new hash functions", relaying->seed,
@@ -350,8 +349,7 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- broom_paper
-// --------------------------------------------------------------------------------------------------------
+// ---- broom_paper --------------------------------------------------------------------------------
 
 // A filter that has learnt and remembers ghosts, and an absent key whom it lets through.
 struct paper_short_of_memory : test::paper_world {
@@ -469,7 +467,7 @@ TEST(broom_paper_allocations, queries_allocate_nothing) {
 }
 
 // `call` is tried on a fresh filter for each allocation it makes: an error, or a success without
-// it; no member is lost, and the call works when it is repeated.
+// it; no stored key is lost, and the call works when it is repeated.
 template <class Call>
 std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& call) {
     constexpr std::uint64_t keys = 60;
@@ -537,8 +535,7 @@ TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
     EXPECT_GE(test::fail_each_allocation([] { return adaptive_bloom_filter::make({.capacity = 1000}); }), 4u);
 }
 
-// ---- the cascade
-// --------------------------------------------------------------------------------------------------------
+// ---- the cascade --------------------------------------------------------------------------------
 
 // `call` on a fresh filter with the keys 0 .. 59, for each allocation it makes: R's own too, which
 // reports them.
@@ -602,8 +599,7 @@ TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_inde
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
 }
 
-// ---- whitelist
-// ----------------------------------------------------------------------------------------------------------
+// ---- whitelist ----------------------------------------------------------------------------------
 
 TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
     memory_map remote;
@@ -646,8 +642,7 @@ TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
 }
 
-// ---- bloomier
-// -----------------------------------------------------------------------------------------------------------
+// ---- bloomier -----------------------------------------------------------------------------------
 
 TEST(bloomier_allocations, build_save_and_load_report_the_lack_of_memory) {
     std::array<std::uint64_t, 5'000> keys{}, values{};

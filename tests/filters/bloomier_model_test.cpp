@@ -20,8 +20,8 @@ struct world {
     std::optional<bloomier_filter> filter;
     unsigned value_bits = 0;
 
-    // Absent keys who pass the check would change a member's value: the caller vouches, so the test
-    // asks only for members.
+    // Absent keys who pass the check would change a stored key's value: the caller vouches, so the test
+    // asks only for stored keys.
     void expect_agreement(std::uint64_t universe) const {
         std::set<std::uint64_t> values;
         for (const auto& [key, value] : truth) {

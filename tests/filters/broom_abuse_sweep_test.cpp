@@ -29,7 +29,7 @@ TEST(broom_abuse, erasing_absent_keys_removes_no_member) {
         for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(w.insert(key));
         const std::uint64_t times = test::effort(334'000, 10'000, 10'000'000);
         for (std::uint64_t i = 0; i < times; ++i) {
-            // Some of them absent keys whom the filter lets through: these match a member's slot.
+            // Some of them absent keys whom the filter lets through: these match a stored key's slot.
             const auto key = i % 200 == 0 ? w.find_false_positive(1024) : 1'000'000'000 + i;
             if (key) w.erase(*key);
             if (!w.wrong.none()) break;

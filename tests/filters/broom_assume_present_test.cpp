@@ -167,7 +167,7 @@ TEST(broom_assume_present, a_key_that_r_does_not_hold_is_absent_and_nothing_chan
 
 // R has forgotten x, the filter has not; somebody's renewal lays the bin without x. If x is then
 // looked for by its base, one time in some hundred it is a neighbour's slot that is found. Both
-// ways: through the kernel, which needs a dead slot in the bin beforehand, and without one.
+// ways: through the kernel, which needs a tombstone in the bin beforehand, and without one.
 TEST(broom_assume_present, a_renewal_between_the_two_erases_costs_nobody_a_slot) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: nothing for this sanitizer to see";
     for (const double rate : {0x1p-8, 0x1p-9}) {

@@ -102,12 +102,11 @@ std::vector<std::uint64_t> some_keys(std::uint64_t seed, std::size_t count) {
     return keys;
 }
 
-// ---- look-ups
-// -------------------------------------------------------------------------------------------------------
+// ---- look-ups -----------------------------------------------------------------------------------
 
 enum class past : unsigned char { fresh, rebuilt, grown, worn, old, growing };
 
-// Dead slots and bits learnt in most groups.
+// Tombstones and bits learnt in most groups.
 void wear(stocked& s) {
     for (std::uint64_t number = 1; number < 8000; number += 8) ASSERT_TRUE(s.filter.erase(number, s.remote));
     for (std::uint64_t absent_key = 1u << 30, fixed = 0; fixed < 150; ++absent_key) {
@@ -170,7 +169,7 @@ void expect_past(const broom_filter& filter, past what) {
     }
 }
 
-// Members and absent keys, in each of the three forms that a question can have.
+// Stored keys and absent keys, in each of the three forms that a question can have.
 struct questions {
     std::vector<std::uint64_t> numbers;
     std::vector<std::string> bytes;
@@ -251,8 +250,7 @@ INSTANTIATE_TEST_SUITE_P(all, broom_batch,
                                           testing::Values(8u, 12u)),
                          name_of);
 
-// ---- inserts
-// --------------------------------------------------------------------------------------------------------
+// ---- inserts ------------------------------------------------------------------------------------
 
 TEST(broom_batches, inserts_leave_what_single_inserts_leave) {
     for (const double rate : {0x1p-8, 0x1p-12}) {

@@ -194,8 +194,7 @@ TEST(broom_build, no_threads_are_one_and_bad_options_an_error) {
     EXPECT_FALSE(broom_filter::build(options_for(0, 0x1p-8), std::span<const std::uint64_t>{set.keys}));
 }
 
-// ---- from R
-// ---------------------------------------------------------------------------------------------------------
+// ---- from R -------------------------------------------------------------------------------------
 
 TEST(broom_rebuild, any_number_of_threads_makes_the_same_of_r) {
     integer_set set{test::effort(50'000, 10'000, 1'000'000)};

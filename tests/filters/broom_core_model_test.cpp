@@ -99,7 +99,7 @@ TEST_P(broom_core_model, every_step_on_a_small_filter_keeps_every_key_and_the_la
             w.audit();
             if (testing::Test::HasFailure()) return;
         }
-        // A dead slot matches nothing; only a key whose bin was renewed may match again, with
+        // A tombstone matches nothing; only a key whose bin was renewed may match again, with
         // probability ε.
         EXPECT_LE(w.answered_after_erase, 3 + w.erased / 50);
     }

@@ -1,5 +1,5 @@
 // Readers, writers and adapters on one small table, so that every group is contended: a key that is
-// a member while a query runs is answered yes, and the law holds in every bin at the end. Made for
+// a stored key while a query runs is answered yes, and the law holds in every bin at the end. Made for
 // ThreadSanitizer.
 #include <gtest/gtest.h>
 

@@ -51,7 +51,7 @@ struct limited {
             refusals -= insert(next_key++) == insert_outcome::full ? 1 : 0;
     }
     void expect_sound() {
-        for (const std::uint64_t key : members) ASSERT_TRUE(filter.may_contain(key)) << "a member is denied";
+        for (const std::uint64_t key : members) ASSERT_TRUE(filter.may_contain(key)) << "a stored key is denied";
         const auto sound = filter.audit(plain);
         ASSERT_TRUE(sound) << sound.error().message();
         EXPECT_EQ(filter.stats().keys, members.size());

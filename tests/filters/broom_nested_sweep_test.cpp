@@ -247,7 +247,7 @@ class history_run {
         }
         return any_key();
     }
-    // One whose dead slot may still be there; one that is let through, and so collides; or any.
+    // One whose tombstone may still be there; one that is let through, and so collides; or any.
     [[nodiscard]] std::uint64_t absent_key() {
         const std::uint64_t kind = chance_.below(4);
         if (kind == 0) return departed_[chance_.below(departed_.size())];

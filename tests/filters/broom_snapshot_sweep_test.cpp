@@ -14,7 +14,7 @@ namespace {
 
 using bytes = test::file_bytes;
 
-// Members, dead slots, extensions and backyard entries. `growing`: stops in the middle of a growth.
+// Stored keys, tombstones, extensions and backyard entries. `growing`: stops in the middle of a growth.
 bytes lived_in(std::uint64_t keys, double rate, bool growing) {
     auto filter = *broom_filter::make({.capacity = growing ? keys / 2 + 1 : keys,
                                        .false_positive_rate = rate,

@@ -137,8 +137,7 @@ TEST(cascade_model, every_call_of_an_operation_may_fail_in_every_way) {
     EXPECT_GT(struck, 80u);
 }
 
-// ---- the levels over any single-hash set
-// ------------------------------------------------------------------------------
+// ---- the levels over any single-hash set --------------------------------------------------------
 
 // The dullest one that will do.
 class map_set {

@@ -214,8 +214,7 @@ TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {
     EXPECT_EQ(saved.error().code(), error_code::unsupported);
 }
 
-// ---- R that lies
-// ------------------------------------------------------------------------------------------------------
+// ---- R that lies --------------------------------------------------------------------------------
 
 TEST(cascade, an_index_that_lost_a_record_is_an_error_and_costs_no_key) {
     test::cascade_world w{test::cascade_made(300, 0.25)};
@@ -295,8 +294,7 @@ TEST(cascade, an_r_that_throws_is_an_r_that_fails) {
     EXPECT_EQ(filter->stats().keys, 99u);
 }
 
-// ---- space
-// ------------------------------------------------------------------------------------------------------------
+// ---- space --------------------------------------------------------------------------------------
 
 TEST(cascade, the_table_is_as_large_as_bits_for_says_and_adapting_does_not_change_it) {
     for (const double rate : {0.25, 1.0 / 256}) {
@@ -316,8 +314,7 @@ TEST(cascade, the_table_is_as_large_as_bits_for_says_and_adapting_does_not_chang
     }
 }
 
-// ---- snapshots
-// --------------------------------------------------------------------------------------------------------
+// ---- snapshots ----------------------------------------------------------------------------------
 
 std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
     test::cascade_world w{test::cascade_made(capacity, rate, capacity)};

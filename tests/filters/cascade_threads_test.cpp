@@ -1,4 +1,4 @@
-// Threads ask for members of a cascade while others change it, and it gets new hash functions all
+// Threads ask for stored keys of a cascade while others change it, and it gets new hash functions all
 // the time; small, so that they meet: a look-up in the middle of a move must find its key in one
 // level or the other.
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ struct shared_cascade {
     }
 };
 
-// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+// Asks for the keys 0 .. keys-1, which are stored keys all the time, one by one and all at once.
 void read_until(const std::atomic<bool>& done, shared_cascade& shared, std::uint64_t keys) {
     std::vector<std::uint64_t> asked(keys), answers(words_for(keys));
     for (std::uint64_t key = 0; key < keys; ++key) asked[key] = key;

@@ -159,8 +159,7 @@ TEST(cleary, batches_equal_single_look_ups_at_every_load_and_width) {
     }
 }
 
-// ---- bytes that are no table
-// ----------------------------------------------------------------------------------------------
+// ---- bytes that are no table --------------------------------------------------------------------
 
 std::size_t place_of(std::span<const std::byte> part, const test::file_bytes& file) {
     return static_cast<std::size_t>(part.data() - file.data());

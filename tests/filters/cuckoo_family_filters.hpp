@@ -1,4 +1,4 @@
-// All members of the cuckoo family, and shapes to make them in.
+// All stored keys of the cuckoo family, and shapes to make them in.
 #pragma once
 
 #include <gtest/gtest.h>

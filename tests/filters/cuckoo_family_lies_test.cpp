@@ -37,7 +37,7 @@ std::vector<std::uint64_t> occupied(memory_slots& slots) {
 // Another key in one slot, or none, for good: whoever reads it says so, and new hash functions read
 // all.
 TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that_do_not_fit) {
-    const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
+    const auto relaying = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
     ASSERT_TRUE(relaying.has_value());
     const std::optional<key_view> lies[] = {key_view{"somebody else's"}, std::nullopt};
     for (const auto& lie : lies) {
@@ -168,7 +168,7 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_takes_no_member_twice_from_outside_the_
     EXPECT_TRUE(filter->audit(good));
 }
 
-// Between the two reads of a rebuild one member goes and another comes.
+// Between the two reads of a rebuild one stored key goes and another comes.
 class changing_map : public memory_map {
   public:
     template <record_visitor Visit>

@@ -236,7 +236,7 @@ TYPED_TEST(cuckoo_family, forget_lets_go_of_a_key_the_store_has_erased_and_keeps
     ASSERT_TRUE(w.insert(1));
     ASSERT_TRUE(w.insert(2));
     const integer_key one{1};
-    EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is a member";
+    EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is a stored key";
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
     w.put(1);
@@ -318,7 +318,7 @@ TYPED_TEST(cuckoo_family, a_store_that_holds_another_key_in_a_slot_is_an_error_a
     }
     EXPECT_GE(refused, 25u);
     for (std::uint64_t key = 0; key < 25; ++key) ASSERT_TRUE(w.filter.may_contain(key)) << "a false negative";
-    ASSERT_TRUE(w.filter.rebuild(w.truth)) << "the members are the truth";
+    ASSERT_TRUE(w.filter.rebuild(w.truth)) << "the stored keys are the truth";
     EXPECT_TRUE(w.filter.audit(w.truth));
     EXPECT_NE(w.saved(), before);
 }
@@ -340,7 +340,7 @@ TYPED_TEST(cuckoo_family, a_loaded_filter_answers_and_changes_only_after_a_rebui
     EXPECT_FALSE(loaded->adapt(std::uint64_t{5}, w.truth));
     EXPECT_FALSE(loaded->forget("x", w.truth));
     w.take_out(1'000);
-    EXPECT_TRUE(loaded->audit(w.truth)) << "members are answered; its slots are not looked at";
+    EXPECT_TRUE(loaded->audit(w.truth)) << "stored keys are answered; its slots are not looked at";
     ASSERT_TRUE(loaded->rebuild(w.truth));
     w.put(1'000);
     EXPECT_EQ(*loaded->insert(std::uint64_t{1'000}, w.truth), insert_outcome::inserted);

@@ -47,7 +47,7 @@ struct shared_filter {
     }
 };
 
-// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+// Asks for the keys 0 .. keys-1, which are stored keys all the time, one by one and all at once.
 template <class Filter>
 void read_until(const std::atomic<bool>& done, shared_filter<Filter>& shared, std::uint64_t keys) {
     std::vector<std::uint64_t> asked(keys), answers(words_for(keys));

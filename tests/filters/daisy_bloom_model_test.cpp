@@ -1,6 +1,6 @@
 // Chance drives a daisy Bloom filter beside a dull twin: a table of bools, probes found by plain
 // arithmetic, counts in a map. After every step both say the same, in every layout and instruction
-// set; members are kept in a list and always found.
+// set; stored keys are kept in a list and always found.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -191,8 +191,7 @@ TEST(weighted_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_
     expect_forgeries_are_sound<weighted_bloom_filter>({saved(filled_weighted())});
 }
 
-// ---- golden: pinned, not derived
-// ------------------------------------------------------------------------------------------------
+// ---- golden: pinned, not derived ----------------------------------------------------------------
 
 // How many of 20,000 absent keys pass, and the sum of their numbers; made_up() tells their classes
 // or odds.

@@ -1,6 +1,6 @@
 // The deferred band of daisy_broom_filter: keys of class 0 are kept after all when mistakes about
 // them have cost as much. What is promised: one wasted read for each distinct key, however many
-// there are; few ranges of R an adapt; bounded memory; no member denied while R or memory fails.
+// there are; few ranges of R an adapt; bounded memory; no stored key denied while R or memory fails.
 #include <gtest/gtest.h>
 
 #include <algorithm>

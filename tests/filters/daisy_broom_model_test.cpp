@@ -1,6 +1,6 @@
 // daisy_broom_filter beside a std::set of what R holds. Chance drives both: inserts, erases in all
 // forms, adapts, growth, rebuilding, snapshots, with oracles that have nothing to do with what
-// happens, and with a store that works or fails. No member is ever denied; what adapt() fixed is
+// happens, and with a store that works or fails. No stored key is ever denied; what adapt() fixed is
 // denied. The list of exceptions is short, so that the deferred band opens on the way: at once,
 // early, or late.
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ class driven {
     [[nodiscard]] bool held(std::uint64_t key) {
         return *store_.contains(filter_.hash()(key), integer_key{key}.view());
     }
-    // A key that R holds and the filter could not be told of is no member yet; the store takes it
+    // A key that R holds and the filter could not be told of is no stored key yet; the store takes it
     // back.
     void insert(std::uint64_t key) {
         if (members_.contains(key) && chance_.below(4) != 0) return;

@@ -24,7 +24,7 @@ using bytes = test::file_bytes;
 using test::daisy_world_oracle, test::saved;
 using filter = daisy_broom_filter<test::scripted_oracle>;
 
-// Members, dead slots and extensions in the bands, exceptions beside them. The deferred band: none;
+// Stored keys, tombstones and extensions in the bands, exceptions beside them. The deferred band: none;
 // or open and laid in part, or wholly where it has one range.
 filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;

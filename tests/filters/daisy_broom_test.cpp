@@ -162,7 +162,7 @@ TEST(daisy_broom, rates_below_the_broom_filters_are_named_and_refused) {
 
 TEST(daisy_broom, an_oracle_that_has_everything_wrong_costs_reads_and_no_key) {
     world w;
-    // Members where the plan expects nearly none: only class 14, five times its share; the band grows.
+    // Stored keys where the plan expects nearly none: only class 14, five times its share; the band grows.
     for (std::uint64_t key = 8; key < 200'000; key += 10) w.insert(key);
     for (std::uint64_t key = 8; key < 200'000; key += 10) ASSERT_TRUE(w.f.may_contain(key)) << key;
     ASSERT_TRUE(w.f.audit(w.store));

@@ -3,7 +3,7 @@
 // erase(x) begins must be true; most keys are of class 0, where a race between adapt and insert
 // would deny them.
 //
-// Each key has one writer and a stamp of its steps, odd while the key is a member (as in
+// Each key has one writer and a stamp of its steps, odd while the key is a stored key (as in
 // support/broom_history.hpp).
 #include <gtest/gtest.h>
 

@@ -224,8 +224,7 @@ TEST(golden, whitelist_keyed) {
     check_golden<whitelist_filter>("whitelist-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 8, {3'585, 37'041'085});
 }
 
-// ---- a filter that leaves keys out, and the exact dictionaries of numbers
-// -----------------------------------------------
+// ---- a filter that leaves keys out, and the exact dictionaries of numbers -----------------------
 
 lossy_filter make_golden_lossy(hash_kind kind) {
     auto filter = lossy_filter::make({.capacity = 2 * members,
@@ -240,7 +239,7 @@ lossy_filter make_golden_lossy(hash_kind kind) {
     return *std::move(filter);
 }
 
-// `left_out`: which members are, counted and summed like mistakes.
+// `left_out`: which stored keys are, counted and summed like mistakes.
 void check_golden_lossy(const std::string& name, hash_kind kind, mistakes left_out, mistakes golden) {
     const auto file = test::golden_bytes(name, 4096, [&] { return make_golden_lossy(kind); });
     const result<lossy_filter> filter = lossy_filter::load(file);

@@ -50,7 +50,7 @@ struct strings {
     }
 };
 
-// 2^-L of the members of each doubling: 1/(i (i + 1)) of the rate at most, more than half of that
+// 2^-L of the stored keys of each doubling: 1/(i (i + 1)) of the rate at most, more than half of that
 // at least.
 TEST(growing_fingerprints, lengths_share_the_rate_among_all_doublings) {
     for (const unsigned rate_bits : {1u, 8u, 50u}) {

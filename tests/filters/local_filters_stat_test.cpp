@@ -18,7 +18,7 @@ template <class F>
 class rates : public testing::Test {};
 TYPED_TEST_SUITE(rates, test::all_local_filters, test::filter_names);
 
-// Counters are bijected by the keyed hash itself: members are 0..n-1, the others lie far above.
+// Counters are bijected by the keyed hash itself: stored keys are 0..n-1, the others lie far above.
 template <class F>
 std::uint64_t false_positives(const F& filter, std::uint64_t trials) {
     std::vector<std::uint64_t> keys(4096);

@@ -72,7 +72,7 @@ TYPED_TEST(with_oracle_snapshot, the_oracle_that_filled_it_finds_everything_agai
     }
 }
 
-// Asked with it all the same, members would be denied: the classes of many keys are others.
+// Asked with it all the same, stored keys would be denied: the classes of many keys are others.
 TYPED_TEST(with_oracle_snapshot, an_oracle_trained_anew_is_refused) {
     using filter = with_oracle<TypeParam, exact_oracle>;
     const auto made = filled<TypeParam>(trained(1));

@@ -1,5 +1,5 @@
-// Snapshots of broom_paper: equal after a round trip, refused where parameters and sections
-// contradict each other; damaged and forged in bulk.
+// Snapshots of broom_paper: equal after saving and loading, refused where parameters and sections
+// contradict each other, and damaged and forged many times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 using bytes = test::file_bytes;
 
-// Full to the last key but one in eight, in the middle of a phase, with extensions and ghosts.
+// Full but for one key in eight, in the middle of a phase, with extensions and ghosts.
 bytes lived_in(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_rule::whole_match) {
     test::paper_world w{{.capacity = capacity, .false_positive_rate = rate, .repeatable = capacity, .ghosts = ghosts}};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
@@ -56,8 +56,8 @@ TEST(broom_paper_snapshot, every_truncation_and_every_bit_flip_is_refused) {
     for (const double rate : {0x1p-3, 0x1p-8}) test::expect_damage_refused<broom_paper_filter>(lived_in(700, rate));
 }
 
-// Found by fuzzing: a section of no bytes has no address either, and was copied from it.
-TEST(broom_paper_snapshot, a_section_that_is_empty_is_refused_wherever_it_must_not_be) {
+// Found by fuzzing: an empty section has no address, and memory was copied from it.
+TEST(broom_paper_snapshot, an_empty_section_is_refused_where_it_must_not_be_empty) {
     for (const double rate : {0x1p-3, 0x1p-8}) {
         const bytes file = lived_in(200, rate);
         const auto view = open_snapshot(file);
