@@ -1,5 +1,5 @@
-// Snapshots of the adaptive Bloom filter: equal after a round trip, refused where parameters and
-// sections contradict each other; damaged and forged in bulk, with the figures of
+// Snapshots of the adaptive Bloom filter: equal after saving and loading, refused where parameters
+// and sections contradict each other, and damaged and forged as often as in
 // snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 using bytes = test::file_bytes;
 using world = test::adaptive_bloom_world;
 
-// Full but for one key in eight, with repairs in all levels it reaches.
+// Full but for one key in eight, with repairs in all levels that it reaches.
 bytes lived_in(std::uint64_t capacity, double rate) {
     world w{{.capacity = capacity, .rate = rate, .seed = capacity}};
     for (std::uint64_t key = 0; key < capacity; ++key) w.put(key);
@@ -67,8 +67,8 @@ TEST(adaptive_bloom_snapshot_sweep, every_bit_flip_is_refused) {
     test::expect_bit_flips_refused<adaptive_bloom_filter>(lived_in(1'500, 0.25));
 }
 
-// docs/format.md: after the common 56 bytes the salts' beginning, queries, forgotten keys, and the
-// keys of levels 1 to 5.
+// docs/format.md: after the common 56 bytes the first salts, queries, forgotten keys, and the keys
+// of levels 1 to 5.
 constexpr std::size_t own_fields_at = 192 + 56;
 
 TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {
@@ -88,7 +88,7 @@ TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict
         EXPECT_EQ(with(192 + 16, 8, value), "corrupt") << "keys " << value;
     for (const std::uint64_t at : {24u, 32u, 40u, 48u, 56u})
         EXPECT_EQ(with(own_fields_at + at, 8, 100'000), "corrupt") << "keys of a level, at " << at;
-    EXPECT_EQ(with(own_fields_at + 56, 8, 1), "corrupt") << "keys of a level that there is not";
+    EXPECT_EQ(with(own_fields_at + 56, 8, 1), "corrupt") << "keys of a level that does not exist";
     for (const std::uint64_t at : {0u, 8u, 16u})
         EXPECT_EQ(with(own_fields_at + at, 8, ~std::uint64_t{0}), "loaded") << "salts and counters may be anything";
     for (std::uint64_t kind = 0; kind < 32; ++kind) EXPECT_EQ(with(10, 2, kind), kind == 10 ? "loaded" : "mismatch");

@@ -1,5 +1,5 @@
-// Snapshots of the broom filter, damaged and forged in bulk: the figures of snapshot_sweep_test.cpp
-// for a filter with a remote map, in the middle of a growth and at rest.
+// Snapshots of the broom filter, damaged and forged as often as in snapshot_sweep_test.cpp: during
+// a growth and without one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using bytes = test::file_bytes;
 
-// Stored keys, tombstones, extensions and backyard entries. `growing`: stops in the middle of a growth.
+// Stored keys, tombstones, extensions and backyard entries. `growing`: stops during a growth.
 bytes lived_in(std::uint64_t keys, double rate, bool growing) {
     auto filter = *broom_filter::make({.capacity = growing ? keys / 2 + 1 : keys,
                                        .false_positive_rate = rate,

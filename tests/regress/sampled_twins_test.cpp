@@ -17,11 +17,11 @@ digest one_digest_for_both(const void*, key_view key) noexcept {
     return key.text() == "second" ? hash(key_view{"first"}) : hash(key);
 }
 
-// The first is hardly asked for, the second is; of numbers every other one.
+// "first" is hardly ever queried and "second" is; of the numbers every other one is.
 struct odds_by_name {
     [[nodiscard]] key_odds odds(key_view key) const noexcept {
-        // "first" is hardly ever queried and "second" is; of the numbers every other one is.
-        key.text() == "first" || (key.size == 8 && std::to_integer<unsigned>(key.data[0]) % 2 == 1);
+        const bool is_rare =
+            key.text() == "first" || (key.size == 8 && std::to_integer<unsigned>(key.data[0]) % 2 == 1);
         return {1e-12, is_rare ? 1e-14 : 1.0};
     }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return 0; }
