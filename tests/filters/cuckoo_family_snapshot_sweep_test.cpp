@@ -1,5 +1,5 @@
-// Snapshots of the cuckoo family: equal after a round trip, refused where parameters and table
-// contradict each other; damaged and forged in bulk, with the figures of snapshot_sweep_test.cpp.
+// Snapshots of the cuckoo family: equal after saving and loading, refused where parameters and
+// table contradict each other, and damaged and forged as often as in snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -22,7 +22,7 @@ template <class F>
 class cuckoo_family_snapshot_sweep : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_snapshot_sweep, test::cuckoo_family, test::cuckoo_names);
 
-// Full to the last key but one in eight, with repairs.
+// Full but for one key in eight, with repairs.
 template <class F>
 bytes lived_in(const test::cuckoo_form& form, std::uint64_t capacity, unsigned bits) {
     test::cuckoo_world<F> w{test::cuckoo_made(form, capacity, bits, capacity)};
@@ -65,7 +65,7 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, every_bit_flip_is_refused) {
     test::expect_bit_flips_refused<TypeParam>(lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12));
 }
 
-// docs/format.md: after the common 56 bytes tables, slots a bin, fingerprint bits, selector bits
+// docs/format.md: after the common 56 bytes tables, slots per bin, fingerprint bits, selector bits
 // (u32 each), bins (u64), load (f64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;
 

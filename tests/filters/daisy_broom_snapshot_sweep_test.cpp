@@ -1,6 +1,6 @@
-// Snapshots of daisy_broom_filter: the same answers afterwards, the right oracle or none, and
-// damage in bulk: every truncation, every bit, and forgeries with valid checksums, outside and in
-// the nested broom filters.
+// Snapshots of daisy_broom_filter: the same answers after loading, only with the right oracle, and
+// much damage: every truncation, every bit, and forgeries with valid checksums, outside and in the
+// nested broom filters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using bytes = test::file_bytes;
 using test::daisy_world_oracle, test::saved;
 using filter = daisy_broom_filter<test::scripted_oracle>;
 
-// Stored keys, tombstones and extensions in the bands, exceptions beside them. The deferred band: none;
-// or open and laid in part, or wholly where it has one range.
+// Stored keys, tombstones and extensions in the bands, and exceptions. The deferred band does not
+// exist, or is open and built in part, or wholly if it has one range.
 filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(keys)};
@@ -67,7 +67,7 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
         EXPECT_EQ(again->stats().keys, f.stats().keys);
         EXPECT_EQ(again->stats().false_positive_rate, f.stats().false_positive_rate);
         EXPECT_EQ(again->bands().expected_rate(), f.bands().expected_rate());
-        // And it goes on where it was: the other ranges are laid, or the list stays what it is.
+        // The loaded filter continues: the other ranges are built, or the list stays as it is.
         EXPECT_TRUE(!late || !again->late()->is_all_laid());
         for (std::uint64_t key = 0; key < 400; ++key) EXPECT_TRUE(again->adapt((std::uint64_t{1} << 41) + key, remote));
         EXPECT_EQ(again->late() != nullptr, late);
@@ -76,9 +76,9 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
     }
 }
 
-// A golden file: written once with GENISTA_WRITE_GOLDEN=1, read ever since with the same answers.
-// (Not written again bit for bit: a loaded broom filter draws other salts from then on.)
-TEST(daisy_broom_snapshot, the_golden_file_answers_as_on_that_day) {
+// A golden file: written once with GENISTA_WRITE_GOLDEN=1, and loaded ever since with the same
+// answers. (Not saved again bit for bit: a loaded broom filter draws other salts.)
+TEST(daisy_broom_snapshot, the_golden_file_answers_as_when_it_was_written) {
     const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v5-late.snapshot";
     memory_map remote;
     const filter f = lived_in(300, remote, true);
@@ -120,7 +120,7 @@ TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     memory_map remote;
     const bytes file = saved(lived_in(200, remote));
     const auto odds = [](std::uint64_t key) { return daisy_world_oracle(200)->odds(integer_key{key}.view()); };
-    // Another identity; the same identity with other odds.
+    // Another identity; then the same identity with other odds.
     const auto other_number = std::make_shared<test::scripted_oracle>(odds, 9);
     auto refused = filter::load(file, other_number);
     ASSERT_FALSE(refused);
@@ -129,7 +129,7 @@ TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     const auto other_odds = std::make_shared<test::scripted_oracle>(
         [odds](std::uint64_t key) {
             key_odds of = odds(key);
-            of.asked *= 1 + 0x1p-52;  // what another mathematics library might make of it
+            of.asked *= 1 + 0x1p-52;  // as another mathematics library might compute it
             return of;
         },
         7);
@@ -139,18 +139,18 @@ TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     EXPECT_NE(refused.error().message().find("other odds"), std::string_view::npos);
 }
 
-// Odds, and no word about which oracle it is.
+// Has odds, and no identity.
 struct nameless_oracle {
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return daisy_world_oracle(200)->odds(key); }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return sizeof *this; }
 };
-// One that can be written down.
+// Has bytes that can be saved, which identify it.
 struct written_oracle : nameless_oracle {
     std::byte text{};
     [[nodiscard]] result<void> save(sink& out) const { return out.write(std::span{&text, 1}); }
 };
 
-TEST(daisy_broom_snapshot, an_oracle_that_cannot_say_which_it_is_needs_a_caller_who_can) {
+TEST(daisy_broom_snapshot, an_oracle_without_an_identity_needs_one_from_the_caller) {
     using nameless = daisy_broom_filter<nameless_oracle>;
     const auto oracle = std::make_shared<nameless_oracle>();
     const auto plan = test::daisy_world_plan(200);
@@ -166,7 +166,7 @@ TEST(daisy_broom_snapshot, an_oracle_that_cannot_say_which_it_is_needs_a_caller_
     EXPECT_FALSE(nameless::load(out.bytes(), oracle, oracle_identity{{std::byte{6}}}));
 }
 
-TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_say_which_it_is) {
+TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_identify_it) {
     using written = daisy_broom_filter<written_oracle>;
     vector_sink out;
     ASSERT_TRUE(written::make({}, test::daisy_world_plan(200), std::make_shared<written_oracle>())->save(out));

@@ -198,7 +198,7 @@ TEST(broom_paper, takes_keys_of_any_length) {
             ASSERT_EQ(*filter.insert(key_view{key}, remote), insert_outcome::inserted);
         }
         for (int absent_key = 0; absent_key < 20'000; ++absent_key) {  // some phases
-            const std::string key = std::to_string(absent_key) + " is absent";
+            const std::string key = std::to_string(absent_key) + " is nobody";
             if (filter.may_contain(key_view{key})) {
                 ASSERT_TRUE(filter.adapt(key_view{key}, remote));
             }

@@ -39,7 +39,7 @@ constexpr planted_bug bugs[] = {
     {"slot_names_stay", &broom_faults::slot_names_stay, "the model"},
     {"error_is_absent", &broom_faults::error_is_absent, "a range read that fails"},
     {"load_forgets_backyard", &broom_faults::load_forgets_backyard, "snapshots"},
-    {"bury_ignores_claims", &broom_faults::bury_ignores_claims, "an `assume_present` erase while its slot is claimed"},
+    {"bury_ignores_claims", &broom_faults::bury_ignores_claims, "an assume_present erase while its slot is claimed"},
     {"insert_guesses_by_count", &broom_faults::insert_guesses_by_count, "an outcome while a neighbour is erased"},
     {"full_with_dead_slots", &broom_faults::full_with_dead_slots, "a full bin with tombstones"},
     {"refusal_leaves_bin", &broom_faults::refusal_leaves_bin, "an insert that is refused"},

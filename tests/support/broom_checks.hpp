@@ -108,7 +108,7 @@ inline constexpr std::array<broom_check, 24> broom_checks = {{
     {"an erase while a neighbour is inserted", check_erase_against_neighbour<Filter>, true},
     {"an adapt while a neighbour is inserted", check_adapt_against_neighbour<Filter>, true},
     {"growth while a key is inserted", check_growth_against_insert<Filter>, true},
-    {"an `assume_present` erase while its slot is claimed", check_assume_present_against_insert<Filter>, true},
+    {"an assume_present erase while its slot is claimed", check_assume_present_against_insert<Filter>, true},
     {"an outcome while a neighbour is erased", check_outcome_against_erase<Filter>, true},
     {"an insert that is refused", check_refused_insert<Filter>},
     {"a stored key that is refused", check_refused_overwrite<Filter>},

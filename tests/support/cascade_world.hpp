@@ -198,6 +198,7 @@ class cascade_world : public driven_world<cascade_filter> {
     bool rehashed_ = false;  // the last call brought new hash functions
     std::uint64_t rebuilds_ = 0;
     // Inserts given up after R failed. Only R knows whether its index holds them.
+    std::set<std::uint64_t> strays_;
 };
 
 }  // namespace genista::test
