@@ -26,20 +26,20 @@ void fill(world& w, std::uint64_t keys) {
 }
 
 TEST(adaptive_bloom, bad_options_are_errors_that_name_value_and_range) {
-    const auto says = [](const adaptive_bloom_options& options) {
+    const auto message_of = [](const adaptive_bloom_options& options) {
         const auto made = adaptive_bloom_filter::make(options);
         if (made) return std::string{"made"};
         EXPECT_EQ(made.error().code(), error_code::invalid_argument);
         return std::string{made.error().message()};
     };
-    EXPECT_EQ(says({.capacity = 0}), "adaptive_bloom: capacity 0 is not in 1..1099511627776");
-    EXPECT_EQ(says({.capacity = (std::uint64_t{1} << 36) + 1}),
+    EXPECT_EQ(message_of({.capacity = 0}), "adaptive_bloom: capacity 0 is not in 1..1099511627776");
+    EXPECT_EQ(message_of({.capacity = (std::uint64_t{1} << 36) + 1}),
               "adaptive_bloom: capacity 68719476737, allowed are 1 to 2^36");
-    EXPECT_EQ(says({.false_positive_rate = 0.6}), "adaptive_bloom: false-positive rate 0.6 is not in (0, 0.5]");
-    EXPECT_NE(says({.false_positive_rate = std::nan("")}), "made");
-    EXPECT_NE(says({.false_positive_rate = 0x1p-27}).find("below 1.49e-08"), std::string::npos);
-    EXPECT_EQ(says({.capacity = 1, .false_positive_rate = 0.5}), "made");
-    EXPECT_EQ(says({.capacity = 1, .false_positive_rate = 0x1p-26}), "made");
+    EXPECT_EQ(message_of({.false_positive_rate = 0.6}), "adaptive_bloom: false-positive rate 0.6 is not in (0, 0.5]");
+    EXPECT_NE(message_of({.false_positive_rate = std::nan("")}), "made");
+    EXPECT_NE(message_of({.false_positive_rate = 0x1p-27}).find("below 1.49e-08"), std::string::npos);
+    EXPECT_EQ(message_of({.capacity = 1, .false_positive_rate = 0.5}), "made");
+    EXPECT_EQ(message_of({.capacity = 1, .false_positive_rate = 0x1p-26}), "made");
     EXPECT_FALSE(adaptive_bloom_filter::bits_for(0, 0.1));
     EXPECT_FALSE(adaptive_bloom_filter::bits_for(std::uint64_t{1} << 37, 0.1));
 }

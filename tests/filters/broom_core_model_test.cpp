@@ -183,7 +183,7 @@ TEST(broom_core, an_adapt_while_r_holds_a_key_not_inserted_yet_loses_neither_key
     }
 }
 
-TEST(broom_core, a_colliding_key_is_inserted_even_if_the_remote_map_does_not_show_it_yet) {
+TEST(broom_core, a_colliding_key_is_inserted_even_if_the_remote_map_does_not_hold_it_yet) {
     world w{1, 0x1p-8, 3};
     const auto keys = keys_with_one_base(w, 2);
     w.insert(keys[0]);

@@ -117,7 +117,7 @@ class bad_store : public test::broom_world<broom_filter> {
     std::vector<step> script_;
 };
 
-std::string told(const char* how, fault_kind kind, std::uint64_t number) {
+std::string describe(const char* how, fault_kind kind, std::uint64_t number) {
     return std::string{how} + " " + std::string{to_string(kind)} + " in call " + std::to_string(number);
 }
 
@@ -127,7 +127,7 @@ TEST(broom_faults, every_call_of_a_script_fails_once) {
         std::uint64_t calls = 1;
         for (std::uint64_t number = 0; number < calls; ++number) {
             bad_store w;
-            const std::string when = told("once", kind, number);
+            const std::string when = describe("once", kind, number);
             ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::once(kind, number, fault_scope::every_call, 2)}}));
             for (const step& s : w.script()) {
                 if (w.attempt(s, when)) continue;
@@ -150,7 +150,7 @@ TEST(broom_faults, all_calls_of_a_script_fail_from_any_one_on) {
     for (const fault_kind kind : kinds_of_faults()) {
         for (std::uint64_t number = 0; number < 30; number += test::sanitized ? 5 : 1) {
             bad_store w;
-            const std::string when = told("from this call on", kind, number);
+            const std::string when = describe("from this call on", kind, number);
             ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::from(kind, number, fault_scope::every_call, 2)}}));
             std::vector<step> left;
             for (const step& s : w.script()) {

@@ -124,7 +124,7 @@ TEST(broom_late_readers, on_other_threads_miss_no_stored_key_while_pages_are_giv
     stop = true;
     single.join();
     batches.join();
-    EXPECT_EQ(denied.load(), 0u) << "stored keys answered no";
+    EXPECT_EQ(denied.load(), 0u) << "false negatives";
     EXPECT_GE(filter.details().growths, 1u);
     test::record_figure("late_readers_asked", asked.load());
     const auto sound = filter.audit(remote);

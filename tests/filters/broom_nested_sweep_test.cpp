@@ -43,7 +43,7 @@ class interrupted_map {
     std::function<void()> meanwhile;
     std::function<void(const digest&, key_view, int)> changed;  // R has one record more or one less
     unsigned failing = 0;                                       // how many of the next range reads fail
-    unsigned reading = 0;                                       // range reads under way
+    unsigned reading = 0;                                       // range reads that are running
 
     result<bool> put(const digest& where, key_view key) {
         return around([&] { return noticed(inner_.put(where, key), where, key, 1); });

@@ -50,7 +50,7 @@ TEST(cascade, bad_options_are_refused_with_value_and_range) {
     EXPECT_NE(message(10, std::nan("")).find("nan"), std::string::npos);
 }
 
-TEST(cascade, it_takes_as_many_keys_as_it_was_made_for_and_no_more) {
+TEST(cascade, it_takes_as_many_keys_as_its_capacity_and_no_more) {
     for (const double rate : {0.5, 0.25, 1.0 / 256, 0x1p-26}) {
         for (const std::uint64_t capacity : {1u, 2u, 45u, 5'000u}) {
             test::cascade_world w{test::cascade_made(capacity, rate), capacity};
@@ -320,7 +320,7 @@ TEST(cascade, the_table_has_the_size_of_bits_for_and_adapting_does_not_change_it
 
 // ---- snapshots ----------------------------------------------------------------------------------
 
-std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
+std::vector<std::byte> after_use(std::uint64_t capacity, double rate) {
     test::cascade_world w{test::cascade_made(capacity, rate, capacity)};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
@@ -334,7 +334,7 @@ std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
 TEST(cascade_snapshot, a_round_trip_gives_equal_bytes_and_answers) {
     for (const double rate : {0.5, 0.25, 0.01, 0x1p-26}) {
         for (const std::uint64_t capacity : {1u, 64u, 3'000u}) {
-            const auto file = lived_in(capacity, rate);
+            const auto file = after_use(capacity, rate);
             auto loaded = cascade_filter::load(file);
             ASSERT_TRUE(loaded) << loaded.error().message();
             vector_sink again;
@@ -355,13 +355,13 @@ TEST(cascade_snapshot, a_round_trip_gives_equal_bytes_and_answers) {
 }
 
 TEST(cascade_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    test::expect_damage_refused<cascade_filter>(lived_in(150, 0.25));
+    test::expect_damage_refused<cascade_filter>(after_use(150, 0.25));
 }
 
 TEST(cascade_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     std::vector<std::vector<std::byte>> originals;
     for (const double rate : {0.5, 0.25, 0.01}) {
-        for (const std::uint64_t capacity : {1u, 70u}) originals.push_back(lived_in(capacity, rate));
+        for (const std::uint64_t capacity : {1u, 70u}) originals.push_back(after_use(capacity, rate));
     }
     test::expect_edits_refused_or_sound(
         {originals, 17, test::scaled<std::uint64_t>(20'000, 1'000'000)}, 320,

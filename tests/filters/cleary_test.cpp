@@ -254,8 +254,8 @@ TEST(cleary_snapshot, a_full_table_rotated_by_one_cell_is_refused) {
     EXPECT_FALSE(cleary_filter::load(file));
 }
 
-// All offsets have the largest value, which means "or more": no block says how far the runs before
-// it reach.
+// All offsets have the largest value, which means "or more": no block stores how far the runs
+// before it reach.
 TEST(cleary_snapshot, a_table_in_which_all_offsets_are_too_large_to_store_is_refused) {
     cleary_filter filter = made({.capacity = 600, .false_positive_rate = 0x1p-8, .load = 0.8});
     test::file_bytes file = test::saved(filter);

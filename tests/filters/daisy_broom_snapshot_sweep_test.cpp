@@ -26,7 +26,7 @@ using filter = daisy_broom_filter<test::scripted_oracle>;
 
 // Stored keys, tombstones and extensions in the bands, and exceptions. The deferred band does not
 // exist, or is open and built in part, or wholly if it has one range.
-filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
+filter after_use(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(keys)};
     options.repeatable = 3;
@@ -56,7 +56,7 @@ filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
 TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
     for (const bool late : {false, true}) {
         memory_map remote;
-        const filter f = lived_in(600, remote, late);
+        const filter f = after_use(600, remote, late);
         auto again = filter::load(saved(f), daisy_world_oracle(600));
         ASSERT_TRUE(again) << again.error().message();
         for (std::uint64_t key = 0; key < 40'000; ++key) {
@@ -81,7 +81,7 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
 TEST(daisy_broom_snapshot, the_golden_file_answers_as_when_it_was_written) {
     const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v5-late.snapshot";
     memory_map remote;
-    const filter f = lived_in(300, remote, true);
+    const filter f = after_use(300, remote, true);
     if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
         ASSERT_TRUE(save_file(path, [&f](sink& out) { return f.save(out); }));
     }
@@ -107,7 +107,7 @@ TEST(daisy_broom_snapshot, the_golden_file_answers_as_when_it_was_written) {
 TEST(daisy_broom_snapshot, versions_before_the_first_release_are_refused) {
     for (const unsigned version : {1u, 2u, 3u, 4u}) {
         memory_map remote;
-        bytes file = saved(lived_in(40, remote));
+        bytes file = saved(after_use(40, remote));
         test::put_little_endian(file, 12, 2, version);
         test::fix_nested(file);
         const auto refused = filter::load(file, daisy_world_oracle(40));
@@ -118,7 +118,7 @@ TEST(daisy_broom_snapshot, versions_before_the_first_release_are_refused) {
 
 TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     memory_map remote;
-    const bytes file = saved(lived_in(200, remote));
+    const bytes file = saved(after_use(200, remote));
     const auto odds = [](std::uint64_t key) { return daisy_world_oracle(200)->odds(integer_key{key}.view()); };
     // Another identity; then the same identity with other odds.
     const auto other_number = std::make_shared<test::scripted_oracle>(odds, 9);
@@ -178,7 +178,7 @@ TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_identify_it) {
 
 TEST(daisy_broom_snapshot_sweep, every_truncation_is_refused) {
     memory_map remote;
-    test::expect_truncations_refused(saved(lived_in(300, remote, true)), [](std::span<const std::byte> file) {
+    test::expect_truncations_refused(saved(after_use(300, remote, true)), [](std::span<const std::byte> file) {
         return filter::load(file, daisy_world_oracle(300)).has_value();
     });
 }
@@ -188,7 +188,7 @@ TEST(daisy_broom_snapshot_sweep, every_bit_flip_is_refused) {
     const auto load = [](std::span<const std::byte> file) {
         return filter::load(file, daisy_world_oracle(40)).has_value();
     };
-    test::expect_bit_flips_refused(saved(lived_in(40, remote, true)), load, test::scaled<std::size_t>(7, 1));
+    test::expect_bit_flips_refused(saved(after_use(40, remote, true)), load, test::scaled<std::size_t>(7, 1));
 }
 
 TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
@@ -196,7 +196,7 @@ TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or
     for (const std::uint64_t keys : {30u, 40u, 300u}) {
         for (const bool late : {false, true}) {
             memory_map remote;
-            originals.push_back(saved(lived_in(keys, remote, late)));
+            originals.push_back(saved(after_use(keys, remote, late)));
         }
     }
     const auto rounds = test::scaled<std::uint64_t>(3'000, 300'000);

@@ -151,9 +151,9 @@ void drive(std::uint64_t seed) {
             filter = *std::move(loaded);
         }
     }
-    std::uint64_t told = 0, values = 0;
-    for (const std::uint64_t each : filter.drift().inserts) told += each;
-    EXPECT_EQ(told, draws);
+    std::uint64_t reported = 0, values = 0;
+    for (const std::uint64_t each : filter.drift().inserts) reported += each;
+    EXPECT_EQ(reported, draws);
     for (std::size_t i = 0; i < exact.values.size(); ++i) {
         ASSERT_EQ(filter.tables()[i].values, exact.values[i].size()) << seed;
         values += exact.values[i].size();

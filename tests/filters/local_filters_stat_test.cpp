@@ -18,8 +18,8 @@ template <class F>
 class rates : public testing::Test {};
 TYPED_TEST_SUITE(rates, test::all_local_filters, test::filter_names);
 
-// Consecutive numbers suffice, because the keyed hash mixes them: stored keys are 0..n-1, absent
-// keys are far larger.
+// Keys are consecutive numbers, which the keyed hash maps one to one: stored keys are 0..n-1,
+// absent keys are far larger.
 template <class F>
 std::uint64_t false_positives(const F& filter, std::uint64_t trials) {
     std::vector<std::uint64_t> keys(4096);

@@ -36,7 +36,7 @@ std::vector<record> all_of(const memory_map& map) {
 
 // One flipped bit of an answer turned a resident's order record into a ghost's: the frontier passed
 // the key without rehashing it, and the key became a false negative.
-TEST(broom_paper_lies, a_resident_that_r_calls_a_ghost_is_not_left_behind) {
+TEST(broom_paper_lies, a_resident_that_r_reports_as_a_ghost_is_rehashed) {
     for (const double rate : rates) {
         for (std::uint64_t which = 0; which < 4; ++which) {
             test::paper_world w{options_of(rate, 1, 40)};

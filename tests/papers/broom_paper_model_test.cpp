@@ -45,7 +45,7 @@ broom_paper_options made(const form& f, std::uint64_t capacity, std::uint64_t se
             .rehashing = f.rehashing};
 }
 
-std::string told(const form& f, std::uint64_t capacity, std::uint64_t step) {
+std::string describe(const form& f, std::uint64_t capacity, std::uint64_t step) {
     return "step " + std::to_string(step) + ", rate " + std::to_string(f.rate) + ", capacity " +
            std::to_string(capacity) + ", ghosts " + std::to_string(static_cast<int>(f.ghosts)) + ", rehashing " +
            std::to_string(static_cast<int>(f.rehashing));
@@ -93,7 +93,7 @@ TEST(broom_paper_model, every_step_agrees_with_the_truth) {
                 one_step(w, on, 4000);
                 w.scan();
                 if (capacity < 100 || step % 16 == 0) w.audit();
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, step);
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, step);
                 if (step % 50 == 0) {
                     const broom_paper_details now = w.filter.details();
                     ghosts += now.ghosts;
@@ -123,7 +123,7 @@ TEST(broom_paper_model, thousands_of_keys_agree_with_the_truth) {
             one_step(w, {.rebuild = step > steps / 2, .save = step > steps / 2}, 4000);
             if (step % 1'000 == 0) w.scan();
             if (step % 2'000 == 0) w.audit();
-            ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, step);
+            ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, step);
         }
         w.scan();
         w.audit();
@@ -146,7 +146,7 @@ TEST(broom_paper_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing
                     w.scan();
                     w.audit();
                     ASSERT_TRUE(w.wrong.empty())
-                        << w.text() << told(f, capacity, step) << ", faults " << share << ", round " << round;
+                        << w.text() << describe(f, capacity, step) << ", faults " << share << ", round " << round;
                 }
                 // The store works again: any change must write what the filter still owes R.
                 w.set_faults(0);
@@ -154,7 +154,7 @@ TEST(broom_paper_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing
                 w.scan();
                 w.audit();
                 w.expect(w.index_records() >= w.filter.stats().keys, "the index lacks a stored key");
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, 0) << ", after the faults " << share;
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, 0) << ", after the faults " << share;
             }
             failures += w.failures;
             rebuilds += w.all_rebuilds();

@@ -41,7 +41,7 @@ void expect_sound(test::paper_world& w) {
 // ---- limits and sizes ---------------------------------------------------------------------------
 
 TEST(broom_paper, refuses_parameters_out_of_range_and_names_them) {
-    const auto told = [](const broom_paper_options& options) {
+    const auto message_of = [](const broom_paper_options& options) {
         const auto made = broom_paper_filter::make(options);
         if (made) return std::string{"made"};
         EXPECT_EQ(made.error().code(), error_code::invalid_argument);
@@ -50,16 +50,17 @@ TEST(broom_paper, refuses_parameters_out_of_range_and_names_them) {
     const auto names = [](const std::string& message, const char* value, const char* range) {
         return message.find(value) != std::string::npos && message.find(range) != std::string::npos;
     };
-    EXPECT_TRUE(names(told({.capacity = 0}), "0", "1")) << told({.capacity = 0});
-    EXPECT_TRUE(names(told({.capacity = (std::uint64_t{1} << 36) + 1}), "68719476737", "2^36"));
+    EXPECT_TRUE(names(message_of({.capacity = 0}), "0", "1")) << message_of({.capacity = 0});
+    EXPECT_TRUE(names(message_of({.capacity = (std::uint64_t{1} << 36) + 1}), "68719476737", "2^36"));
     for (const double rate : {0.0, -1.0, 0.6, 0x1p-27, std::numeric_limits<double>::quiet_NaN()}) {
-        EXPECT_NE(told({.capacity = 10, .false_positive_rate = rate}), "made") << rate;
+        EXPECT_NE(message_of({.capacity = 10, .false_positive_rate = rate}), "made") << rate;
     }
-    EXPECT_TRUE(names(told({.capacity = 10, .false_positive_rate = 0.6}), "0.6", "0.5"));
-    EXPECT_TRUE(names(told({.capacity = 10, .rehashed_by_adapt = 2}), "2", "3 to 64"));
-    EXPECT_TRUE(names(told({.capacity = 10, .rehashed_by_adapt = 65}), "65", "3 to 64"));
-    for (const unsigned c : {3u, 64u}) EXPECT_EQ(told({.capacity = 10, .rehashed_by_adapt = c}), "made");
-    for (const double rate : {0.5, 0x1p-26}) EXPECT_EQ(told({.capacity = 1, .false_positive_rate = rate}), "made");
+    EXPECT_TRUE(names(message_of({.capacity = 10, .false_positive_rate = 0.6}), "0.6", "0.5"));
+    EXPECT_TRUE(names(message_of({.capacity = 10, .rehashed_by_adapt = 2}), "2", "3 to 64"));
+    EXPECT_TRUE(names(message_of({.capacity = 10, .rehashed_by_adapt = 65}), "65", "3 to 64"));
+    for (const unsigned c : {3u, 64u}) EXPECT_EQ(message_of({.capacity = 10, .rehashed_by_adapt = c}), "made");
+    for (const double rate : {0.5, 0x1p-26})
+        EXPECT_EQ(message_of({.capacity = 1, .false_positive_rate = rate}), "made");
     EXPECT_FALSE(broom_paper_filter::bits_for(0, 0.01));
     EXPECT_FALSE(broom_paper_filter::bits_for((std::uint64_t{1} << 36) + 1, 0.01));
     EXPECT_FALSE(broom_paper_filter::bits_for(10, 0x1p-27));
@@ -92,7 +93,7 @@ TEST(broom_paper, the_rate_alone_chooses_the_design) {
     EXPECT_EQ(broom_paper::design_for(1000, 0.01).remainder_bits, 7u);
 }
 
-TEST(broom_paper, stats_and_details_count_what_is_there) {
+TEST(broom_paper, stats_and_details_count_keys_and_memory) {
     for (const auto& options : {small_one(), large_one()}) {
         test::paper_world w{options};
         EXPECT_EQ(w.filter.stats().keys, 0u);

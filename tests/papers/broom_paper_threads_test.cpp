@@ -37,7 +37,7 @@ struct shared_filter {
 
     void write(std::uint64_t number, std::uint64_t steps) {
         test::splitmix chance{number + 1};
-        // And on until the readers have judged enough queries.
+        // Continues until the readers have judged enough queries.
         for (std::uint64_t step = 0; step < steps || (judged < 2'000 && step < 50 * steps); ++step) {
             const std::uint64_t key = chance.below(keys_per_writer) * writers + number;
             const digest where = filter.hash()(key);

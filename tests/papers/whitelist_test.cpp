@@ -117,7 +117,7 @@ TEST(whitelist, its_bloom_filter_is_as_good_as_the_list_needs) {
     EXPECT_EQ(*whitelist_filter::bits_for(10'000, 0.25), *bloom_filter::bits_for(10'000, 6.0 / 64));
 }
 
-TEST(whitelist, refuses_impossible_options_and_says_what_is_allowed) {
+TEST(whitelist, refuses_impossible_options_and_reports_what_is_allowed) {
     const auto message_of = [](const whitelist_options& options) {
         const auto made = whitelist_filter::make(options);
         EXPECT_FALSE(made);
@@ -158,7 +158,7 @@ TEST(whitelist, a_negative_reads_nothing_and_a_positive_reads_r_once) {
     EXPECT_EQ(counted.counts().point_reads + counted.counts().puts + counted.counts().erases, 0u);
 }
 
-// ---- what R may say -----------------------------------------------------------------------------
+// ---- answers of R -------------------------------------------------------------------------------
 
 digest one_of_four(const void*, key_view key) noexcept {
     const std::uint64_t which = key.size == 0 ? 0 : std::to_integer<std::uint64_t>(key.data[0]) % 4;

@@ -140,7 +140,7 @@ class adaptive_bloom_world {
         expect(false, "no rebuild in 10,000 attempts");
     }
 
-    // ---- judgement ------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
     void scan() {
         for (const std::uint64_t key : members_) expect(maybe(key), "a false negative");
     }

@@ -154,7 +154,7 @@ class cascade_world : public driven_world<cascade_filter> {
         }
     }
 
-    // ---- judgement ------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
 
     void scan() {
         for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
@@ -197,7 +197,7 @@ class cascade_world : public driven_world<cascade_filter> {
     bool in_doubt_ = false;
     bool rehashed_ = false;  // the last call brought new hash functions
     std::uint64_t rebuilds_ = 0;
-    // Inserts given up after R failed. Only R knows whether its index holds them.
+    // Inserts given up after R failed. The index of R may hold them or not.
     std::set<std::uint64_t> strays_;
 };
 

@@ -157,7 +157,7 @@ class cuckoo_world : public driven_world<Filter> {
         }
     }
 
-    // ---- judgement ------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
 
     // Every stored key and every orphan is answered maybe, and no other keys are counted.
     void scan() {

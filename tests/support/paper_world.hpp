@@ -159,7 +159,7 @@ class paper_world : public driven_world<broom_paper_filter> {
         expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
     }
 
-    // ---- judgement ------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
 
     // Every stored key and every orphan is answered maybe, and no other keys are counted.
     void scan() {
