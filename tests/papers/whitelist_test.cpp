@@ -268,7 +268,7 @@ TEST(whitelist, an_exception_of_r_becomes_an_error) {
 // ---- snapshots ----------------------------------------------------------------------------------
 
 struct adapted_world : world {
-    learnt(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
+    adapted_world(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
         for (std::uint64_t x = 1'000'000; adapts > 0; ++x, --adapts) {
             x = next_false_positive(x);
             EXPECT_EQ(*filter.adapt(x, remote), adapt_outcome::fixed);
@@ -278,7 +278,7 @@ struct adapted_world : world {
 
 TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_keeps_working) {
     for (const std::uint64_t adapts : {0u, 1u, 300u}) {
-        learnt w{200, adapts};
+        adapted_world w{200, adapts};
         const auto file = w.saved();
         auto loaded = whitelist_filter::load(file);
         ASSERT_TRUE(loaded) << loaded.error().message();
@@ -297,7 +297,7 @@ TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_keeps_working) {
 }
 
 TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    auto file = learnt{60, 20}.saved();
+    auto file = adapted_world{60, 20}.saved();
     for (std::size_t length = 0; length < file.size(); ++length) {
         ASSERT_FALSE(whitelist_filter::load(std::span{file}.first(length))) << length;
     }
@@ -313,7 +313,7 @@ TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
 // With its checksums repaired a damaged file may load. The result must be a filter that answers,
 // takes keys and adapts.
 TEST(whitelist_snapshot, a_forged_file_is_refused_or_gives_a_sound_filter) {
-    const auto file = learnt{60, 40}.saved();
+    const auto file = adapted_world{60, 40}.saved();
     test::splitmix chance{5};
     std::uint64_t loaded = 0, refused = 0;
     for (int trial = 0; trial < 3'000; ++trial) {
