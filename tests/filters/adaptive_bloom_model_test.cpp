@@ -1,6 +1,6 @@
-// Chance drives an adaptive Bloom filter and an exact model side by side, in small tables, where
-// levels fill up; then with a store that fails and lies. tests/support/adaptive_bloom_world.hpp
-// judges every single step.
+// Runs random operations on an adaptive Bloom filter and an exact model, in small tables, where
+// levels fill up; then with a store that fails and gives wrong answers.
+// tests/support/adaptive_bloom_world.hpp checks every single step.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -20,7 +20,7 @@ void one_step(world& w) {
     } else if (kind < 400) {
         w.erase(w.any_key());
     } else if (kind < 550) {
-        w.adapt(w.any_key());  // a member, one that has left, or an absent key
+        w.adapt(w.any_key());  // a stored key, an erased one, or an absent key
     } else if (kind < 997) {
         if (const auto absent_key = w.find_false_positive(3'000)) w.adapt(*absent_key);
     } else if (kind < 998) {
@@ -58,7 +58,7 @@ TEST(adaptive_bloom_model, every_step_agrees_with_the_truth) {
     EXPECT_GT(renewals, 50u);
 }
 
-TEST(adaptive_bloom_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_broken) {
+TEST(adaptive_bloom_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing_stays_broken) {
     std::uint64_t failures = 0, struck = 0, fixed = 0;
     for (const double rate : {0.5, 0.25, 0x1p-4}) {
         for (const double share : {0.005, 0.1}) {
@@ -69,10 +69,10 @@ TEST(adaptive_bloom_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w);
                     w.scan();
-                    w.audit();  // members have their records at all times
+                    w.audit();  // stored keys have their records at all times
                     ASSERT_TRUE(w.wrong.empty()) << w.text() << "step " << step << ", rate " << rate << ", " << share;
                 }
-                // The store is well again: whatever comes next works.
+                // The store works again: whatever comes next must succeed.
                 w.set_faults(0);
                 for (int i = 0; i < 20; ++i) one_step(w);
                 w.scan();
@@ -89,8 +89,7 @@ TEST(adaptive_bloom_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_
     EXPECT_GT(fixed, 1'000u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
-// one.
+// Every call of an operation fails once, in each way it can. The random tests might miss one.
 TEST(adaptive_bloom_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const bool in_index : {false, true}) {

@@ -1,5 +1,5 @@
-// Snapshots of the adaptive Bloom filter: equal after a round trip, refused where parameters and
-// sections contradict each other; damaged and forged in bulk, with the figures of
+// Snapshots of the adaptive Bloom filter: equal after saving and loading, refused where parameters
+// and sections contradict each other, and damaged and forged as often as in
 // snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ namespace {
 using bytes = test::file_bytes;
 using world = test::adaptive_bloom_world;
 
-// Full but for one key in eight, with repairs in all levels it reaches.
-bytes lived_in(std::uint64_t capacity, double rate) {
+// Full but for one key in eight, with repairs in all levels that it reaches.
+bytes after_use(std::uint64_t capacity, double rate) {
     world w{{.capacity = capacity, .rate = rate, .seed = capacity}};
     for (std::uint64_t key = 0; key < capacity; ++key) w.put(key);
     EXPECT_TRUE(w.filter.rebuild(w.truth));
@@ -41,7 +41,7 @@ bytes lived_in(std::uint64_t capacity, double rate) {
 TEST(adaptive_bloom_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers) {
     for (const double rate : {0.5, 0.25, 0.1, 0x1p-8, 0x1p-20}) {
         for (const std::uint64_t capacity : {1u, 64u, 3'000u}) {
-            const bytes file = lived_in(capacity, rate);
+            const bytes file = after_use(capacity, rate);
             const auto loaded = adaptive_bloom_filter::load(file);
             ASSERT_TRUE(loaded) << loaded.error().message();
             vector_sink again;
@@ -58,21 +58,21 @@ TEST(adaptive_bloom_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answers) 
 }
 
 TEST(adaptive_bloom_snapshot_sweep, every_truncation_is_refused) {
-    const bytes file = lived_in(8'000, 0.25);
+    const bytes file = after_use(8'000, 0.25);
     ASSERT_GT(file.size(), 4'096u);
     test::expect_truncations_refused<adaptive_bloom_filter>(file);
 }
 
 TEST(adaptive_bloom_snapshot_sweep, every_bit_flip_is_refused) {
-    test::expect_bit_flips_refused<adaptive_bloom_filter>(lived_in(1'500, 0.25));
+    test::expect_bit_flips_refused<adaptive_bloom_filter>(after_use(1'500, 0.25));
 }
 
-// docs/format.md: after the common 56 bytes the salts' beginning, queries, forgotten keys, and the
-// keys of levels 1 to 5.
+// docs/format.md: after the common 56 bytes the first salts, queries, forgotten keys, and the keys
+// of levels 1 to 5.
 constexpr std::size_t own_fields_at = 192 + 56;
 
 TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {
-    const bytes file = lived_in(500, 0.25);
+    const bytes file = after_use(500, 0.25);
     const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
         return test::load_with<adaptive_bloom_filter>(file, at, width, value);
     };
@@ -88,7 +88,7 @@ TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict
         EXPECT_EQ(with(192 + 16, 8, value), "corrupt") << "keys " << value;
     for (const std::uint64_t at : {24u, 32u, 40u, 48u, 56u})
         EXPECT_EQ(with(own_fields_at + at, 8, 100'000), "corrupt") << "keys of a level, at " << at;
-    EXPECT_EQ(with(own_fields_at + 56, 8, 1), "corrupt") << "keys of a level that there is not";
+    EXPECT_EQ(with(own_fields_at + 56, 8, 1), "corrupt") << "keys of a level that does not exist";
     for (const std::uint64_t at : {0u, 8u, 16u})
         EXPECT_EQ(with(own_fields_at + at, 8, ~std::uint64_t{0}), "loaded") << "salts and counters may be anything";
     for (std::uint64_t kind = 0; kind < 32; ++kind) EXPECT_EQ(with(10, 2, kind), kind == 10 ? "loaded" : "mismatch");
@@ -98,9 +98,9 @@ TEST(adaptive_bloom_snapshot_sweep, parameters_that_are_impossible_or_contradict
 TEST(adaptive_bloom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     std::vector<bytes> originals;
     for (const double rate : {0.5, 0.25, 0x1p-8}) {
-        originals.push_back(lived_in(1, rate));
-        originals.push_back(lived_in(70, rate));
-        originals.push_back(lived_in(500, rate));
+        originals.push_back(after_use(1, rate));
+        originals.push_back(after_use(70, rate));
+        originals.push_back(after_use(500, rate));
     }
     test::expect_edits_refused_or_sound({originals, 13, test::scaled<std::uint64_t>(20'000, 1'000'000)}, 120,
                                         [](std::span<const std::byte> forged) {

@@ -1,5 +1,6 @@
-// The adaptive Bloom filter by example: Figure 1, limits, what it asks of R, keys that left it,
-// twins, R that lies or throws. adaptive_bloom_model_test.cpp lets chance drive it.
+// The adaptive Bloom filter by example: Figure 1, limits, its calls to R, keys that left R, keys
+// with one digest, an R that gives wrong answers or throws. adaptive_bloom_model_test.cpp runs
+// random operations.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,20 +26,20 @@ void fill(world& w, std::uint64_t keys) {
 }
 
 TEST(adaptive_bloom, bad_options_are_errors_that_name_value_and_range) {
-    const auto says = [](const adaptive_bloom_options& options) {
+    const auto message_of = [](const adaptive_bloom_options& options) {
         const auto made = adaptive_bloom_filter::make(options);
         if (made) return std::string{"made"};
         EXPECT_EQ(made.error().code(), error_code::invalid_argument);
         return std::string{made.error().message()};
     };
-    EXPECT_EQ(says({.capacity = 0}), "adaptive_bloom: capacity 0 is not in 1..1099511627776");
-    EXPECT_EQ(says({.capacity = (std::uint64_t{1} << 36) + 1}),
+    EXPECT_EQ(message_of({.capacity = 0}), "adaptive_bloom: capacity 0 is not in 1..1099511627776");
+    EXPECT_EQ(message_of({.capacity = (std::uint64_t{1} << 36) + 1}),
               "adaptive_bloom: capacity 68719476737, allowed are 1 to 2^36");
-    EXPECT_EQ(says({.false_positive_rate = 0.6}), "adaptive_bloom: false-positive rate 0.6 is not in (0, 0.5]");
-    EXPECT_NE(says({.false_positive_rate = std::nan("")}), "made");
-    EXPECT_NE(says({.false_positive_rate = 0x1p-27}).find("below 1.49e-08"), std::string::npos);
-    EXPECT_EQ(says({.capacity = 1, .false_positive_rate = 0.5}), "made");
-    EXPECT_EQ(says({.capacity = 1, .false_positive_rate = 0x1p-26}), "made");
+    EXPECT_EQ(message_of({.false_positive_rate = 0.6}), "adaptive_bloom: false-positive rate 0.6 is not in (0, 0.5]");
+    EXPECT_NE(message_of({.false_positive_rate = std::nan("")}), "made");
+    EXPECT_NE(message_of({.false_positive_rate = 0x1p-27}).find("below 1.49e-08"), std::string::npos);
+    EXPECT_EQ(message_of({.capacity = 1, .false_positive_rate = 0.5}), "made");
+    EXPECT_EQ(message_of({.capacity = 1, .false_positive_rate = 0x1p-26}), "made");
     EXPECT_FALSE(adaptive_bloom_filter::bits_for(0, 0.1));
     EXPECT_FALSE(adaptive_bloom_filter::bits_for(std::uint64_t{1} << 37, 0.1));
 }
@@ -62,7 +63,7 @@ TEST(adaptive_bloom, every_size_has_levels_that_fit_the_limits) {
     }
 }
 
-TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_who_use_it) {
+TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_keys_that_use_it) {
     constexpr std::uint64_t n = 30'000;
     world w{{.capacity = n, .rate = 0.25, .seed = 3}};
     fill(w, n);
@@ -79,8 +80,8 @@ TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_who_
         if (after.rebuilds != before.rebuilds) break;
         const adaptive_bloom_path now = w.filter.path_of(w.where(*absent_key));
         EXPECT_FALSE(now.maybe);
-        EXPECT_GT(now.level, path.level) << "a dead cell sends it up";
-        // One cell for each level it passed on the way.
+        EXPECT_GT(now.level, path.level) << "a dead cell moves it to a higher level";
+        // One cell in each level that it passed.
         for (unsigned level = 0; level < 3; ++level) {
             const bool passed = level >= path.level && level < now.level;
             EXPECT_EQ(after.levels[level].dead - before.levels[level].dead, passed ? 1u : 0u) << level;
@@ -94,8 +95,8 @@ TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_who_
     EXPECT_EQ(levels[1].keys, moved);
     EXPECT_GT(levels[1].dead, 20u);
     EXPECT_GT(levels[2].keys, 20u);
-    // All who use a dead cell move, 1.386 on average, less those that have moved already: a tenth
-    // of them.
+    // All keys that use a dead cell move: 1.386 on average, less those that have moved already, a
+    // tenth of them.
     EXPECT_GT(static_cast<double>(moved) / static_cast<double>(dead), 1.15);
     EXPECT_LT(static_cast<double>(moved) / static_cast<double>(dead), 1.45);
     for (std::uint64_t key = 0; key < n; ++key) ASSERT_TRUE(w.maybe(key)) << key;
@@ -104,7 +105,7 @@ TEST(adaptive_bloom, figure_1_a_false_positive_kills_one_cell_and_moves_all_who_
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(adaptive_bloom, a_newcomer_that_meets_a_dead_cell_goes_on_to_the_next_level) {
+TEST(adaptive_bloom, a_new_key_on_a_dead_cell_is_stored_in_the_next_level) {
     constexpr std::uint64_t n = 4'000;
     world w{{.capacity = 2 * n, .rate = 0.25, .seed = 5, .universe = 2 * n}};
     fill(w, n);
@@ -121,7 +122,7 @@ TEST(adaptive_bloom, a_newcomer_that_meets_a_dead_cell_goes_on_to_the_next_level
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(adaptive_bloom, it_is_full_beyond_its_capacity_and_a_rebuild_finds_out_who_has_left) {
+TEST(adaptive_bloom, it_is_full_at_its_capacity_until_a_rebuild_finds_which_keys_have_left) {
     world w{{.capacity = 64, .rate = 0x1p-8, .seed = 1, .universe = 1'000}};
     for (std::uint64_t key = 0; key < 64; ++key) ASSERT_TRUE(w.insert(key));
     for (std::uint64_t key = 64; key < 100; ++key) EXPECT_FALSE(w.insert(key));
@@ -130,13 +131,13 @@ TEST(adaptive_bloom, it_is_full_beyond_its_capacity_and_a_rebuild_finds_out_who_
     std::uint64_t taken = 0;
     for (std::uint64_t key = 100; key < 120; ++key) taken += w.insert(key) ? 1u : 0u;
     EXPECT_GE(taken, 16u) << "at most every fourth attempt reads R";
-    for (int again = 0; again < 3; ++again) ASSERT_TRUE(w.insert(119)) << "twice is no error";
+    for (int again = 0; again < 3; ++again) ASSERT_TRUE(w.insert(119)) << "a repeated insert is not an error";
     w.scan();
     w.audit();
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(adaptive_bloom, new_hash_functions_after_as_many_queries_as_keys) {
+TEST(adaptive_bloom, it_takes_new_hash_functions_after_as_many_queries_as_keys) {
     world w{{.capacity = 500, .rate = 0x1p-4, .seed = 2}};
     fill(w, 500);
     for (std::uint64_t i = 0; i < 499; ++i) (void)w.filter.may_contain(i);
@@ -152,7 +153,7 @@ TEST(adaptive_bloom, new_hash_functions_after_as_many_queries_as_keys) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(adaptive_bloom, a_store_that_outgrows_it_is_asked_to_no_avail_and_what_it_had_goes_on) {
+TEST(adaptive_bloom, a_store_larger_than_its_capacity_prevents_a_rebuild_and_nothing_else) {
     world w{{.capacity = 100, .rate = 0x1p-2, .seed = 2}};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
     for (std::uint64_t key = 1'000; key < 1'010; ++key) w.put(key);
@@ -166,7 +167,7 @@ TEST(adaptive_bloom, a_store_that_outgrows_it_is_asked_to_no_avail_and_what_it_h
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(adaptive_bloom, what_it_asks_of_the_store) {
+TEST(adaptive_bloom, it_calls_the_store_as_often_as_the_header_says) {
     memory_map plain, plain_index;
     counting_map records{plain}, index{plain_index};
     with_index remote{records, index};
@@ -180,7 +181,7 @@ TEST(adaptive_bloom, what_it_asks_of_the_store) {
         ASSERT_TRUE(plain.put(filter.hash()(key), integer_key{key}.view()));
         const std::uint64_t before = reads();
         ASSERT_EQ(*filter.insert(key, remote), insert_outcome::inserted);
-        ASSERT_EQ(reads() - before, key == 0 ? 1u : 0u) << "the first looks for an index of old";
+        ASSERT_EQ(reads() - before, key == 0 ? 1u : 0u) << "the first insert looks for an earlier index";
     }
     std::uint64_t repaired = 0;
     for (std::uint64_t key = 1'000'000; repaired < 200; ++key) {
@@ -202,7 +203,7 @@ TEST(adaptive_bloom, what_it_asks_of_the_store) {
     EXPECT_EQ(reads() - before, 1u);
 }
 
-TEST(adaptive_bloom, a_key_that_left_the_store_is_repaired_in_any_level_and_may_come_back) {
+TEST(adaptive_bloom, an_erased_key_is_repaired_in_any_level_and_may_be_inserted_again) {
     constexpr std::uint64_t n = 2'000;
     world w{{.capacity = n + 100, .rate = 0.5, .seed = 4}};
     fill(w, n);
@@ -229,7 +230,8 @@ TEST(adaptive_bloom, a_key_that_left_the_store_is_repaired_in_any_level_and_may_
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// A last level of one bit a hash: what happens there once in an age.
+// A last level of one bit per hash function, because false positives of an ordinary last level are
+// too rare to test.
 TEST(adaptive_bloom, a_false_positive_of_the_last_level_means_new_hash_functions) {
     const hasher hash{hash_key::from_seed(6)};
     adaptive_bloom::design sizes = adaptive_bloom::design_for(400, 0x1p-4);
@@ -259,7 +261,7 @@ TEST(adaptive_bloom, a_false_positive_of_the_last_level_means_new_hash_functions
     EXPECT_TRUE(core.audit(source));
 }
 
-// Two keys of one digest: nobody can tell them apart.
+// Keys that differ in the last letter only have one digest.
 digest of_pairs(const void*, key_view key) noexcept {
     static const hasher real{hash_key::from_seed(8)};
     std::string text{key.text()};
@@ -267,7 +269,7 @@ digest of_pairs(const void*, key_view key) noexcept {
     return real(key_view{text});
 }
 
-TEST(adaptive_bloom, a_twin_of_a_member_is_taken_for_it_until_both_are_gone) {
+TEST(adaptive_bloom, a_key_with_the_digest_of_a_stored_key_is_a_true_positive_until_both_are_erased) {
     memory_map plain, plain_index;
     with_index remote{plain, plain_index};
     auto filter = *adaptive_bloom_filter::make(
@@ -290,7 +292,7 @@ TEST(adaptive_bloom, a_twin_of_a_member_is_taken_for_it_until_both_are_gone) {
     EXPECT_EQ(filter.save(out).error().code(), error_code::unsupported);
 }
 
-TEST(adaptive_bloom, records_that_do_not_belong_are_errors_and_no_cell_dies) {
+TEST(adaptive_bloom, wrong_records_are_errors_and_no_cell_dies) {
     for (const fault_kind kind : {fault_kind::wrong_key, fault_kind::wrong_seed, fault_kind::out_of_range}) {
         world w{{.capacity = 300, .rate = 0.25, .seed = 12}};
         fill(w, 300);
@@ -304,7 +306,7 @@ TEST(adaptive_bloom, records_that_do_not_belong_are_errors_and_no_cell_dies) {
         EXPECT_EQ(w.saved(), before);
         EXPECT_EQ(*w.filter.adapt(*absent_key, w.remote), adapt_outcome::fixed) << "the truth at the second attempt";
     }
-    // An index that has lost everything.
+    // An index that has lost all records.
     world w{{.capacity = 300, .rate = 0.25, .seed = 12}};
     fill(w, 300);
     memory_map empty;
@@ -317,12 +319,12 @@ TEST(adaptive_bloom, records_that_do_not_belong_are_errors_and_no_cell_dies) {
 
 class throwing_map : public memory_map {
   public:
-    result<bool> put(const digest&, key_view) { throw std::runtime_error{"out of order"}; }
+    result<bool> put(const digest&, key_view) { throw std::runtime_error{"the store failed"}; }
     result<bool> erase(const digest&, key_view) { throw 7; }
     result<bool> contains(const digest&, key_view) { throw std::bad_alloc{}; }
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t, std::uint64_t, Visit&&) {
-        throw std::runtime_error{"out of order"};
+        throw std::runtime_error{"the store failed"};
     }
 };
 
@@ -346,8 +348,8 @@ TEST(adaptive_bloom, a_store_that_throws_is_an_error_and_changes_nothing) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// [Thm 19]: (1 + O(ε)) log e · n log(1/ε) bits, all that is allocated.
-TEST(adaptive_bloom, space_is_what_it_says_and_within_the_theorem) {
+// [Thm 19]: (1 + O(ε)) log e · n log(1/ε) bits, everything allocated included.
+TEST(adaptive_bloom, space_is_as_reported_and_within_the_theorem) {
     constexpr std::uint64_t n = 1'000'000;
     for (const double rate : {0.25, 0x1p-3, 0x1p-4, 0x1p-8}) {
         const auto made = adaptive_bloom_filter::make({.capacity = n, .false_positive_rate = rate});
@@ -361,7 +363,7 @@ TEST(adaptive_bloom, space_is_what_it_says_and_within_the_theorem) {
         if (rate == 0x1p-8) {
             EXPECT_LT(8 * static_cast<double>(levels.back().cell_bytes), 0.5 * n);
         }
-        // With a plain bit for every cell it would not be.
+        // A table with a plain bit for every cell would exceed the bound.
         double plain = 0;
         for (const auto& level : levels)
             plain += 8.0 * static_cast<double>(level.cell_bytes) * (level.functions ? 2 : 1);

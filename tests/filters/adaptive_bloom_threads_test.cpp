@@ -1,5 +1,5 @@
-// Look-ups from several threads beside inserts, repairs and new hash functions: nobody is denied,
-// nothing is torn.
+// The adaptive Bloom filter with several threads: queries run during inserts, repairs and changes
+// of hash functions. No stored key is ever answered no.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -40,7 +40,7 @@ struct shared_filter {
     }
 };
 
-// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+// Queries the keys 0 .. keys-1, which are stored all the time, one by one and in batches.
 void read_until(const std::atomic<bool>& done, shared_filter& shared, std::uint64_t keys) {
     std::vector<std::uint64_t> asked(keys), answers(words_for(keys));
     for (std::uint64_t key = 0; key < keys; ++key) asked[key] = key;
@@ -52,8 +52,8 @@ void read_until(const std::atomic<bool>& done, shared_filter& shared, std::uint6
     } while (!done);
 }
 
-// Inserts keys of its own, takes some out of R, adapts whoever gets through, and lays everything
-// anew now and then.
+// Inserts keys of its own, erases some of them in R, adapts false positives, and now and then
+// rebuilds the filter.
 void write(shared_filter& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps) {
     test::splitmix chance{first_key};
     std::vector<bool> mine(keys);
@@ -79,7 +79,7 @@ void write(shared_filter& shared, std::uint64_t first_key, std::uint64_t keys, s
     }
 }
 
-TEST(adaptive_bloom_threads, nobody_is_denied_while_others_write) {
+TEST(adaptive_bloom_threads, no_false_negative_while_others_write) {
     constexpr std::uint64_t stable = 40, own = 20;
     for (const double rate : {0.5, 0x1p-4}) {
         shared_filter shared{10 * stable, rate};
@@ -101,8 +101,8 @@ TEST(adaptive_bloom_threads, nobody_is_denied_while_others_write) {
     }
 }
 
-// Tables of some pages, so that a reader comes in between.
-TEST(adaptive_bloom_threads, nobody_is_denied_while_a_large_filter_repairs_itself) {
+// Tables of some pages, so that queries run in the middle of repairs.
+TEST(adaptive_bloom_threads, no_false_negative_while_a_large_filter_repairs_itself) {
     constexpr std::uint64_t keys = 20'000;
     shared_filter shared{keys, 0.25};
     for (std::uint64_t key = 0; key < keys; ++key) shared.put(key);

@@ -1,6 +1,6 @@
-// No memory: every allocation of make, save and load fails once; the answer is an error, and
-// nothing is half made. And every allocation of every operation of the filters that learn: an
-// error, or a success without it, and never a lost key.
+// No memory: every allocation of make, save and load fails once; the result is an error, and no
+// object is half made. And every allocation of every operation of the filters with a remote: an
+// error, or a success without the memory, and never a lost key.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -55,7 +55,7 @@ TYPED_TEST(filter_allocations, queries_and_inserts_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// A broom filter that has overflowed, learnt and buried, and two absent keys whom it lets through.
+// A broom filter with backyards, extensions and tombstones, and two of its false positives.
 struct broom_short_of_memory : test::broom_world<broom_filter> {
     std::uint64_t absent_key;
     std::uint64_t second_absent_key;
@@ -76,8 +76,8 @@ struct broom_short_of_memory : test::broom_world<broom_filter> {
     }
 };
 
-// `call` is tried on a fresh filter for each allocation it makes. A call that fails has changed
-// nothing (a sweep may have come some way) and succeeds when it is repeated. Gives how many
+// Tries `call` on a fresh filter for each allocation that it makes. A call that fails must change
+// nothing (growth may have moved some bins) and must succeed when it is repeated. Returns how many
 // allocations there were.
 template <class Make, class Call, class Undo>
 std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&& make, Call&& call, Undo&& undo) {
@@ -87,8 +87,7 @@ std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&
         const auto before = w->draw_portrait(false);
         std::optional<error_code> code;
         bool failed = false;
-        // On a thread of its own: threads keep memory for the next operation, and this one has none
-        // yet.
+        // On a new thread: threads keep memory for their next operation, and a new one has none.
         std::thread{[&] {
             const test::failing_allocations armed{n};
             const auto outcome = call(*w);
@@ -96,16 +95,16 @@ std::uint64_t fail_each_allocation_of_broom(const char* what, bool sweeps, Make&
             failed = armed.failed();
         }}.join();
         if (code) {
-            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
             if (!sweeps) {
-                EXPECT_EQ(w->draw_portrait(false), before) << when << ": a failed call has changed the filter";
+                EXPECT_EQ(w->draw_portrait(false), before) << when << ": a failed call changed the filter";
             }
             undo(*w);
             w->expect_sound(when);
             w->scan();
             const auto repeated = call(*w);
-            EXPECT_TRUE(repeated) << when << ": failed again with memory";
+            EXPECT_TRUE(repeated) << when << ": failed although memory was back";
         }
         w->expect_sound(when);
         w->scan();
@@ -123,7 +122,7 @@ std::uint64_t fail_each_allocation_of_insert(const char* what, std::uint64_t key
             const std::uint64_t key = key_of(w);
             const std::uint64_t until =
                 std::exchange(test::this_thread_allocations.until_failure, test::allocation_state::never);
-            w.put(key);  // the store has memory
+            w.put(key);  // R has memory
             test::this_thread_allocations.until_failure = until;
             auto outcome = w.filter.insert(key, w.plain);
             if (outcome && *outcome == insert_outcome::full) w.take_out(key);
@@ -142,9 +141,9 @@ TEST(broom_allocations, a_failing_insert_loses_no_key) {
     EXPECT_GE(fail_each_allocation_of_insert("an insert of a buried key", 60, false, buried), 5u);
     std::uint64_t growing = 0;
     for (std::uint64_t keys = 130; keys < 200; ++keys) {  // growth begins, moves bin after bin, ends
-        growing += fail_each_allocation_of_insert("an insert that helps to grow", keys, true, fresh);
+        growing += fail_each_allocation_of_insert("an insert that moves bins", keys, true, fresh);
     }
-    EXPECT_GE(growing, 40u);  // in most of the filters; an overflow beside the growth needs no memory
+    EXPECT_GE(growing, 40u);  // in most of the filters; an overflow during a growth needs no memory
 }
 
 TEST(broom_allocations, a_failing_erase_or_adapt_loses_no_key) {
@@ -173,9 +172,9 @@ TEST(broom_allocations, a_failing_erase_or_adapt_loses_no_key) {
     }
 }
 
-// An erase that ran out of memory after its commit leaves a key that R does not have and the filter
-// answers: safe.
-TEST(broom_allocations, an_erase_that_could_not_finish_hurts_nobody_else) {
+// An erase that ran out of memory after R committed it leaves a key that R does not hold and that
+// the filter answers maybe: allowed.
+TEST(broom_allocations, an_erase_that_could_not_finish_loses_no_other_key) {
     for (unsigned history = 0; history < 3; ++history) {
         for (const std::uint64_t keys : {60u, 170u}) {
             for (std::uint64_t n = 0;; ++n) {
@@ -201,7 +200,7 @@ TEST(broom_allocations, an_erase_that_could_not_finish_hurts_nobody_else) {
     }
 }
 
-TEST(broom_allocations, failing_sweeps_audits_and_snapshots_lose_no_key) {
+TEST(broom_allocations, failing_growths_rebuilds_audits_and_snapshots_lose_no_key) {
     using world = broom_short_of_memory;
     const auto nothing = [](world&) {};
     const auto make = [] { return std::make_unique<world>(); };
@@ -247,8 +246,7 @@ TEST(broom_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- the cuckoo family
-// --------------------------------------------------------------------------------------------------
+// ---- the cuckoo family --------------------------------------------------------------------------
 
 template <class F>
 class cuckoo_allocations : public testing::Test {};
@@ -259,9 +257,9 @@ cuckoo_options tight(std::uint64_t seed) {
     return test::cuckoo_made(test::cuckoo_forms<F>().back(), 70, 8, seed);
 }
 
-// `call` on a fresh filter with the keys 0 .. keys-1, for each allocation it makes: R's own too,
-// which reports them. An error leaves the filter byte for byte as it was, and what is repeated
-// succeeds.
+// Tries `call` on a fresh filter with the keys 0 .. keys-1, for each allocation that it makes (R's
+// own included, which R reports). An error must leave the filter byte for byte as it was, and the
+// repeated call must succeed.
 template <class F, class Call>
 std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t seed, std::uint64_t keys, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
@@ -279,10 +277,10 @@ std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t see
             failed = armed.failed();
         }
         if (code) {
-            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
-            EXPECT_EQ(w.saved(), before) << when << ": a failed call has changed the filter";
-            EXPECT_TRUE(call(w, absent_key)) << when << ": failed again with memory";
+            EXPECT_EQ(w.saved(), before) << when << ": a failed call changed the filter";
+            EXPECT_TRUE(call(w, absent_key)) << when << ": failed although memory was back";
         }
         w.take_out(keys);
         EXPECT_TRUE(w.filter.forget(genista::integer_key{keys}.view(), w.truth)) << when;
@@ -296,11 +294,11 @@ std::uint64_t fail_each_allocation_of_cuckoo(const char* what, std::uint64_t see
 
 TYPED_TEST(cuckoo_allocations, a_call_that_finds_no_memory_loses_no_key) {
     const auto insert_next = [](auto& w, std::uint64_t) { return w.filter.insert(w.members().size(), w.truth); };
-    const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
-    ASSERT_TRUE(relaying.has_value());
+    const auto rehashing = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
+    ASSERT_TRUE(rehashing.has_value());
     EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert", 1, 5, insert_next)), 3u);
-    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert with new hash functions", relaying->seed,
-                                                         relaying->key, insert_next)),
+    EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>("an insert with new hash functions", rehashing->seed,
+                                                         rehashing->key, insert_next)),
               20u);
     EXPECT_GE((fail_each_allocation_of_cuckoo<TypeParam>(
                   "an adapt", 2, 38, [](auto& w, std::uint64_t q) { return w.filter.adapt(q, w.truth); })),
@@ -350,10 +348,9 @@ TYPED_TEST(cuckoo_allocations, queries_allocate_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// ---- broom_paper
-// --------------------------------------------------------------------------------------------------------
+// ---- broom_paper --------------------------------------------------------------------------------
 
-// A filter that has learnt and remembers ghosts, and an absent key whom it lets through.
+// A filter with extensions and ghosts, and one of its false positives.
 struct paper_short_of_memory : test::paper_world {
     static constexpr std::uint64_t keys = 40;
     std::uint64_t absent_key;
@@ -367,9 +364,9 @@ struct paper_short_of_memory : test::paper_world {
     }
 };
 
-// `call` on a fresh filter, for each allocation it makes: R's own too, which reports them. An error
-// leaves the filter byte for byte as it was, and what is repeated succeeds. A success without the
-// memory is fine, too.
+// Tries `call` on a fresh filter, for each allocation that it makes (R's own included, which R
+// reports). An error must leave the filter byte for byte as it was, and the repeated call must
+// succeed. A success without the memory is fine, too.
 template <class Call>
 std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsigned repairs, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
@@ -385,10 +382,10 @@ std::uint64_t fail_each_allocation_of_paper(const char* what, double rate, unsig
             failed = armed.failed();
         }
         if (code) {
-            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
-            EXPECT_EQ(w.saved(), before) << when << ": a failed call has changed the filter";
-            EXPECT_TRUE(call(w)) << when << ": failed again with memory";
+            EXPECT_EQ(w.saved(), before) << when << ": a failed call changed the filter";
+            EXPECT_TRUE(call(w)) << when << ": failed although memory was back";
         }
         for (std::uint64_t key = 1; key < w.keys; ++key) {
             if (key % 5 == 0 || key == 7) continue;
@@ -412,7 +409,7 @@ TEST(broom_paper_allocations, a_call_that_finds_no_memory_loses_no_key) {
                 fail_each_allocation_of_paper("an insert", rate, repairs,
                                               [](world& w) { return w.filter.insert(std::uint64_t{100}, w.truth); }),
                 2u);
-            EXPECT_GE(fail_each_allocation_of_paper("an insert of one that has a ghost", rate, repairs,
+            EXPECT_GE(fail_each_allocation_of_paper("an insert of a key that has a ghost", rate, repairs,
                                                     [](world& w) {
                                                         const auto back = w.filter.insert(std::uint64_t{5}, w.truth);
                                                         return back ? w.filter.erase(std::uint64_t{5}, w.truth)
@@ -468,8 +465,8 @@ TEST(broom_paper_allocations, queries_allocate_nothing) {
     }
 }
 
-// `call` is tried on a fresh filter for each allocation it makes: an error, or a success without
-// it; no member is lost, and the call works when it is repeated.
+// Tries `call` on a fresh filter for each allocation that it makes: an error, or a success without
+// it; no stored key is lost, and the repeated call succeeds.
 template <class Call>
 std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& call) {
     constexpr std::uint64_t keys = 60;
@@ -489,10 +486,10 @@ std::uint64_t fail_each_allocation_of_adaptive_bloom(const char* what, Call&& ca
             failed = armed.failed();
         }
         if (code) {
-            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
             w.scan();
-            EXPECT_TRUE(call(w, absent_key)) << when << ": failed again with memory";
+            EXPECT_TRUE(call(w, absent_key)) << when << ": failed although memory was back";
         }
         EXPECT_TRUE(w.insert(keys)) << when;
         w.scan();
@@ -512,7 +509,7 @@ TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
         fail_each_allocation_of_adaptive_bloom(
             "an adapt", [&](world& w, std::uint64_t absent_key) { return done(w.filter.adapt(absent_key, w.truth)); }),
         2u);
-    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("an adapt of one that has left",
+    EXPECT_GE(fail_each_allocation_of_adaptive_bloom("an adapt of an erased key",
                                                      [&](world& w, std::uint64_t) {
                                                          w.erase(5);
                                                          return done(w.filter.adapt(std::uint64_t{5}, w.truth));
@@ -537,11 +534,10 @@ TEST(adaptive_bloom_allocations, a_call_that_finds_no_memory_loses_no_key) {
     EXPECT_GE(test::fail_each_allocation([] { return adaptive_bloom_filter::make({.capacity = 1000}); }), 4u);
 }
 
-// ---- the cascade
-// --------------------------------------------------------------------------------------------------------
+// ---- the cascade --------------------------------------------------------------------------------
 
-// `call` on a fresh filter with the keys 0 .. 59, for each allocation it makes: R's own too, which
-// reports them.
+// Tries `call` on a fresh filter with the keys 0 .. 59, for each allocation that it makes (R's own
+// included, which R reports).
 template <class Call>
 std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Call&& call) {
     for (std::uint64_t n = 0;; ++n) {
@@ -550,7 +546,7 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
         for (std::uint64_t key = 0; key < 60; ++key) EXPECT_TRUE(w.insert(key)) << when;
         const std::uint64_t absent_key = w.find_false_positive().value_or(0);
         w.put(60);  // the store has committed the next one
-        // New hash functions are due, and come with the call or after it.
+        // New hash functions are due; they are taken in this call or later.
         for (std::uint64_t i = 0; is_old && i < 400; ++i) (void)w.filter.may_contain(i);
         std::optional<error_code> code;
         bool failed = false;
@@ -561,7 +557,7 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
             failed = armed.failed();
         }
         if (code) {
-            EXPECT_TRUE(failed) << when << ": an error without need";
+            EXPECT_TRUE(failed) << when << ": an error although nothing failed";
             EXPECT_EQ(*code, error_code::out_of_memory) << when;
         }
         for (std::uint64_t key = 0; key < 60; ++key) {
@@ -576,7 +572,7 @@ std::uint64_t fail_each_allocation_of_cascade(const char* what, bool is_old, Cal
     }
 }
 
-TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_index_right) {
+TEST(cascade_allocations, a_call_that_finds_no_memory_loses_no_key_and_leaves_the_index_right) {
     using world = test::cascade_world;
     for (const bool is_old : {false, true}) {
         const auto insert = [](world& w, std::uint64_t) { return w.filter.insert(std::uint64_t{60}, w.truth); };
@@ -602,8 +598,7 @@ TEST(cascade_allocations, a_call_without_memory_loses_no_key_and_leaves_the_inde
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "queries allocate nothing";
 }
 
-// ---- whitelist
-// ----------------------------------------------------------------------------------------------------------
+// ---- whitelist ----------------------------------------------------------------------------------
 
 TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
     memory_map remote;
@@ -628,7 +623,7 @@ TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
         });
         ASSERT_FALSE(filter.may_contain(x));
     }
-    EXPECT_GE(needed, 5u) << "the list has grown several times";
+    EXPECT_GE(needed, 5u) << "the list must grow several times";
     EXPECT_TRUE(filter.audit(remote));
     vector_sink file;
     ASSERT_TRUE(filter.save(file));
@@ -646,8 +641,7 @@ TEST(whitelist_allocations, a_call_that_finds_no_memory_changes_nothing) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before) << "look-ups and inserts allocate nothing";
 }
 
-// ---- bloomier
-// -----------------------------------------------------------------------------------------------------------
+// ---- bloomier -----------------------------------------------------------------------------------
 
 TEST(bloomier_allocations, build_save_and_load_report_the_lack_of_memory) {
     std::array<std::uint64_t, 5'000> keys{}, values{};

@@ -1,5 +1,5 @@
-// bloomier_filter beside a std::map: chance builds, updates, saves and loads both; every key
-// agrees, and whoever is no key is absent or has the value of one.
+// Random builds, updates, saves and loads on bloomier_filter and a std::map: every key has its
+// value, and an absent key is reported absent or has the value of some key.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -20,8 +20,8 @@ struct world {
     std::optional<bloomier_filter> filter;
     unsigned value_bits = 0;
 
-    // Absent keys who pass the check would change a member's value: the caller vouches, so the test
-    // asks only for members.
+    // Updates are tried on stored keys only: an absent key that passes the check would change a
+    // stored key's value, and the caller guarantees that there is none.
     void expect_agreement(std::uint64_t universe) const {
         std::set<std::uint64_t> values;
         for (const auto& [key, value] : truth) {
@@ -31,12 +31,12 @@ struct world {
         for (std::uint64_t key = 0; key < universe; ++key) {
             if (truth.contains(key)) continue;
             const auto found = filter->find(key);
-            ASSERT_TRUE(!found || values.contains(*found)) << key << " has a value that is nobody's";
+            ASSERT_TRUE(!found || values.contains(*found)) << key << " has a value that no key has";
         }
     }
 };
 
-void live(std::uint64_t seed) {
+void run_random_operations(std::uint64_t seed) {
     test::splitmix chance{seed};
     world w;
     w.value_bits = static_cast<unsigned>(chance.below(65));
@@ -76,7 +76,7 @@ void live(std::uint64_t seed) {
 TEST(bloomier_model, agrees_with_a_map_through_updates_and_snapshots) {
     for (std::uint64_t seed = 0; seed < test::scaled(60u, 2'000u); ++seed) {
         SCOPED_TRACE(seed);
-        live(seed);
+        run_random_operations(seed);
         if (HasFatalFailure()) return;
     }
 }

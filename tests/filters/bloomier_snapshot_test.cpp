@@ -1,5 +1,5 @@
-// Snapshots of bloomier_filter: there and back, golden bytes, damage, and forgeries whose checksums
-// were repaired.
+// Snapshots of bloomier_filter: saving and loading, golden bytes, damage, and forgeries whose
+// checksums were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string load_with(const bytes& file, std::size_t at, std::size_t width, std:
     return test::load_with<bloomier_filter>(file, at, width, value);
 }
 
-TEST(bloomier_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
+TEST(bloomier_snapshot, a_loaded_filter_answers_as_before_and_saves_the_same_bytes) {
     for (const hash_kind kind : {hash_kind::keyed, hash_kind::trusted}) {
         for (const std::uint64_t count : {0u, 1u, 2u, 3u, 500u, 10'000u}) {
             for (const unsigned value_bits : {0u, 1u, 20u, 64u}) {
@@ -49,9 +49,9 @@ TEST(bloomier_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
     }
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sum is golden: pinned,
-// not derived.
-TEST(bloomier_snapshot, golden) {
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if it does not exist. The sum is golden:
+// pinned, not derived.
+TEST(bloomier_snapshot, the_golden_file_loads_and_is_built_again) {
     const bytes file = test::golden_bytes("bloomier-v1-keyed.snapshot", 8192, [&] { return sample(600, 13, 20'240); });
     const auto filter = bloomier_filter::load(file);
     ASSERT_TRUE(filter) << filter.error().message();
@@ -87,7 +87,7 @@ TEST(bloomier_snapshot, parameters_that_contradict_the_sections_are_refused) {
         EXPECT_EQ(number(16, 8, keys), "corrupt") << keys;
     for (const std::uint64_t value_bits : {4u, 6u, 65u, ~0u})
         EXPECT_EQ(number(56, 4, value_bits), "corrupt") << value_bits;
-    EXPECT_EQ(number(60, 4, 1), "loaded") << "another salt: sound, if of no use";
+    EXPECT_EQ(number(60, 4, 1), "loaded") << "another salt: useless, but sound";
     EXPECT_EQ(number(60, 4, 4), "corrupt");
     const auto view = open_snapshot(file);
     ASSERT_TRUE(view);
@@ -97,7 +97,7 @@ TEST(bloomier_snapshot, parameters_that_contradict_the_sections_are_refused) {
     EXPECT_EQ(load_with(file, width, 1, 21), "corrupt") << "a seed of 21 bits";
 }
 
-TEST(bloomier_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
+TEST(bloomier_snapshot, forgeries_are_refused_or_give_a_sound_filter) {
     std::vector<bytes> files;
     for (const std::uint64_t count : {0u, 1u, 70u, 300u, 5'000u}) files.push_back(test::saved(sample(count, 7, 4)));
     const auto forge = [](bytes& file, test::splitmix& chance) {

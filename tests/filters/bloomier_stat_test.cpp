@@ -1,6 +1,6 @@
 // Rates of bloomier_filter by the rule of docs/papers.md: at most the 1 - 1e-9 quantile of
-// Binomial(trials, rate) false positives among 10^4/rate absent keys; a rate 10 % too high would be
-// caught 999 times in 1000. Fixed seeds.
+// Binomial(trials, rate) false positives among 10^4/rate absent keys. A rate 10 % too high is
+// caught 999 times in 1000. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace genista::bloomier_stat_test {
 namespace {
 
-// As many filters as it takes for no single hash key to decide. Absent keys lie far above the keys.
+// Several filters, so that no single hash key decides. Absent keys are far larger than stored ones.
 std::uint64_t false_positives(double made_for, std::uint64_t keys, std::uint64_t filters, std::uint64_t trials) {
     std::vector<std::uint64_t> members(keys), asked(4096), answers(words_for(asked.size()));
     for (std::uint64_t key = 0; key < keys; ++key) members[key] = key;
@@ -35,7 +35,7 @@ std::uint64_t false_positives(double made_for, std::uint64_t keys, std::uint64_t
     return hits;
 }
 
-TEST(bloomier_rates, are_kept_for_few_keys_and_many) {
+TEST(bloomier_rates, hold_for_few_keys_and_many) {
     for (const double rate : {0.5, 0.3, 0.02, 0x1p-8, 0x1.fp-9, 0x1p-12}) {
         for (const std::uint64_t keys : {1u, 200u, 5'000u, 200'000u}) {
             const std::uint64_t filters = keys <= 200 ? 200 : keys == 5'000 ? 20 : 1;
@@ -46,9 +46,9 @@ TEST(bloomier_rates, are_kept_for_few_keys_and_many) {
     }
 }
 
-// Control: the measurement can fail. Usual pairs agree half as often as the worst ones, so a check
-// has to lack two bits.
-TEST(bloomier_rates, a_check_without_two_of_its_bits_is_caught) {
+// Control: the measurement can fail. An average pair of keys collides half as often as the worst
+// one, so the check must lack two bits.
+TEST(bloomier_rates, a_check_two_bits_too_short_is_caught) {
     const double rate = 0x1p-8;
     const std::uint64_t trials = lab::trials_for(rate);
     EXPECT_GT(false_positives(4 * rate, 5'000, 20, trials), lab::most_plausible_hits(trials, rate));

@@ -1,5 +1,5 @@
-// bloomier_filter: examples, limits and bad input. The model is in bloomier_model_test.cpp,
-// snapshots in bloomier_snapshot_test.cpp.
+// bloomier_filter by example: limits and bad input. Random operations are in
+// bloomier_model_test.cpp, snapshots in bloomier_snapshot_test.cpp.
 #include "genista/filters/bloomier.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(bloomier, every_key_finds_its_value_for_every_small_number_of_keys) {
     }
 }
 
-TEST(bloomier, of_no_keys_everybody_is_absent) {
+TEST(bloomier, with_no_keys_every_key_is_absent) {
     auto made = build({}, {}, 8);
     ASSERT_TRUE(made) << made.error().message();
     std::array<std::uint64_t, 100> keys{}, found{};
@@ -161,7 +161,7 @@ TEST(bloomier, has_the_same_bytes_from_any_number_of_threads_and_any_order) {
     EXPECT_EQ(test::saved(*build(keys, values, 11, 1.0 / 256, 2)), bytes);
 }
 
-TEST(bloomier, a_key_that_comes_twice_with_one_value_is_one_key) {
+TEST(bloomier, a_key_given_twice_with_one_value_is_one_key) {
     numbers keys = first(20'000), values = values_for(20'000, 9);
     const auto once = build(keys, values, 9);
     ASSERT_TRUE(once);
@@ -176,7 +176,7 @@ TEST(bloomier, a_key_that_comes_twice_with_one_value_is_one_key) {
     EXPECT_EQ(build(numbers(5'000, 7), {}, 0)->stats().keys, 1u);
 }
 
-TEST(bloomier, a_key_that_comes_twice_with_two_values_is_refused_by_name) {
+TEST(bloomier, a_key_given_twice_with_two_values_is_refused_by_name) {
     numbers keys = first(20'000), values = numbers(20'000, 5);
     keys[15'000] = 123;
     values[15'000] = 6;
@@ -190,7 +190,7 @@ TEST(bloomier, a_key_that_comes_twice_with_two_values_is_refused_by_name) {
               "bloomier: keys number 123 and 15000 are the same and have values 0 and 6, allowed is one value a key");
 }
 
-// A hash that gives different keys one digest: they are taken for one.
+// A hash that gives different keys one digest: they count as one key.
 TEST(bloomier, keys_with_the_same_digest_are_one_key) {
     const hasher coarse = hasher::custom(
         [](const void* context, key_view key) noexcept {
@@ -223,7 +223,7 @@ TEST(bloomier, an_update_changes_one_value_and_no_other) {
     }
 }
 
-TEST(bloomier, an_update_of_a_absent_key_whose_check_disagrees_changes_nothing) {
+TEST(bloomier, an_update_of_an_absent_key_that_fails_the_check_changes_nothing) {
     auto made = build(first(1'000), values_for(1'000, 8), 8, 0x1p-40);
     ASSERT_TRUE(made);
     const auto before = test::saved(*made);
@@ -268,7 +268,7 @@ TEST(bloomier, a_check_has_the_bits_of_two_over_the_rate_rounded_up) {
         EXPECT_EQ(bloomier_filter::check_bits_for(rate), std::ceil(std::log2(2 / rate))) << rate;
 }
 
-TEST(bloomier, takes_no_more_than_bits_for_says) {
+TEST(bloomier, takes_no_more_than_bits_for_reports) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     const numbers keys = first(100'000);
     for (const unsigned bits : {0u, 1u, 8u, 20u}) {
@@ -283,7 +283,7 @@ TEST(bloomier, takes_no_more_than_bits_for_says) {
     }
 }
 
-TEST(bloomier, a_filter_that_has_moved_answers_as_before) {
+TEST(bloomier, a_moved_filter_answers_as_before) {
     auto made = build(first(500), values_for(500, 17), 17);
     ASSERT_TRUE(made);
     const bloomier_filter moved = *std::move(made);

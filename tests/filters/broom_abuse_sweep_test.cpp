@@ -1,6 +1,6 @@
-// Abuse that other filters did not survive: absent keys erased by the million, one key inserted a
-// million times, half a million adapts at full load, filling until there is no room, growing at
-// every load, digests that run out of bits, keys of every length.
+// Operations in extreme numbers: absent keys erased by the million, one key inserted a million
+// times, half a million adapts at full load, filling until there is no room, growing at every load,
+// digests of few bits, keys of every length. Other filters failed some of these.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -23,13 +23,13 @@ void expect_sound(broom_world<broom_filter>& w) {
     EXPECT_TRUE(w.wrong.none()) << w.wrong.text();
 }
 
-TEST(broom_abuse, erasing_absent_keys_removes_no_member) {
+TEST(broom_abuse, erasing_absent_keys_removes_no_stored_key) {
     for (unsigned history = 0; history < 3; ++history) {
         broom_world<broom_filter> w{{.capacity = 1000, .history = history, .seed = 21, .universe = 1000}};
         for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(w.insert(key));
         const std::uint64_t times = test::effort(334'000, 10'000, 10'000'000);
         for (std::uint64_t i = 0; i < times; ++i) {
-            // Some of them absent keys whom the filter lets through: these match a member's slot.
+            // Some of them are false positives: these match a stored key's slot.
             const auto key = i % 200 == 0 ? w.find_false_positive(1024) : 1'000'000'000 + i;
             if (key) w.erase(*key);
             if (!w.wrong.none()) break;
@@ -94,7 +94,7 @@ TEST(broom_abuse, an_insert_that_finds_no_room_drops_no_other_key) {
         for (std::uint64_t key = 0; key < 400 && w.counts.full < 20; ++key) (void)w.insert(key);
         ASSERT_EQ(w.counts.full, 20u);
         expect_sound(w);
-        // Room that an erase gives back can be used again.
+        // Room that an erase freed can be used again.
         const std::uint64_t members = w.members();
         for (std::uint64_t key = 0; key < 10; ++key) w.erase(key);
         for (std::uint64_t key = 0; key < 10; ++key) (void)w.insert(key);
@@ -127,7 +127,7 @@ TEST(broom_abuse, growing_and_renewing_at_every_load_loses_no_key) {
     }
 }
 
-// Digests that repeat: `bits` bits of a hash, spread over position and seed.
+// Digests of only `bits` bits, spread over position and seed, so that keys share digests.
 struct short_digests {
     hasher inner{hash_key::from_seed(25)};
     unsigned bits = 24;
@@ -139,7 +139,7 @@ struct short_digests {
     }
 };
 
-TEST(broom_abuse, digests_of_few_bits_cost_false_positives_and_no_member) {
+TEST(broom_abuse, digests_of_few_bits_cost_false_positives_and_no_stored_key) {
     for (const unsigned bits : {24u, 14u}) {
         for (unsigned history = 0; history < 3; ++history) {
             short_digests few;
@@ -186,8 +186,8 @@ TEST(broom_abuse, digests_of_few_bits_cost_false_positives_and_no_member) {
     }
 }
 
-// All keys in one bin, as if somebody knew the hash key: full or an error, and no key lost.
-TEST(broom_abuse, keys_of_one_position_fill_one_bin_and_drop_nobody) {
+// All keys in one bin, as from an attacker who has the hash key: full or an error, and no key lost.
+TEST(broom_abuse, keys_of_one_position_fill_one_bin_and_none_is_lost) {
     const auto one_position = [](const void*, key_view key) noexcept -> digest {
         std::uint64_t value = 0;
         for (std::size_t i = 0; i < key.size && i < 8; ++i)

@@ -1,5 +1,5 @@
-// Erases that the caller vouches for: no other key is lost, R is rarely read, and a renewal between
-// R's erase and the filter's does not fool it.
+// Erases with `assume_present`: no other key is lost, R is rarely read, and a renewal between R's
+// erase and the filter's causes no wrong erase.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 namespace genista::broom_assume_present_test {
 namespace {
 
-// A filter, its R, and what both should hold.
-struct vouching_world {
+// A filter, its R, and the keys that both should hold.
+struct assume_present_world {
     broom_filter filter;
     memory_map remote;
     std::set<std::uint64_t> members;
 
-    explicit vouching_world(const broom_options& options) : filter{*broom_filter::make(options)} {}
+    explicit assume_present_world(const broom_options& options) : filter{*broom_filter::make(options)} {}
 
     void insert(std::uint64_t key) {
         ASSERT_TRUE(remote.put(filter.hash()(key), test::integer_key{key}.view()));
@@ -59,11 +59,11 @@ broom_options small_options(double rate, broom_history history, bool grows) {
             .repeatable = 3};
 }
 
-TEST(broom_assume_present, chance_loses_no_key) {
+TEST(broom_assume_present, random_operations_lose_no_key) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const broom_history history : {broom_history::bury, broom_history::renew, broom_history::soft}) {
             for (const bool grows : {false, true}) {
-                vouching_world w{small_options(rate, history, grows)};
+                assume_present_world w{small_options(rate, history, grows)};
                 test::splitmix chance{static_cast<std::uint64_t>(history) * 2 + (grows ? 1 : 0)};
                 const std::uint64_t universe = grows ? 1500 : 420;
                 for (std::uint64_t step = 0; step < test::effort(6000, 1500, 60'000); ++step) {
@@ -87,7 +87,7 @@ TEST(broom_assume_present, chance_loses_no_key) {
 }
 
 TEST(broom_assume_present, r_is_read_only_to_renew_a_bin) {
-    vouching_world w{small_options(0x1p-8, broom_history::bury, false)};
+    assume_present_world w{small_options(0x1p-8, broom_history::bury, false)};
     for (std::uint64_t key = 0; key < 400; ++key) w.insert(key);
     counting_map counted{w.remote};
     std::uint64_t renewals = w.filter.stats().renewals;
@@ -102,11 +102,11 @@ TEST(broom_assume_present, r_is_read_only_to_renew_a_bin) {
     w.expect_sound();
 }
 
-// A bin may be full and still bury two slots; the third erase renews it [law L2].
-TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_dead_slot) {
+// A bin may be full with two tombstones; the third erase renews it [law L2].
+TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_tombstone) {
     broom_options options = small_options(0x1p-8, broom_history::bury, false);
     options.capacity = 40;
-    vouching_world w{options};
+    assume_present_world w{options};
     for (std::uint64_t key = 0; key < 60; ++key) w.insert(key);
     ASSERT_EQ(w.filter.details().bins, 1u);
     counting_map counted{w.remote};
@@ -120,15 +120,15 @@ TEST(broom_assume_present, a_full_bin_is_renewed_with_its_third_dead_slot) {
         if (HasFatalFailure()) return;
     }
     EXPECT_EQ(most_dead, 2u) << "the bin was full all the time";
-    // Twelve of the sixty lie in the backyard, whose erase renews; of the others every third does.
+    // Twelve of the sixty are in the backyard, whose erase renews; of the others every third does.
     EXPECT_LT(counted.counts().range_reads, erases / 2);
     EXPECT_GE(counted.counts().range_reads, erases / 3);
 }
 
-TEST(broom_assume_present, spans_of_keys_go_as_single_ones_do) {
+TEST(broom_assume_present, spans_of_keys_are_erased_like_single_keys) {
     for (const bool promise : {false, true}) {
         for (const double rate : {0x1p-8, 0x1p-12}) {
-            vouching_world w{small_options(rate, broom_history::bury, true)};
+            assume_present_world w{small_options(rate, broom_history::bury, true)};
             for (std::uint64_t key = 0; key < 1500; ++key) w.insert(key);
             std::vector<std::uint64_t> leaving;
             for (std::uint64_t key = 0; key < 1500; key += 3) leaving.push_back(key);
@@ -156,7 +156,7 @@ TEST(broom_assume_present, spans_of_keys_go_as_single_ones_do) {
 }
 
 TEST(broom_assume_present, a_key_that_r_does_not_hold_is_absent_and_nothing_changes) {
-    vouching_world w{small_options(0x1p-8, broom_history::bury, false)};
+    assume_present_world w{small_options(0x1p-8, broom_history::bury, false)};
     for (std::uint64_t key = 0; key < 400; ++key) w.insert(key);
     for (std::uint64_t absent_key = 1000; absent_key < 21'000; ++absent_key) {
         const auto outcome = w.filter.erase(absent_key, w.remote, assume_present);
@@ -165,16 +165,16 @@ TEST(broom_assume_present, a_key_that_r_does_not_hold_is_absent_and_nothing_chan
     w.expect_sound();
 }
 
-// R has forgotten x, the filter has not; somebody's renewal lays the bin without x. If x is then
-// looked for by its base, one time in some hundred it is a neighbour's slot that is found. Both
-// ways: through the kernel, which needs a dead slot in the bin beforehand, and without one.
-TEST(broom_assume_present, a_renewal_between_the_two_erases_costs_nobody_a_slot) {
+// R has erased x and the filter has not; a renewal by another operation then builds the bin without
+// x. An erase that looked for x's base would find a neighbour's slot one time in some hundred. Both
+// ways of erasing: the kernel, which needs a tombstone in the bin beforehand, and the slow path.
+TEST(broom_assume_present, a_renewal_between_the_two_erases_removes_no_other_key) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: nothing for this sanitizer to see";
     for (const double rate : {0x1p-8, 0x1p-9}) {
         for (const bool dead_before : {false, true}) {
             auto options = small_options(rate, broom_history::bury, false);
             options.capacity = 40;  // one bin
-            vouching_world w{options};
+            assume_present_world w{options};
             constexpr std::uint64_t keys = 38;
             const std::uint64_t trials = test::effort(15'000, 1500, 1'000'000);
             for (std::uint64_t key = 0; key < keys; ++key) w.insert(key);
@@ -199,16 +199,16 @@ TEST(broom_assume_present, a_renewal_between_the_two_erases_costs_nobody_a_slot)
 }
 
 // Keys 2i and 2i + 1 have one digest.
-digest twin_digest(const void* context, key_view key) noexcept {
+digest digest_of_pair(const void* context, key_view key) noexcept {
     std::uint64_t number = 0;
     std::memcpy(&number, key.data, sizeof number);
     return (*static_cast<const hasher*>(context))(number / 2);
 }
 
-TEST(broom_assume_present, a_twin_keeps_the_slot_where_the_hash_lets_twins_be_found) {
+TEST(broom_assume_present, a_slot_stays_for_the_other_key_with_its_digest_under_a_hash_that_allows_such_keys) {
     const hasher inner{hash_key::from_seed(5)};
     auto options = small_options(0x1p-8, broom_history::bury, false);
-    options.hash = hasher::custom(twin_digest, &inner);
+    options.hash = hasher::custom(digest_of_pair, &inner);
     auto filter = *broom_filter::make(options);
     memory_map remote;
     for (std::uint64_t key = 0; key < 200; ++key) {
@@ -223,8 +223,9 @@ TEST(broom_assume_present, a_twin_keeps_the_slot_where_the_hash_lets_twins_be_fo
     EXPECT_TRUE(filter.audit(remote));
 }
 
-// Each thread replaces keys of its own; the others' keys, and those that nobody touches, stay.
-TEST(broom_assume_present, threads_that_erase_their_own_keys_lose_nobody_elses) {
+// Each thread erases and inserts keys of its own; the other threads' keys and those that no thread
+// touches stay.
+TEST(broom_assume_present, threads_that_erase_their_own_keys_lose_no_other_key) {
     for (const bool grows : {false, true}) {
         auto options = small_options(0x1p-8, broom_history::bury, grows);
         options.capacity = grows ? 400 : 3000;

@@ -1,5 +1,5 @@
-// Many keys at once: batched look-ups answer as single ones do, batched inserts leave what single
-// ones leave, whatever has happened to the filter and on every instruction set.
+// Many keys at once: batched look-ups answer as single ones do, and batched inserts give the filter
+// that single ones give, in every state of the filter and on every instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,12 +24,12 @@ namespace {
 using integers = std::span<const std::uint64_t>;
 using views = std::span<const key_view>;
 
-// A key of any length, the same for the same number.
+// A key of some length; always the same for the same number.
 std::string text_of(std::uint64_t number) {
     return std::string(number % 61, 'x') + std::to_string(number);
 }
 
-// An error is no number.
+// Empty after an error.
 template <class Value>
 std::optional<Value> value_of(const result<Value>& outcome) {
     if (!outcome) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<Value> value_of(const result<Value>& outcome) {
 }
 
 // A filter and its R. Integers below `members` and texts of such numbers are the keys that tests of
-// look-ups put in.
+// look-ups insert.
 struct stocked {
     broom_filter filter;
     memory_map remote;
@@ -48,7 +48,7 @@ struct stocked {
     void commit(integers keys) {
         for (const std::uint64_t key : keys) commit(test::integer_key{key}.view());
     }
-    // Batch after batch, each committed first.
+    // Inserts batch after batch, each committed first.
     template <class Remote>
     void insert_in_batches(integers keys, std::size_t size, Remote& through) {
         while (!keys.empty()) {
@@ -102,13 +102,12 @@ std::vector<std::uint64_t> some_keys(std::uint64_t seed, std::size_t count) {
     return keys;
 }
 
-// ---- look-ups
-// -------------------------------------------------------------------------------------------------------
+// ---- look-ups -----------------------------------------------------------------------------------
 
-enum class past : unsigned char { fresh, rebuilt, grown, worn, old, growing };
+enum class past : unsigned char { fresh, rebuilt, grown, full_of_tombstones, old, growing };
 
-// Dead slots and bits learnt in most groups.
-void wear(stocked& s) {
+// Tombstones and extensions in most clusters.
+void fill_with_tombstones(stocked& s) {
     for (std::uint64_t number = 1; number < 8000; number += 8) ASSERT_TRUE(s.filter.erase(number, s.remote));
     for (std::uint64_t absent_key = 1u << 30, fixed = 0; fixed < 150; ++absent_key) {
         if (!s.filter.may_contain(absent_key)) continue;
@@ -117,8 +116,8 @@ void wear(stocked& s) {
     }
 }
 
-// Every erase renews its bin. Bin after bin catches up with history and goes a little further:
-// there are more of them than codes of salts.
+// Every erase renews its bin. Bin after bin is renewed as often as those before it and a little
+// more often: more different salts than there are codes for salts.
 void grow_old(stocked& s) {
     const std::uint64_t bins = s.filter.details().bins;
     std::vector<std::uint64_t> one_of(bins);  // an integer key of each bin
@@ -145,7 +144,7 @@ std::unique_ptr<stocked> made_with(past what, double rate) {
     if (what == past::grown) {
         EXPECT_TRUE(made->filter.grow(made->remote));
     }
-    if (what == past::worn) wear(*made);
+    if (what == past::full_of_tombstones) fill_with_tombstones(*made);
     if (what == past::old) grow_old(*made);
     if (what == past::growing) {
         for (std::uint64_t number = 8000; made->filter.details().growth_done < 0.5 && number < 20'000; ++number)
@@ -158,7 +157,7 @@ void expect_past(const broom_filter& filter, past what) {
     const broom_details seen = filter.details();
     EXPECT_EQ(seen.growths > 0, what == past::grown);
     EXPECT_EQ(seen.growth_done > 0, what == past::growing);
-    if (what == past::worn) {
+    if (what == past::full_of_tombstones) {
         EXPECT_GT(seen.dead_slots, 100u);
         EXPECT_GT(seen.extended_slots, 50u);
     }
@@ -170,7 +169,7 @@ void expect_past(const broom_filter& filter, past what) {
     }
 }
 
-// Members and absent keys, in each of the three forms that a question can have.
+// Stored keys and absent keys, in each of the three forms of a query.
 struct questions {
     std::vector<std::uint64_t> numbers;
     std::vector<std::string> bytes;
@@ -189,8 +188,8 @@ struct questions {
     }
 };
 
-// Every count and all kinds of beginnings: the bits asked for, zeros up to the end of the last
-// word, and nothing beyond.
+// Every count and several starting offsets: the bits of the keys, zeros up to the end of the last
+// word, and nothing written beyond.
 template <class Key>
 void compare_batches(const broom_filter& filter, const std::vector<Key>& asked, const std::vector<bool>& expected) {
     constexpr std::uint64_t untouched = 0xaaaaaaaaaaaaaaaa;
@@ -227,7 +226,7 @@ TEST_P(broom_batch, answers_as_single_look_ups_do_on_every_instruction_set) {
         const auto keys = one_by_one(s->filter, asked.keys);
         EXPECT_EQ(one_by_one(s->filter, asked.digests), keys);
         for (std::size_t i = 0; i < keys.size(); ++i)
-            ASSERT_EQ(s->filter.trace(asked.digests[i]).maybe, keys[i]) << "the plain twin disagrees about " << i;
+            ASSERT_EQ(s->filter.trace(asked.digests[i]).maybe, keys[i]) << "the scalar version disagrees about " << i;
         compare_batches(s->filter, asked.numbers, numbers);
         compare_batches(s->filter, asked.keys, keys);
         compare_batches(s->filter, asked.digests, keys);
@@ -240,21 +239,20 @@ TEST_P(broom_batch, answers_as_single_look_ups_do_on_every_instruction_set) {
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<past, unsigned>>& tried) {
-    constexpr const char* pasts[] = {"fresh", "rebuilt", "grown", "worn", "old", "growing"};
+    constexpr const char* pasts[] = {"fresh", "rebuilt", "grown", "full_of_tombstones", "old", "growing"};
     return std::string{pasts[static_cast<int>(std::get<0>(tried.param))]} + "_at_2_to_the_minus_" +
            std::to_string(std::get<1>(tried.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(all, broom_batch,
-                         testing::Combine(testing::Values(past::fresh, past::rebuilt, past::grown, past::worn,
-                                                          past::old, past::growing),
+                         testing::Combine(testing::Values(past::fresh, past::rebuilt, past::grown,
+                                                          past::full_of_tombstones, past::old, past::growing),
                                           testing::Values(8u, 12u)),
                          name_of);
 
-// ---- inserts
-// --------------------------------------------------------------------------------------------------------
+// ---- inserts ------------------------------------------------------------------------------------
 
-TEST(broom_batches, inserts_leave_what_single_inserts_leave) {
+TEST(broom_batches, batched_inserts_give_the_filter_that_single_inserts_give) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const std::uint64_t capacity : {20'000u, 1000u}) {
             stocked single{options_for(capacity, rate, true)};
@@ -269,7 +267,7 @@ TEST(broom_batches, inserts_leave_what_single_inserts_leave) {
                 ASSERT_EQ(value_of(many.filter.insert(batch, many.remote)), batch.size());
                 from += batch.size();
                 ASSERT_EQ(many.filter.stats().keys, single.filter.stats().keys);
-                // They grow at the same time.
+                // Both grow at the same moment.
                 ASSERT_EQ(many.filter.details().bins, single.filter.details().bins);
                 ASSERT_EQ(many.filter.details().growth_done, single.filter.details().growth_done);
             }
@@ -303,7 +301,7 @@ TEST(broom_batches, every_instruction_set_makes_the_same_filter) {
     }
 }
 
-TEST(broom_batches, a_key_that_comes_twice_counts_once) {
+TEST(broom_batches, a_key_given_twice_counts_once) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const bool grows : {false, true}) {
             stocked s{options_for(grows ? 1200 : 3000, rate, grows)};
@@ -311,10 +309,10 @@ TEST(broom_batches, a_key_that_comes_twice_counts_once) {
             s.commit(keys);
             std::vector<std::uint64_t> batch;
             for (std::size_t i = 0; i < keys.size(); ++i) {
-                batch.insert(batch.end(), 1 + i % 3, keys[i]);  // beside each other
+                batch.insert(batch.end(), 1 + i % 3, keys[i]);  // next to each other
                 if (i % 5 == 0) batch.push_back(keys[i / 2]);   // and far apart
             }
-            for (int round = 0; round < 2; ++round) {  // the second time all of them are there already
+            for (int round = 0; round < 2; ++round) {  // in the second round all of them are stored already
                 const auto inserted = s.filter.insert(integers{batch}, s.remote);
                 ASSERT_TRUE(inserted) << inserted.error().message();
                 EXPECT_EQ(*inserted, batch.size());
@@ -325,7 +323,7 @@ TEST(broom_batches, a_key_that_comes_twice_counts_once) {
     }
 }
 
-TEST(broom_batches, keys_of_any_length_join) {
+TEST(broom_batches, keys_of_any_length_are_inserted) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         stocked s{options_for(1500, rate, true)};
         std::vector<std::string> texts;
@@ -339,7 +337,7 @@ TEST(broom_batches, keys_of_any_length_join) {
     }
 }
 
-TEST(broom_batches, a_filter_without_room_says_how_many_it_took) {
+TEST(broom_batches, a_filter_without_room_reports_how_many_it_took) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         stocked single{options_for(400, rate, false)};
         stocked many{options_for(400, rate, false)};
@@ -355,7 +353,7 @@ TEST(broom_batches, a_filter_without_room_says_how_many_it_took) {
         ASSERT_LT(*inserted, keys.size());
         EXPECT_EQ(value_of(many.filter.insert(integers{keys}.subspan(fit), many.remote)), 0u);
         many.expect_all(integers{keys}.first(fit));
-        // The store takes back what was refused.
+        // The store takes back the refused keys.
         for (const std::uint64_t key : integers{keys}.subspan(fit))
             ASSERT_TRUE(many.remote.erase(many.filter.hash()(key), test::integer_key{key}.view()));
         many.expect_sound(many.filter.stats().keys);
@@ -377,8 +375,8 @@ TEST(broom_batches, the_filter_grows_in_the_middle_of_batches) {
     }
 }
 
-// The store has committed all of them beforehand: R is far ahead of the filter from the first key
-// on.
+// The store has committed all keys beforehand: from the first key on R holds far more than the
+// filter.
 TEST(broom_batches, one_batch_far_larger_than_the_filter_makes_it_grow) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         stocked s{options_for(100, rate, true)};
@@ -396,7 +394,7 @@ TEST(broom_batches, one_batch_far_larger_than_the_filter_makes_it_grow) {
 TEST(broom_batches, a_store_that_fails_loses_nothing_and_the_batch_can_be_repeated) {
     std::uint64_t struck = 0;
     for (const fault_kind kind : all_fault_kinds) {
-        if (kind == fault_kind::stale) continue;  // it would be no R (remote.hpp, "Order")
+        if (kind == fault_kind::stale) continue;  // not a valid R (remote.hpp, "Order")
         for (const double rate : {0x1p-8, 0x1p-12}) {
             if (test::sanitized && rate == 0x1p-8) continue;  // no tail, so less that could go wrong
             for (const bool grows : {false, true}) {
@@ -407,11 +405,11 @@ TEST(broom_batches, a_store_that_fails_loses_nothing_and_the_batch_can_be_repeat
                 s.commit(before);
                 ASSERT_EQ(value_of(s.filter.insert(before, remote)), before.size());
                 s.commit(keys);
-                // It holds keys that are there already, for which R has to be asked.
+                // The batch holds keys that are stored already, for which R has to be read.
                 const integers batch = integers{keys}.subspan(500);
                 ASSERT_TRUE(remote.set_plan({.rules = {fault_rule::from(kind, 0, fault_scope::ranges, 2)}}));
-                // Keys that would need a look into R take entries, or the batch ends with an error:
-                // nothing is lost.
+                // Keys that would need a read of R become entries, or the batch ends with an error;
+                // no key is lost.
                 const auto during = s.filter.insert(batch, remote);
                 struck += remote.counts().injected() > 0 ? 1u : 0u;
                 s.expect_all(before);
@@ -428,7 +426,7 @@ TEST(broom_batches, a_store_that_fails_loses_nothing_and_the_batch_can_be_repeat
     EXPECT_GE(struck, test::sanitized ? 18u : 36u);
 }
 
-TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
+TEST(broom_batches, after_occasional_faults_a_repeated_batch_succeeds) {
     for (const bool grows : {false, true}) {
         stocked s{options_for(grows ? 200 : 4000, 0x1p-8, grows)};
         faulty_map<memory_map> remote{s.remote, {.sleep = [](std::chrono::nanoseconds) {}}};
@@ -436,7 +434,8 @@ TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
         const auto keys = some_keys(6, 3000);
         std::uint64_t errors = 0;  // none, unless a backyard is full
         for (std::size_t from = 0; from < keys.size();) {
-            // Four that are there already, for which R has to be asked, and up to sixteen new ones.
+            // Four keys that are stored already, for which R has to be read, and up to sixteen new
+            // ones.
             const integers batch =
                 integers{keys}
                     .subspan(from - std::min<std::size_t>(from, 4))
@@ -453,7 +452,7 @@ TEST(broom_batches, faults_now_and_then_are_survived_by_trying_again) {
         }
         EXPECT_GT(remote.counts().injected(), 10u);
         s.expect_all(keys);
-        // Keys that came twice while R could not be read have two places until their bins are
+        // Keys inserted twice while R could not be read have two places until their bins are
         // renewed.
         EXPECT_GE(s.filter.stats().keys, keys.size());
         ASSERT_TRUE(s.filter.rebuild(s.remote));

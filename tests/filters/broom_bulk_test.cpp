@@ -1,4 +1,4 @@
-// Filters made all at once: from keys in any order, and from R, on one thread and on several.
+// Filters built in one call: from keys in any order and from R, on one thread and on several.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ broom_options options_for(std::uint64_t capacity, double rate, bool grows = true
     return {.capacity = capacity, .false_positive_rate = rate, .hash = the_hash(), .grows = grows, .repeatable = 6};
 }
 
-// Distinct keys as a caller has them, in no order; R that holds them.
+// Distinct keys in random order, and an R that holds them.
 struct integer_set {
     std::vector<std::uint64_t> keys;
     memory_map remote;
@@ -58,7 +58,7 @@ struct text_set {
     }
 };
 
-// Every third key twice, every ninth three times, and all of them shuffled.
+// Every third key twice, every ninth three times, and all of them in random order.
 template <class Key>
 std::vector<Key> shuffled_with_repeats(const std::vector<Key>& keys) {
     std::vector<Key> made = keys;
@@ -78,7 +78,7 @@ void expect_holds(const broom_filter& filter, Set& set) {
     EXPECT_TRUE(sound) << sound.error().message();
 }
 
-// Slots and backyard entries in use: the keys, where nobody has been erased.
+// Slots and backyard entries in use: one per key if no key was erased.
 std::uint64_t places_used(const broom_filter& filter) {
     const broom_details seen = filter.details();
     return seen.slots_used + seen.backyard_keys;
@@ -107,7 +107,7 @@ TYPED_TEST(broom_bulk, keys_in_any_order_some_more_than_once_make_a_sound_filter
                 const auto options = options_for(std::max<std::size_t>(count, 1), rate);
                 auto built = broom_filter::build(options, std::span<const key>{given}, threads);
                 ASSERT_TRUE(built) << built.error().message();
-                EXPECT_EQ(built->stats().remote_reads, 0u) << "nothing but keys was given";
+                EXPECT_EQ(built->stats().remote_reads, 0u) << "no R was given";
                 expect_holds(*built, set);
                 if (this->HasFailure()) FAIL() << count << " keys on " << threads << " threads";
             }
@@ -119,7 +119,7 @@ TYPED_TEST(broom_bulk, a_built_filter_works_like_any_other) {
     using key = typename decltype(TypeParam::keys)::value_type;
     for (const double rate : {0x1p-8, 0x1p-12}) {
         TypeParam set{3000};
-        // The last third comes later, the first third goes again.
+        // The last third is inserted later, the first third is erased.
         auto built = broom_filter::build(options_for(1000, rate), std::span<const key>{set.keys}.first(2000), 2);
         ASSERT_TRUE(built) << built.error().message();
         for (std::size_t i = 2000; i < 3000; ++i) ASSERT_TRUE(built->insert(set.keys[i], set.remote));
@@ -138,7 +138,7 @@ TYPED_TEST(broom_bulk, a_built_filter_works_like_any_other) {
     }
 }
 
-// Any number of copies is one key.
+// Any number of copies of a key is one key.
 TYPED_TEST(broom_bulk, a_key_given_a_thousand_times_counts_once) {
     using key = typename decltype(TypeParam::keys)::value_type;
     for (const bool grows : {false, true}) {
@@ -163,7 +163,7 @@ TYPED_TEST(broom_bulk, every_key_given_twelve_times_counts_once) {
     expect_holds(*built, set);
 }
 
-TYPED_TEST(broom_bulk, too_many_keys_are_an_error_or_make_it_grow) {
+TYPED_TEST(broom_bulk, too_many_keys_are_an_error_or_make_the_filter_grow) {
     using key = typename decltype(TypeParam::keys)::value_type;
     TypeParam set{test::effort(20'000, 4000, 100'000)};
     for (const double rate : {0x1p-8, 0x1p-12}) {
@@ -184,7 +184,7 @@ TYPED_TEST(broom_bulk, too_many_keys_are_an_error_or_make_it_grow) {
     }
 }
 
-TEST(broom_build, no_threads_are_one_and_bad_options_an_error) {
+TEST(broom_build, zero_threads_mean_one_and_bad_options_are_an_error) {
     integer_set set{500};
     auto built = broom_filter::build(options_for(500, 0x1p-8), std::span<const std::uint64_t>{set.keys}, 0);
     ASSERT_TRUE(built);
@@ -194,10 +194,9 @@ TEST(broom_build, no_threads_are_one_and_bad_options_an_error) {
     EXPECT_FALSE(broom_filter::build(options_for(0, 0x1p-8), std::span<const std::uint64_t>{set.keys}));
 }
 
-// ---- from R
-// ---------------------------------------------------------------------------------------------------------
+// ---- from R -------------------------------------------------------------------------------------
 
-TEST(broom_rebuild, any_number_of_threads_makes_the_same_of_r) {
+TEST(broom_rebuild, any_number_of_threads_builds_the_same_from_r) {
     integer_set set{test::effort(50'000, 10'000, 1'000'000)};
     for (const double rate : {0x1p-8, 0x1p-12}) {
         std::uint64_t reads_of_one = 0;
@@ -209,7 +208,7 @@ TEST(broom_rebuild, any_number_of_threads_makes_the_same_of_r) {
             EXPECT_EQ(places_used(*built), set.keys.size());
             EXPECT_EQ(built->details().dead_slots, 0u);
             EXPECT_EQ(built->stats().remote_reads, remote.counts().range_reads);
-            // Each thread may end with a group that is not whole; nobody reads anything twice.
+            // The last cluster of each thread may be incomplete; no record is read twice.
             if (threads == 1) reads_of_one = remote.counts().range_reads;
             EXPECT_LT(remote.counts().range_reads, reads_of_one + threads);
             EXPECT_EQ(remote.counts().keys_visited, set.keys.size());
@@ -217,13 +216,13 @@ TEST(broom_rebuild, any_number_of_threads_makes_the_same_of_r) {
     }
 }
 
-TEST(broom_rebuild, threads_forget_everything_that_r_does_not_hold) {
+TEST(broom_rebuild, threads_drop_every_key_that_r_does_not_hold) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (unsigned threads = 1; threads <= 4; ++threads) {
             integer_set set{6000};
             auto filter =
                 *broom_filter::build(options_for(6000, rate), std::span<const std::uint64_t>{set.keys}, threads);
-            // Buried, learnt, taken out of R behind the filter's back, put into it likewise.
+            // Erased and adapted keys, and keys erased and put in R only.
             for (std::size_t i = 0; i < 1000; ++i) ASSERT_TRUE(filter.erase(set.keys[i], set.remote));
             for (std::uint64_t absent_key = 1; absent_key < 20'000; ++absent_key)
                 ASSERT_TRUE(filter.adapt(absent_key, set.remote));
@@ -242,7 +241,7 @@ TEST(broom_rebuild, threads_forget_everything_that_r_does_not_hold) {
     }
 }
 
-TEST(broom_rebuild, threads_that_find_too_much_in_r_report_it_or_grow) {
+TEST(broom_rebuild, threads_that_find_too_many_keys_in_r_report_it_or_grow) {
     for (unsigned threads = 1; threads <= 4; ++threads) {
         for (const bool grows : {false, true}) {
             integer_set set{test::effort(20'000, 4000, 100'000)};
@@ -276,8 +275,8 @@ TEST(broom_rebuild, threads_finish_a_growth_that_has_begun) {
     }
 }
 
-// A snapshot of a filter that was growing, restored when R has become eight times as large.
-TEST(broom_rebuild, a_growth_that_r_has_outrun_is_no_obstacle) {
+// A snapshot of a filter that was growing, loaded when R has become eight times as large.
+TEST(broom_rebuild, a_loaded_growth_that_is_too_small_for_r_does_not_prevent_a_rebuild) {
     for (unsigned threads = 1; threads <= 2; ++threads) {
         integer_set set{0};
         auto filter = *broom_filter::make(options_for(5000, 0x1p-8));
@@ -297,7 +296,7 @@ TEST(broom_rebuild, a_growth_that_r_has_outrun_is_no_obstacle) {
     }
 }
 
-TEST(broom_rebuild, threads_that_read_a_lie_report_it_and_lose_nothing) {
+TEST(broom_rebuild, threads_that_read_wrong_records_report_it_and_lose_nothing) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (unsigned threads = 1; threads <= 3; ++threads) {
             for (const std::uint64_t quarter : {0u, 1u, 2u, 3u}) {
@@ -316,8 +315,8 @@ TEST(broom_rebuild, threads_that_read_a_lie_report_it_and_lose_nothing) {
     }
 }
 
-// Somebody commits and inserts a key when a group has been read from R and not been laid yet.
-TEST(broom_rebuild, a_key_that_joins_after_r_was_read_is_not_lost) {
+// Another thread commits and inserts a key after a cluster was read from R and before it is built.
+TEST(broom_rebuild, a_key_inserted_after_r_was_read_is_not_lost) {
     for (const double rate : {0x1p-8, 0x1p-12}) {
         test::broom_world<broom_filter> w{{.capacity = 200, .rate = rate, .seed = 9, .universe = 200}};
         for (std::uint64_t key = 0; key < 150; ++key) ASSERT_TRUE(w.insert(key));
@@ -332,10 +331,10 @@ TEST(broom_rebuild, a_key_that_joins_after_r_was_read_is_not_lost) {
     }
 }
 
-// Threads rebuild again and again; one commits and inserts beside them, one asks.
-class rebuilt_meanwhile {
+// Threads rebuild again and again; meanwhile one commits and inserts, and one queries.
+class rebuilds_beside_others {
   public:
-    rebuilt_meanwhile(const broom_options& options, std::size_t count)
+    rebuilds_beside_others(const broom_options& options, std::size_t count)
         : filter_{*broom_filter::make(options)}, count_{count} {
         for (std::uint64_t i = 0; i < count; ++i) set_.keys.push_back(i * 0x9e3779b97f4a7c15 + 5);
     }
@@ -376,16 +375,16 @@ class rebuilt_meanwhile {
     broom_filter filter_;
     std::size_t count_;
     std::atomic<std::size_t> inserted_ = 0;
-    std::string why_;           // the rebuilder's
-    std::uint64_t failed_ = 0;  // the writer's
-    std::uint64_t denied_ = 0;  // the reader's
+    std::string why_;           // written by the rebuilding thread
+    std::uint64_t failed_ = 0;  // written by the inserting thread
+    std::uint64_t denied_ = 0;  // written by the querying thread
 };
 
-TEST(broom_rebuild, others_may_work_beside_it) {
+TEST(broom_rebuild, inserts_and_queries_may_run_during_it) {
     const std::size_t count = test::effort(20'000, 2000, 1'000'000);
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const bool grows : {false, true}) {
-            rebuilt_meanwhile race{options_for(grows ? 500 : count, rate, grows), count};
+            rebuilds_beside_others race{options_for(grows ? 500 : count, rate, grows), count};
             race.run();
         }
     }

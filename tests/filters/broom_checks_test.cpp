@@ -1,5 +1,5 @@
-// The checks of tests/support/broom_checks.hpp on the filter proper. tests/planted shows that each
-// of them can fail.
+// The checks of tests/support/broom_checks.hpp find no failure in the product filter. tests/planted
+// shows that each of them can fail.
 #include "tests/support/broom_checks.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 class broom_checked : public testing::TestWithParam<test::broom_check> {};
 
-TEST_P(broom_checked, nothing_is_wrong) {
+TEST_P(broom_checked, finds_no_failure) {
     if (test::thread_sanitized && !GetParam().has_threads) GTEST_SKIP() << "one thread: the other presets run it";
     EXPECT_EQ(GetParam().run(), "") << GetParam().name;
 }

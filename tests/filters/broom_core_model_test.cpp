@@ -1,5 +1,5 @@
-// The broom filter's operations against an exact set, with an audit of every bin after every step
-// on small filters.
+// The broom filter's operations compared with an exact set; small filters are audited after every
+// step.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -52,7 +52,7 @@ struct world {
         erased += was_member ? 1u : 0u;
         answered_after_erase += was_member && filter.contains(hash(key)) ? 1u : 0u;
     }
-    // Asks, and adapts after a false positive, as a guard would. True if it was one.
+    // Queries, and adapts after a false positive, as a guard would. True if it was one.
     bool query(std::uint64_t key) {
         const bool maybe = filter.contains(hash(key));
         if (truth.contains(key)) {
@@ -86,7 +86,7 @@ TEST_P(broom_core_model, every_step_on_a_small_filter_keeps_every_key_and_the_la
         const std::uint64_t steps = test::effort(3000, 1000, 100'000);
         for (std::uint64_t step = 0; step < steps; ++step) {
             const std::uint64_t key = chance.below(universe);
-            // Phases that grow, churn and shrink.
+            // Phases that grow, keep and shrink the number of keys.
             const std::uint64_t grow = step * 3 / steps == 0 ? 6 : step * 3 / steps == 1 ? 3 : 1;
             const std::uint64_t dice = chance.below(10);
             if (dice < grow) {
@@ -99,7 +99,7 @@ TEST_P(broom_core_model, every_step_on_a_small_filter_keeps_every_key_and_the_la
             w.audit();
             if (testing::Test::HasFailure()) return;
         }
-        // A dead slot matches nothing; only a key whose bin was renewed may match again, with
+        // A tombstone matches nothing; only a key whose bin was renewed may match again, with
         // probability ε.
         EXPECT_LE(w.answered_after_erase, 3 + w.erased / 50);
     }
@@ -114,8 +114,8 @@ TEST_P(broom_core_model, repeated_queries_of_found_false_positives_stay_negative
         const std::uint64_t key = (std::uint64_t{1} << 40) + i;
         if (w.query(key)) found.push_back(key);
     }
-    // All of them once more: what a renewal forgot may come back with probability ε each, the rest
-    // must not.
+    // Queries all of them once more: those whose bins were renewed may come back with probability ε
+    // each, the others must not.
     std::uint64_t again = 0;
     for (const std::uint64_t key : found) again += w.query(key) ? 1u : 0u;
     EXPECT_LE(again, 10 + found.size() / 50);
@@ -137,21 +137,21 @@ TEST(broom_core, a_negative_costs_no_remote_read_and_an_adapt_one) {
     }
 }
 
-TEST(broom_core, erasing_absent_keys_never_hurts_a_member) {
+TEST(broom_core, erasing_absent_keys_removes_no_stored_key) {
     world w{16, 0x1p-8, 6};
     for (std::uint64_t key = 0; key < 16 * 44; ++key) w.insert(key);
     for (std::uint64_t key = 10'000; key < 60'000; ++key) w.erase(key);
     w.audit();
 }
 
-TEST(broom_core, one_key_inserted_again_and_again_takes_one_slot) {
+TEST(broom_core, one_key_inserted_many_times_takes_one_slot) {
     world w{4, 0x1p-8, 7};
     for (int i = 0; i < 10'000; ++i) w.insert(42);
     EXPECT_EQ(w.filter.keys(), 1u);
     w.audit();
 }
 
-// Keys of a one-bin table that share a base in its first epoch, found by trying.
+// Keys of a table with one bin that share a base in its first epoch, found by trial.
 std::vector<std::uint64_t> keys_with_one_base(world& w, std::size_t count) {
     bin_image image = w.filter.bins().read(0);
     const epoch now{w.filter.bins(), image};
@@ -163,13 +163,13 @@ std::vector<std::uint64_t> keys_with_one_base(world& w, std::size_t count) {
     return found;
 }
 
-TEST(broom_core, adapting_beside_a_key_on_its_way_in_loses_neither) {
+TEST(broom_core, an_adapt_while_r_holds_a_key_not_inserted_yet_loses_neither_key) {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         world w{1, 0x1p-8, seed};
         const auto keys = keys_with_one_base(w, 3);
         w.insert(keys[0]);
-        // The second is in R, as the store commits first, and has no slot yet: whose stream is the
-        // slot's?
+        // The second key is in R, because the store commits first, and has no slot yet: the slot
+        // must be extended with the stream of the first.
         ASSERT_TRUE(w.remote.put(w.hash(keys[1]), key_view{reinterpret_cast<const std::byte*>(&keys[1]), 8}));
         ASSERT_TRUE(w.filter.contains(w.hash(keys[2])));
         auto from = w.source(keys[2]);
@@ -183,7 +183,7 @@ TEST(broom_core, adapting_beside_a_key_on_its_way_in_loses_neither) {
     }
 }
 
-TEST(broom_core, a_colliding_key_is_inserted_even_if_the_remote_map_does_not_show_it_yet) {
+TEST(broom_core, a_colliding_key_is_inserted_even_if_the_remote_map_does_not_hold_it_yet) {
     world w{1, 0x1p-8, 3};
     const auto keys = keys_with_one_base(w, 2);
     w.insert(keys[0]);
@@ -195,7 +195,7 @@ TEST(broom_core, a_colliding_key_is_inserted_even_if_the_remote_map_does_not_sho
     EXPECT_TRUE(w.filter.contains(w.hash(keys[1])));
 }
 
-TEST(broom_core, an_own_dead_slot_is_no_presence) {
+TEST(broom_core, a_keys_own_tombstone_does_not_count_as_present) {
     world w{1, 0x1p-8, 4};
     w.insert(1);
     w.insert(2);
@@ -206,7 +206,8 @@ TEST(broom_core, an_own_dead_slot_is_no_presence) {
     }
 }
 
-// A store that fails or lies inside an operation: the error comes back, and not a byte has changed.
+// A store that fails in the middle of an operation: the operation returns the error and changes
+// nothing.
 struct bad_source final : range_source {
     result<void> read(position_range, population& into) override {
         into.members.assign(3, digest{1, 2});
@@ -229,8 +230,8 @@ TEST(broom_core, a_failing_store_changes_nothing) {
     w.audit();
 }
 
-// An error would tell that it collides: it takes an entry [law L3].
-TEST(broom_core, a_colliding_insert_over_a_failing_store_takes_an_entry_and_only_one) {
+// An error would reveal that the key collides: it becomes an entry [law L3].
+TEST(broom_core, a_colliding_insert_over_a_failing_store_takes_exactly_one_entry) {
     world w{1, 0x1p-8, 5};
     const auto keys = keys_with_one_base(w, 2);
     w.insert(keys[0]);
@@ -245,7 +246,7 @@ TEST(broom_core, a_colliding_insert_over_a_failing_store_takes_an_entry_and_only
     EXPECT_TRUE(w.filter.contains(w.hash(keys[1])));
 }
 
-TEST(broom_core, rebuilding_from_the_remote_map_gives_every_key_back) {
+TEST(broom_core, a_rebuild_from_the_remote_map_restores_every_key) {
     world w{32, 0x1p-8, 8};
     for (std::uint64_t key = 0; key < 32 * 44; ++key) w.insert(key);
     const auto fresh = *core::make({.grows = false, .repeatable = 99}, w.hash, shape::for_rate(0x1p-8), 40);

@@ -1,5 +1,5 @@
-// Readers, writers and adapters on one small table, so that every group is contended: a key that is
-// a member while a query runs is answered yes, and the law holds in every bin at the end. Made for
+// Readers, writers and adapters on one small table, so that every bin is contended. A key that is
+// stored throughout a query is answered maybe, and the law holds in every bin at the end. Made for
 // ThreadSanitizer.
 #include <gtest/gtest.h>
 
@@ -48,10 +48,10 @@ struct shared_world {
 
 class broom_core_threads : public testing::TestWithParam<double> {};
 
-TEST_P(broom_core_threads, no_member_is_ever_denied) {
+TEST_P(broom_core_threads, no_stored_key_is_ever_answered_no) {
     constexpr std::uint64_t bins = 24;
     constexpr std::uint64_t permanent = bins * 20;
-    constexpr std::uint64_t own_keys = bins * 12;  // of each writer; both together fill the lines
+    constexpr std::uint64_t own_keys = bins * 12;  // per writer; two writers fill the lines
     shared_world w{bins, GetParam()};
     for (std::uint64_t key = 0; key < permanent; ++key) ASSERT_TRUE(w.insert(key));
 

@@ -1,6 +1,6 @@
-// A key that left R while the filter was not told (an erase whose reply was lost, or one that is
-// under way) leaves a slot or a backyard entry without owner. A new key that happens to match it
-// may take it over only if its own look-ups find it there.
+// A key that R has erased and the filter has not (the reply was lost, or the erase is still
+// running) leaves a slot or a backyard entry without an owner. A new key that matches it may take
+// it over only if a look-up of the new key finds it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,23 +34,23 @@ struct crowded_bin {
         EXPECT_TRUE(outcome) << outcome.error().message();
         return *outcome;
     }
-    // Every key leaves R, and the filter hears nothing of it.
+    // Erases every key in R only.
     void lose_all() {
         for (std::uint64_t key = 0; key < 54; ++key) EXPECT_TRUE(remote.erase(hash(key), integer_key{key}.view()));
     }
 };
 
-// Keys 10^6 and on, the first whose fingerprint the condition likes.
+// The first key from 10^6 on whose fingerprint fulfils the condition.
 template <class Condition>
-std::uint64_t find_key(crowded_bin& w, Condition&& likes) {
+std::uint64_t find_key(crowded_bin& w, Condition&& fulfils) {
     bin_image image = w.filter->bins().read(0);
     const epoch now{w.filter->bins(), image};
     for (std::uint64_t key = 1'000'000;; ++key) {
-        if (likes(image, now, now.of(w.hash(key)))) return key;
+        if (fulfils(image, now, now.of(w.hash(key)))) return key;
     }
 }
 
-TEST(broom_orphans, a_backyard_entry_without_owner_serves_only_whom_look_ups_lead_there) {
+TEST(broom_orphans, a_backyard_entry_without_owner_serves_only_keys_whose_look_ups_find_it) {
     for (const bool led_there : {true, false}) {
         crowded_bin w;
         ASSERT_GT(w.filter->details().backyard_keys, 0u);
@@ -68,7 +68,7 @@ TEST(broom_orphans, a_backyard_entry_without_owner_serves_only_whom_look_ups_lea
     }
 }
 
-TEST(broom_orphans, a_slot_without_owner_may_serve_another_key) {
+TEST(broom_orphans, a_slot_without_owner_may_serve_a_new_key) {
     crowded_bin w;
     w.lose_all();
     const std::uint64_t key = find_key(w, [](const bin_image&, const epoch& now, const present& x) {

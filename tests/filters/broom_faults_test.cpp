@@ -1,6 +1,6 @@
-// A store that fails, lies or does not answer inside insert, erase, adapt, grow and rebuild: the
-// error comes back, the filter is as it was, no key is lost, and the operation succeeds when the
-// store has recovered.
+// A store that fails or gives wrong answers during insert, erase, adapt, grow and rebuild: the
+// operation returns an error, the filter is as it was, no key is lost, and the operation succeeds
+// once the store works again.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -16,7 +16,7 @@ namespace {
 
 using test::integer_key;
 
-// Every kind but the lagging replica, which would be no R (remote.hpp, "Order").
+// Every kind but a lagging replica, which is not a valid R (remote.hpp, "Order").
 std::vector<fault_kind> kinds_of_faults() {
     std::vector<fault_kind> kinds;
     for (const fault_kind kind : all_fault_kinds) {
@@ -32,8 +32,8 @@ struct step {
     std::uint64_t key = 0;
 };
 
-// A filter of three bins, fuller than its lines, that has learnt and buried; and what is done to it
-// while the store is bad.
+// A filter of three bins with more keys than its lines hold, with extensions and tombstones; and
+// the operations that run while the store fails.
 class bad_store : public test::broom_world<broom_filter> {
   public:
     explicit bad_store(bool grows = true)
@@ -60,7 +60,7 @@ class bad_store : public test::broom_world<broom_filter> {
                    {call::insert, 303}};
     }
 
-    // Through the store as it is at the moment. An insert that failed is taken back.
+    // Through the store as it is at the moment. The key of a failed insert is taken back.
     [[nodiscard]] result<void> perform(const step& s) {
         const digest where = filter.hash()(s.key);
         const integer_key bytes{s.key};
@@ -93,8 +93,8 @@ class bad_store : public test::broom_world<broom_filter> {
         }
         return {};
     }
-    // Performs it; after an error all that R holds is still answered, and nothing has changed but
-    // how far a sweep has come.
+    // Performs the step. After an error every key in R is still answered maybe, and nothing has
+    // changed but how many bins growth or a rebuild has moved.
     [[nodiscard]] bool attempt(const step& s, const std::string& when) {
         const auto before = draw_portrait();
         const auto outcome = perform(s);
@@ -105,7 +105,7 @@ class bad_store : public test::broom_world<broom_filter> {
         const auto after = draw_portrait();
         const bool swept = s.what == call::grow || s.what == call::rebuild || before[2] != after[2];
         if (!swept) {
-            EXPECT_EQ(before, after) << when << ": a failed call has changed the filter";
+            EXPECT_EQ(before, after) << when << ": a failed call changed the filter";
         }
         const auto sound = filter.audit(plain);
         EXPECT_TRUE(sound) << when << ": " << sound.error().message();
@@ -117,7 +117,7 @@ class bad_store : public test::broom_world<broom_filter> {
     std::vector<step> script_;
 };
 
-std::string told(const char* how, fault_kind kind, std::uint64_t number) {
+std::string describe(const char* how, fault_kind kind, std::uint64_t number) {
     return std::string{how} + " " + std::string{to_string(kind)} + " in call " + std::to_string(number);
 }
 
@@ -127,11 +127,11 @@ TEST(broom_faults, every_call_of_a_script_fails_once) {
         std::uint64_t calls = 1;
         for (std::uint64_t number = 0; number < calls; ++number) {
             bad_store w;
-            const std::string when = told("once", kind, number);
+            const std::string when = describe("once", kind, number);
             ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::once(kind, number, fault_scope::every_call, 2)}}));
             for (const step& s : w.script()) {
                 if (w.attempt(s, when)) continue;
-                EXPECT_TRUE(w.perform(s)) << when << ": failed again after the store recovered";
+                EXPECT_TRUE(w.perform(s)) << when << ": failed although the store worked again";
             }
             calls = w.remote.counts().calls;
             struck += w.remote.counts().injected();
@@ -145,12 +145,12 @@ TEST(broom_faults, every_call_of_a_script_fails_once) {
     test::record_figure("store_faults_once", struck);
 }
 
-TEST(broom_faults, from_any_call_of_a_script_on_everything_fails) {
+TEST(broom_faults, all_calls_of_a_script_fail_from_any_one_on) {
     std::uint64_t struck = 0;
     for (const fault_kind kind : kinds_of_faults()) {
         for (std::uint64_t number = 0; number < 30; number += test::sanitized ? 5 : 1) {
             bad_store w;
-            const std::string when = told("from then on", kind, number);
+            const std::string when = describe("from this call on", kind, number);
             ASSERT_TRUE(w.remote.set_plan({.rules = {fault_rule::from(kind, number, fault_scope::every_call, 2)}}));
             std::vector<step> left;
             for (const step& s : w.script()) {
@@ -158,7 +158,7 @@ TEST(broom_faults, from_any_call_of_a_script_on_everything_fails) {
             }
             struck += w.remote.counts().injected();
             ASSERT_TRUE(w.remote.set_plan({}));
-            for (const step& s : left) EXPECT_TRUE(w.perform(s)) << when << ": failed again after the store recovered";
+            for (const step& s : left) EXPECT_TRUE(w.perform(s)) << when << ": failed although the store worked again";
             const auto sound = w.filter.audit(w.plain);
             ASSERT_TRUE(sound) << when << ": " << sound.error().message();
             if (HasFailure()) return;
@@ -227,7 +227,7 @@ TEST(broom_faults, faults_inside_adapt_change_nothing) {
     test::record_figure("store_faults_in_adapt", struck);
 }
 
-TEST(broom_faults, a_filter_that_the_store_has_outrun_is_built_from_it) {
+TEST(broom_faults, a_filter_is_built_from_a_store_with_more_keys_than_its_capacity) {
     for (const std::uint64_t keys : {90u, 150u, 300u, 1000u, 20'000u}) {
         const hasher hash{hash_key::from_seed(1)};
         memory_map remote;

@@ -1,6 +1,6 @@
-// How often a filter grows: a bin that overflowed in the table a growth was leading to was refused
-// as `full`, because whoever made room for it finished that growth and began no other; and one that
-// was still to move made it grow twice.
+// How often a filter grows. Former bugs: an insert that overflowed a bin already moved to the new
+// table was refused as `full`, because it finished the running growth and began no second one; and
+// a bin that was still to move made the filter grow twice.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -27,7 +27,7 @@ struct map_that_goes_down {
     }
 };
 
-// Commits and inserts; a key that needs a store which is down is taken back.
+// Commits and inserts; after an error the key is taken back.
 bool insert(broom_filter& filter, map_that_goes_down& remote, std::uint64_t key) {
     const digest where = filter.hash()(key);
     EXPECT_TRUE(remote.put(where, test::integer_key{key}.view()));
@@ -37,7 +37,7 @@ bool insert(broom_filter& filter, map_that_goes_down& remote, std::uint64_t key)
     return false;
 }
 
-TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_once_more) {
+TEST(broom_growth, a_moved_bin_that_overflows_makes_the_filter_grow_once_more) {
     auto filter = *broom_filter::make({.capacity = 500, .hash = hasher{hash_key::from_seed(11)}, .repeatable = 7});
     map_that_goes_down remote;
     std::vector<std::uint64_t> stored;
@@ -46,7 +46,7 @@ TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_o
         ASSERT_TRUE(insert(filter, remote, key));
         stored.push_back(key);
     }
-    // The first bin has moved. Growth cannot go on, and the first of the new bins is filled.
+    // The first bin has moved. Growth cannot continue, and the first of the new bins is filled.
     remote.down = true;
     const std::uint64_t end = range_of_bin(0, 2 * filter.details().bins).last;
     for (int refused = 0; refused < 20; ++key) {
@@ -62,7 +62,7 @@ TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_o
     remote.down = false;
     for (int more = 0; more < 20; ++key) {
         if (filter.hash()(key).position > end) continue;
-        ASSERT_TRUE(insert(filter, remote, key)) << "refused, although it may grow";
+        ASSERT_TRUE(insert(filter, remote, key)) << "refused although the filter may grow";
         stored.push_back(key);
         ++more;
     }
@@ -72,9 +72,9 @@ TEST(broom_growth, a_bin_that_overflows_behind_the_front_makes_the_filter_grow_o
     EXPECT_EQ(filter.stats().keys, stored.size());
 }
 
-// A bin with more than two thirds of its backyard in use makes the filter grow; until the sweep
-// comes to it, it gets more.
-TEST(broom_growth, a_crowded_bin_that_has_yet_to_move_makes_the_filter_grow_once) {
+// A bin with more than two thirds of its backyard in use makes the filter grow. Until growth moves
+// that bin, more keys are inserted into it.
+TEST(broom_growth, a_crowded_bin_that_has_not_moved_yet_makes_the_filter_grow_only_once) {
     auto filter = *broom_filter::make({.capacity = 2000, .hash = hasher{hash_key::from_seed(12)}, .repeatable = 7});
     map_that_goes_down remote;
     const std::uint64_t bins = filter.details().bins;
@@ -89,7 +89,7 @@ TEST(broom_growth, a_crowded_bin_that_has_yet_to_move_makes_the_filter_grow_once
     EXPECT_LT(filter.stats().keys, 1300u);
     for (int i = 0; i < 5; ++i) insert_next(true);
     for (std::uint64_t i = 0; i < 2 * bins; ++i) insert_next(false);
-    for (int i = 0; i < 20; ++i) insert_next(true);  // some overflow, and would begin a growth if one were wanted
+    for (int i = 0; i < 20; ++i) insert_next(true);  // some overflow, and would begin a growth if one were due
     EXPECT_FALSE(filter.is_growing());
     EXPECT_EQ(filter.details().growths, 1u);
     EXPECT_EQ(filter.details().bins, 2 * bins);

@@ -1,5 +1,5 @@
-// Readers who come late: they still have the state of a table whose pages growth has given back,
-// read zeros, and must find out.
+// Late readers: a look-up that still has the state of a table whose pages growth has given back
+// reads zeros there. It must detect that and use the new table.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@
 namespace genista::broom::broom_late_readers_test {
 namespace {
 
-TEST(broom_late_readers, with_the_state_of_a_table_that_is_leaving_or_gone_miss_no_member) {
+TEST(broom_late_readers, with_the_state_of_a_replaced_table_miss_no_stored_key) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: nothing for this sanitizer to see";
     for (const double rate : {0x1p-8, 0x1p-13}) {
         const hasher hash{hash_key::from_seed(3)};
@@ -51,7 +51,7 @@ TEST(broom_late_readers, with_the_state_of_a_table_that_is_leaving_or_gone_miss_
                         ASSERT_TRUE((answers[i / 64] >> (i % 64) & 1) != 0) << when << ", in a batch";
                     }
                 }
-                // Nor does a writer get anywhere with it.
+                // A writer with that state must have no effect.
                 const digest absent_key = hash(std::uint64_t{1} << 50);
                 ASSERT_EQ(kernels.join(*at_first, absent_key), broom_joined::no);
                 ASSERT_FALSE(kernels.bury(*at_first, members[0], at_first->mark_of(members[0].position)));
@@ -63,18 +63,18 @@ TEST(broom_late_readers, with_the_state_of_a_table_that_is_leaving_or_gone_miss_
         ask_all("half of the bins have moved");
         while (filter->details().growths == 0) insert_more(100);
         states.push_back(filter->state().load());
-        ask_all("all have");
-        // What a reader finds there now is no line, and it comes back all the same.
+        ask_all("all bins have moved");
+        // A look-up in the old table reads pages that were given back, and returns.
         std::uint64_t found = 0;
         for (const digest& d : members) found += first_table.contains(d) ? 1u : 0u;
-        EXPECT_LT(found, members.size() / 100) << "pages that should have been given back";
+        EXPECT_LT(found, members.size() / 100) << "the pages were not given back";
         remote_source<memory_map> from{remote, hash};
         ASSERT_TRUE(filter->grow(from));
         ask_all("two growths later");
     }
 }
 
-TEST(broom_late_readers, on_other_threads_miss_no_member_while_pages_go) {
+TEST(broom_late_readers, on_other_threads_miss_no_stored_key_while_pages_are_given_back) {
     const std::uint64_t first_keys = 95'000;
     const std::uint64_t keys = test::effort(420'000, 120'000, 4'000'000);
     auto filter =
@@ -124,7 +124,7 @@ TEST(broom_late_readers, on_other_threads_miss_no_member_while_pages_go) {
     stop = true;
     single.join();
     batches.join();
-    EXPECT_EQ(denied.load(), 0u) << "members denied";
+    EXPECT_EQ(denied.load(), 0u) << "false negatives";
     EXPECT_GE(filter.details().growths, 1u);
     test::record_figure("late_readers_asked", asked.load());
     const auto sound = filter.audit(remote);

@@ -1,5 +1,5 @@
-// memory_limit: what the filter may take, what happens when it has, and that nobody is lost over
-// it.
+// memory_limit: how much memory the filter may take, what it refuses at the limit, and that no key
+// is lost there.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct limited {
               return *std::move(made);
           }()} {}
 
-    // As a store would: a key that was refused is taken back.
+    // As a store would: a refused key is taken back.
     insert_outcome insert(std::uint64_t key) {
         const digest where = filter.hash()(key);
         EXPECT_TRUE(plain.put(where, test::integer_key{key}.view()));
@@ -45,13 +45,13 @@ struct limited {
         members.push_back(key);
         return *outcome;
     }
-    // Until so many have been refused.
+    // Inserts until so many keys have been refused.
     void insert_until_refused(int refusals) {
         while (refusals > 0 && !testing::Test::HasFailure())
             refusals -= insert(next_key++) == insert_outcome::full ? 1 : 0;
     }
     void expect_sound() {
-        for (const std::uint64_t key : members) ASSERT_TRUE(filter.may_contain(key)) << "a member is denied";
+        for (const std::uint64_t key : members) ASSERT_TRUE(filter.may_contain(key)) << "a stored key is answered no";
         const auto sound = filter.audit(plain);
         ASSERT_TRUE(sound) << sound.error().message();
         EXPECT_EQ(filter.stats().keys, members.size());
@@ -76,7 +76,7 @@ TEST(broom_limit, a_capacity_that_cannot_fit_is_refused_with_both_numbers) {
     EXPECT_FALSE(broom_filter::make({.memory_limit = 0}));
 }
 
-TEST(broom_limit, the_least_limit_is_enough_for_the_capacity) {
+TEST(broom_limit, the_smallest_limit_is_enough_for_the_capacity) {
     for (const double rate : {0x1p-8, 0x1p-16}) {
         for (const std::uint64_t capacity : {100u, 3000u, 60'000u}) {
             for (const bool grows : {false, true}) {
@@ -99,7 +99,7 @@ TEST(broom_limit, inserts_at_the_limit_are_full_and_change_nothing_unless_they_c
     w.insert_until_refused(1);
     EXPECT_GE(w.members.size(), 20'000u);
     EXPECT_EQ(w.filter.details().growths, 0u);
-    // Keys that want a slot still find one; the others are refused, and refused again.
+    // Keys that go into a slot still find one; the others are refused, every time.
     const std::uint64_t reads = w.remote.counts().range_reads;
     std::uint64_t refused = 0;
     for (int i = 0; i < 3000; ++i) {
@@ -121,12 +121,12 @@ TEST(broom_limit, inserts_at_the_limit_are_full_and_change_nothing_unless_they_c
     w.expect_sound();
 }
 
-TEST(broom_limit, erases_and_adapts_go_on_at_the_limit) {
+TEST(broom_limit, erases_and_adapts_work_at_the_limit) {
     for (const broom_history history : {broom_history::bury, broom_history::renew, broom_history::soft}) {
         const std::uint64_t limit = least_limit(20'000, 0x1p-8);
         limited w{{.capacity = 20'000, .history = history, .memory_limit = limit}};
         w.insert_until_refused(200);
-        // Far more false positives than there is room to note.
+        // Far more false positives than there is room for extensions.
         std::uint64_t fixed = 0;
         for (std::uint64_t absent_key = 1u << 30; fixed < test::effort(6000, 2000, 20'000); ++absent_key) {
             if (!w.filter.may_contain(absent_key)) continue;
@@ -137,9 +137,9 @@ TEST(broom_limit, erases_and_adapts_go_on_at_the_limit) {
             ++fixed;
         }
         const std::uint64_t after_adapts = w.filter.stats().local_bytes;
-        EXPECT_LE(after_adapts, limit + limit / 32) << "an attack has driven the filter beyond its limit";
+        EXPECT_LE(after_adapts, limit + limit / 32) << "an attack made the filter exceed its limit";
         w.expect_sound();
-        // Half of them go, by both kinds of erases, and room comes back.
+        // Half of the keys are erased, with and without `assume_present`, which frees memory.
         std::vector<std::uint64_t> stay;
         for (std::size_t i = 0; i < w.members.size(); ++i) {
             if (i % 2 == 0) {
@@ -160,7 +160,7 @@ TEST(broom_limit, erases_and_adapts_go_on_at_the_limit) {
     }
 }
 
-TEST(broom_limit, growth_begins_only_if_it_fits_and_then_stays_within) {
+TEST(broom_limit, growth_begins_only_if_it_fits_and_stays_within_the_limit) {
     // Room for two growths, and not for a third.
     for (const double rate : {0x1p-8, 0x1p-14}) {
         if (test::sanitized && rate == 0x1p-8) continue;  // no tail, so less that could go wrong
@@ -181,10 +181,10 @@ TEST(broom_limit, growth_begins_only_if_it_fits_and_then_stays_within) {
         EXPECT_EQ(more.error().code(), error_code::out_of_memory);
         EXPECT_NE(std::string{more.error().message()}.find(std::to_string(limit)), std::string::npos)
             << more.error().message();
-        // A rebuild finds room in the bins that there are.
+        // A rebuild finds room in the existing bins.
         ASSERT_TRUE(w.filter.rebuild(w.remote));
         w.expect_sound();
-        // Without the limit it grows on.
+        // Without the limit the filter grows again.
         w.filter.limit_memory(std::nullopt);
         for (std::uint64_t i = 0; i < 2 * capacity; ++i) ASSERT_EQ(w.insert(w.next_key++), insert_outcome::inserted);
         EXPECT_EQ(w.filter.details().growths, 3u);
@@ -202,7 +202,7 @@ TEST(broom_limit, is_not_part_of_a_snapshot_and_can_be_set_again) {
     w.filter.limit_memory(limit);
     w.insert_until_refused(50);
     EXPECT_EQ(w.filter.details().growths, 0u);
-    w.filter.limit_memory(100);  // less than it has: nothing is taken away
+    w.filter.limit_memory(100);  // less than the filter has: nothing is taken away
     w.expect_sound();
     w.filter.limit_memory(std::nullopt);
     for (int i = 0; i < 5000; ++i) ASSERT_EQ(w.insert(w.next_key++), insert_outcome::inserted);

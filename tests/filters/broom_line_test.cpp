@@ -1,4 +1,4 @@
-// broom::line against a dull model: a row of (group, remainder) in two halves.
+// broom::line compared with a reference model: (group, remainder) pairs in two halves.
 #include "filters/broom/line.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace genista::broom::broom_line_test {
 namespace {
 
-// Each half as its remainders group by group, in order of arrival within a group.
+// For each half its remainders by group, in order of insertion within a group.
 struct plain_line {
     std::array<std::vector<std::uint8_t>, groups_per_bin> groups;
 
@@ -51,7 +51,7 @@ void expect_same(const line& packed, const plain_line& plain) {
     }
 }
 
-TEST(broom_line, filling_is_inserting_one_by_one) {
+TEST(broom_line, filling_equals_inserting_one_by_one) {
     test::splitmix chance{17};
     for (int round = 0; round < 5000; ++round) {
         line one_by_one = line::empty();
@@ -88,7 +88,7 @@ TEST(broom_line, agrees_with_the_model_after_every_insert_until_it_is_full) {
         packed.set_salt(static_cast<std::uint8_t>(round));
         packed.set_overflow(static_cast<std::uint8_t>(round * 7));
         plain_line plain;
-        // Some rounds crowd few groups, some one half, some spread.
+        // Some rounds use few groups, some one half, some all groups.
         const std::uint64_t groups = round % 3 == 0 ? 3 : round % 3 == 1 ? 32 : 64;
         const std::uint64_t first = round % 2 == 0 ? 0 : 64 - groups;
         for (int refused = 0; refused < 20;) {
@@ -112,7 +112,7 @@ TEST(broom_line, agrees_with_the_model_after_every_insert_until_it_is_full) {
     }
 }
 
-TEST(broom_line, any_bytes_can_be_asked) {
+TEST(broom_line, look_ups_in_any_bytes_are_safe) {
     test::splitmix chance{2};
     for (int round = 0; round < 20'000; ++round) {
         line torn;

@@ -1,5 +1,5 @@
-// Memory of the broom filter: every byte is counted, growth takes it when it needs it and gives it
-// back when it does not.
+// Memory of the broom filter: every byte is counted; growth takes memory only when it needs it and
+// gives the old table's memory back as it proceeds.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t page = buffer::page;
 
-// Pages that the kernel has given for these addresses.
+// The pages in this address range that the kernel has supplied.
 std::uint64_t resident_bytes(const void* from, std::uint64_t length) {
     auto* const first = static_cast<std::byte*>(const_cast<void*>(from));
     std::vector<unsigned char> pages((length + page - 1) / page);
@@ -28,7 +28,7 @@ std::uint64_t resident_bytes(const void* from, std::uint64_t length) {
                       std::count_if(pages.begin(), pages.end(), [](unsigned char p) { return (p & 1) != 0; }));
 }
 
-// The same for memory that is filled from its start on.
+// The same for memory that is filled from its start.
 std::uint64_t resident_prefix(const void* from) {
     const auto* at = static_cast<const std::byte*>(from);
     std::uint64_t bytes = 0;
@@ -36,7 +36,7 @@ std::uint64_t resident_prefix(const void* from) {
     return bytes;
 }
 
-// A core and its R. What the core allocates is noted, what R allocates is not.
+// A core and its R. Allocations of the core are recorded, those of R are not.
 struct accounted {
     hasher hash{hash_key::from_seed(5)};
     memory_map remote;
@@ -72,7 +72,7 @@ struct accounted {
         const test::owned_blocks::recording on{ledger};
         EXPECT_TRUE(filter->erase(hash(key), from));
     }
-    // Queries absent keys, and adapts to those who are let through.
+    // Queries absent keys, and adapts the false positives.
     void query(std::uint64_t absent_keys) {
         for (std::uint64_t key = 1'000'000'000; key < 1'000'000'000 + absent_keys; ++key) {
             if (!filter->contains(hash(key))) continue;
@@ -95,7 +95,8 @@ struct accounted {
     [[nodiscard]] std::uint64_t bytes() const { return filter->stats().local_bytes; }
     [[nodiscard]] const broom_lookup_state& state() const { return *filter->state().load(); }
 
-    // What the kernel has given for the table in use, where it comes from the kernel.
+    // What the kernel has supplied for the current table, if the table's memory comes from the
+    // kernel.
     [[nodiscard]] std::uint64_t mapped_bytes() const {
         const std::uint64_t lines = 64 * (state().bins + 1);
         const std::uint64_t tails =
@@ -105,7 +106,7 @@ struct accounted {
         if (tails >= buffer::least_mapping) bytes += resident_bytes(state().tails, tails);
         return bytes;
     }
-    // Ends the filter, and compares what it has freed with what it had counted.
+    // Destroys the filter, and compares what it has freed with what it had counted.
     void expect_exact(const std::string& when) {
         const std::uint64_t counted = bytes();
         EXPECT_EQ(filter->bytes_spent(), counted) << when;
@@ -114,12 +115,12 @@ struct accounted {
         const std::uint64_t mapped = mapped_bytes();
         const std::uint64_t owned = ledger.freed_by([&] { filter.reset(); });
         EXPECT_FALSE(ledger.overflowed());
-        // The filter itself lives where its caller put it.
+        // The filter object itself is the caller's memory.
         EXPECT_EQ(owned + mapped + sizeof(broom_filter), counted) << when;
     }
 };
 
-TEST(broom_memory, every_byte_is_counted_whatever_the_filter_has_been_through) {
+TEST(broom_memory, every_byte_is_counted_after_any_history) {
     struct stage {
         const char* name;
         std::function<void(accounted&)> live;
@@ -148,7 +149,7 @@ TEST(broom_memory, every_byte_is_counted_whatever_the_filter_has_been_through) {
          }},
     };
     for (const double rate : {0x1p-8, 0x1p-20}) {
-        // Lines from the C++ allocator; small pages; on its way to huge ones.
+        // Lines from the C++ allocator; small pages; large enough for huge pages.
         for (const std::uint64_t bins : {1u, 40u, 2100u, 8000u}) {
             for (const stage& s : stages) {
                 if (test::sanitized && bins > 2100) continue;
@@ -179,7 +180,7 @@ TEST(broom_memory, a_loaded_filter_counts_every_byte) {
 }
 
 TEST(broom_memory, growth_gives_the_old_pages_back_as_it_takes_new_ones) {
-    // Small pages only; lines and tails that begin and end amid huge pages; twice in a row.
+    // Small pages only; lines and tails that begin and end inside huge pages; twice in a row.
     struct plan {
         std::uint64_t bins;
         double rate;
@@ -194,8 +195,8 @@ TEST(broom_memory, growth_gives_the_old_pages_back_as_it_takes_new_ones) {
         while (w.state().bins == p.bins) {
             w.insert_more(16);
             peak = std::max(peak, w.bytes());
-            // What is counted for the old lines and the new ones together is never less than what
-            // the old ones really have.
+            // The count for the old and the new lines together is never less than the resident
+            // memory of the old ones.
             if (w.state().bins == p.bins && ++steps % 400 == 0) {
                 const std::uint64_t old = resident_bytes(w.state().lines, 64 * (p.bins + 1));
                 ASSERT_LE(old, w.filter->details().line_bytes);
@@ -213,13 +214,13 @@ TEST(broom_memory, growth_gives_the_old_pages_back_as_it_takes_new_ones) {
     }
 }
 
-TEST(broom_memory, a_growth_that_begins_touches_next_to_nothing) {
+TEST(broom_memory, a_growth_that_begins_touches_hardly_any_memory) {
     accounted w{40'000, 0x1p-8};
     w.insert_more(40'000 * 46);
     for (const broom_lookup_state* const at_first = &w.state(); &w.state() == at_first;) w.insert_more(1);
     w.insert_more(1);
     const broom_details now = w.filter->details();
-    EXPECT_LE(now.line_bytes, 40'001 * 64 + buffer::huge_page + page) << "lines that nobody looks at take memory";
+    EXPECT_LE(now.line_bytes, 40'001 * 64 + buffer::huge_page + page) << "untouched lines take memory";
 }
 
 TEST(broom_memory, snapshots_in_the_middle_of_a_growth_load_at_every_front) {

@@ -1,6 +1,6 @@
-// The model test at length: more small filters, and filters of tens of thousands of keys with the
-// truth in a bitmap, scanned in batches. With broom_model_test.cpp these are the 5·10^7 operations
-// of every `./test`.
+// The model test with more operations: more small filters, and filters of tens of thousands of keys
+// with the truth in a bitmap, scanned in batches. With broom_model_test.cpp these are the 5·10^7
+// operations of every `./test`.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ class broom_model_sweep : public testing::TestWithParam<std::tuple<unsigned, uns
     static unsigned history() { return std::get<1>(GetParam()); }
 };
 
-TEST_P(broom_model_sweep, small_filters_at_length) {
+TEST_P(broom_model_sweep, small_filters_keep_every_key_and_the_law) {
     test::findings wrong;
     const auto counts = test::drive_small_filters<broom_filter>(rate(), history(), 1'000'000, test::effort(4, 2, 20),
                                                                 test::effort(2000, 400, 10'000), wrong);
@@ -27,7 +27,7 @@ TEST_P(broom_model_sweep, small_filters_at_length) {
     test::record_figure("model_audits", counts.audits);
 }
 
-TEST_P(broom_model_sweep, large_filters_grow_and_churn) {
+TEST_P(broom_model_sweep, large_filters_keep_every_key_through_growth_and_churn) {
     test::world_counts counts;
     for (const bool grows : {false, true}) {
         const std::uint64_t keys = test::effort(30'000, 6000, 200'000);

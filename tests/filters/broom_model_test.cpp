@@ -1,6 +1,6 @@
-// The broom filter and an exact set, driven side by side by chance: every rate class, every
-// history, with and without growth and with a store that fails now and then. Small filters, each
-// audited after every step; broom_model_sweep_test.cpp goes on.
+// Random operations on the broom filter and an exact set: every rate class, every history, with and
+// without growth, and with a store that fails now and then. Small filters, each audited after every
+// step; broom_model_sweep_test.cpp has more and larger ones.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,16 +1,18 @@
-// Calls in the middle of calls. Whenever the filter or its caller talks to R, before and after R
-// has done its part, other operations run on the same filter and the same R, and others again in
-// the middle of those, up to three deep: what threads could do at that moment, without luck. In
-// some histories a second thread does it, and is waited for.
+// Calls in the middle of calls. Before and after each call to R, by the filter or by its caller,
+// other operations run on the same filter and the same R, with further ones in the middle of those,
+// up to three deep: what other threads could do at that moment, in a fixed order. In some histories
+// a second thread runs them while the first one waits.
 //
-// The promise: a key is answered "maybe" from the moment its insert has returned until an erase of
-// it has reached R, at every depth, whatever else is under way, fails, is refused or runs into a
-// limit. A key that is erased and inserted at once may end either way, and R says which. Whoever
-// vouches for a key is the only one to touch it.
+// The promise: a key is answered maybe from the moment its insert has returned until an erase of it
+// has reached R, at every depth, whatever other operation is running, fails, is refused or runs
+// into a limit. After an erase and an insert of one key at the same time R decides whether the key
+// is stored. While a caller erases a key with `assume_present`, no other operation may touch that
+// key.
 //
-// What may not happen in the middle of what: growing and rebuilding read R under a lock of the
-// filter. Whatever needs that lock waits for them, and would wait for ever in the middle of one.
-// `may_wait` and `has_room` keep such calls out.
+// Not every operation may run in the middle of every other one. Growth and rebuilds read R while
+// they hold a lock of the filter; an operation that needs this lock would wait for ever in the
+// middle of one. `may_wait` and `has_room` keep such calls out. `may_wait` and `has_room` keep such
+// calls out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,15 +35,15 @@ namespace {
 
 constexpr unsigned deepest = 3;
 
-// R with somebody else at work around each call, and with range reads that fail for a while.
+// R with other operations around each call, and with range reads that can be made to fail.
 class interrupted_map {
   public:
     explicit interrupted_map(memory_map& wrapped) noexcept : inner_{wrapped} {}
 
     std::function<void()> meanwhile;
     std::function<void(const digest&, key_view, int)> changed;  // R has one record more or one less
-    unsigned failing = 0;                                       // so many range reads to come
-    unsigned reading = 0;                                       // range reads under way
+    unsigned failing = 0;                                       // how many of the next range reads fail
+    unsigned reading = 0;                                       // range reads that are running
 
     result<bool> put(const digest& where, key_view key) {
         return around([&] { return noticed(inner_.put(where, key), where, key, 1); });
@@ -56,7 +58,7 @@ class interrupted_map {
         const result<void> outcome = around([&]() -> result<void> {
             if (failing == 0) return inner_.for_each(first, last, visit);
             --failing;
-            // Half of them break off after some records, which nobody may act on.
+            // Half of them stop after some records, which the filter must then ignore.
             unsigned left = failing % 2 == 0 ? 0 : 20;
             const auto some = [&](const digest& at, key_view key) { return left-- > 0 && visit(at, key); };
             if (left > 0) (void)inner_.for_each(first, last, some);
@@ -87,8 +89,8 @@ struct history_setup {
     double rate = 0x1p-8;
     broom_history history = broom_history::bury;
     bool grows = false;
-    bool limited = false;        // a memory limit comes and goes
-    bool second_thread = false;  // does some of what happens in the middle
+    bool limited = false;        // a memory limit is set and lifted
+    bool second_thread = false;  // runs some of the nested operations
     std::uint64_t universe = 1024;
     std::uint64_t wanted = 40;   // keys, about
     std::uint64_t search = 256;  // keys looked at for one that collides
@@ -127,8 +129,7 @@ class history_run {
     history_run& operator=(const history_run&) = delete;
     ~history_run() = default;
 
-    // So many operations, those in the middle of others included; then everything comes to rest and
-    // is audited.
+    // Runs so many operations, nested ones included; then ends all open changes and audits.
     void run(std::uint64_t operations) {
         fill();
         while (done.operations < operations && wrong.empty()) {
@@ -140,15 +141,15 @@ class history_run {
     }
 
     done_counts done;
-    std::string wrong;  // the first thing that was
+    std::string wrong;  // the first failure
 
   private:
     struct key_state {
         bool stored = false;      // its insert has returned, and R has held it since
-        bool sure = false;        // and no erase of it has begun: its caller may vouch
-        bool promised = false;    // somebody vouches for it: nobody else touches it
-        std::uint32_t busy = 0;   // inserts and erases of it under way
-        std::uint32_t lost = 0;   // how often R has lost it
+        bool sure = false;        // and no erase of it has begun: `assume_present` is allowed
+        bool promised = false;    // an erase with `assume_present` is running: no other operation may touch it
+        std::uint32_t busy = 0;   // inserts and erases of it that are running
+        std::uint32_t lost = 0;   // how often R has erased it
         std::uint32_t place = 0;  // in live_, if stored
     };
 
@@ -188,9 +189,9 @@ class history_run {
     }
     void expect_answered(const broom_filter& by, std::uint64_t key, const char* when) {
         ++done.queries;
-        if (!by.may_contain(key)) note("key " + std::to_string(key) + " is denied " + when);
+        if (!by.may_contain(key)) note("key " + std::to_string(key) + " is answered no " + when);
     }
-    // All of a few keys; of many mostly some, and all now and then.
+    // If there are few keys all of them; if many a sample, and now and then all.
     void check_stored(const char* when) {
         constexpr std::size_t few = 48;
         if (live_.size() <= few || one_in(32)) {
@@ -199,16 +200,16 @@ class history_run {
             for (std::size_t i = 0; i < few; ++i) expect_answered(filter_, live_key(), when);
         }
     }
-    // Errors of R come back as they are; a bin may hold too many keys if refused ones stay in R,
-    // and a rebuilding may find more in R than a memory limit allows. Nothing else may go wrong.
+    // Errors of R are returned as they are; a bin may hold too many keys if refused ones stay in R,
+    // and a rebuild may find more in R than a memory limit allows. No other error may occur.
     void judge(const error& e) {
         ++done.failed;
         const bool over_limit = setup_.limited && e.code() == error_code::out_of_memory;
         if (e.code() != error_code::io && e.code() != error_code::unsupported && !over_limit)
-            note("an error that nobody caused: " + std::string{e.message()});
+            note("an error without a cause: " + std::string{e.message()});
     }
 
-    // Most of the keys, before anything else happens.
+    // Inserts most of the keys, before anything else happens.
     void fill() {
         const auto meanwhile = std::exchange(remote_.meanwhile, nullptr);
         if (setup_.limited) filter_.limit_memory(1);
@@ -219,11 +220,11 @@ class history_run {
 
     // ---- what may happen now ----
 
-    // Does no call further out read R under the lock that growths and rebuildings hold? Inserts and
-    // erases of a filter that grows may do so in any of their reads.
+    // False while an enclosing call reads R under the lock of growth and rebuilds. If the filter
+    // grows, inserts and erases may do so in any of their reads.
     [[nodiscard]] bool may_wait() const noexcept { return sweeping_ == 0 && (!setup_.grows || remote_.reading == 0); }
     // With fewer keys in R than a bin holds, no operation on this key has to make room. (Growth
-    // only parts the first bins.)
+    // only splits the first bins.)
     [[nodiscard]] bool has_room(std::uint64_t key) const noexcept {
         return !(setup_.limited && setup_.grows) && crowd_[scale(where(key).position, first_bins_)] <= 100;
     }
@@ -247,7 +248,7 @@ class history_run {
         }
         return any_key();
     }
-    // One whose dead slot may still be there; one that is let through, and so collides; or any.
+    // A key whose tombstone may still exist; a false positive, which collides; or any key.
     [[nodiscard]] std::uint64_t absent_key() {
         const std::uint64_t kind = chance_.below(4);
         if (kind == 0) return departed_[chance_.below(departed_.size())];
@@ -277,8 +278,8 @@ class history_run {
         check_stored("after what happened inside a call to R");
     }
 
-    // An operation that finds its bin changed at every attempt asks others to hold back, which they
-    // do for milliseconds: few operations are interrupted that often.
+    // An operation that finds its bin changed at every attempt makes others back off for
+    // milliseconds: so few operations are interrupted that often.
     void interruptible_step() {
         const unsigned left = std::exchange(interruptions_, one_in(1024) ? 8 : 3);
         step();
@@ -328,7 +329,8 @@ class history_run {
         return one_in(2) ? erase(one_in(8) ? absent_key() : live_key()) : erase_assuming_present(live_key());
     }
 
-    // The store commits first. Afterwards the key is in if nobody has taken it out of R since.
+    // The store commits first. Afterwards the key is stored unless another operation has erased it in
+    // R since.
     void insert(std::uint64_t key) {
         if (!may_touch(key)) return;
         ++done.operations;
@@ -336,14 +338,14 @@ class history_run {
         (void)remote_.put(where(key), integer_key{key}.view());
         const std::uint32_t lost = keys_[key].lost;
         const auto outcome = may_touch(key) ? filter_.insert(key, remote_) : insert_outcome::full;
-        came_in(key, lost, outcome && *outcome != insert_outcome::full);
+        record_inserted(key, lost, outcome && *outcome != insert_outcome::full);
         if (!outcome) judge(outcome.error());
         if (outcome && *outcome == insert_outcome::full) ++done.refused;
         --keys_[key].busy;
-        // Most callers take a key back that was refused; some leave it in R.
+        // Most callers take back a refused key; some leave it in R.
         if ((!outcome || *outcome == insert_outcome::full) && !keys_[key].stored && !leaves_in_r()) take_back(key);
     }
-    void came_in(std::uint64_t key, std::uint32_t lost_before, bool came) {
+    void record_inserted(std::uint64_t key, std::uint32_t lost_before, bool came) {
         if (!came || keys_[key].lost != lost_before || !r_holds(key)) return;
         set_stored(key, true);
         expect_answered(filter_, key, "although its insert has returned");
@@ -361,8 +363,8 @@ class history_run {
         }
         insert_all(std::move(keys));
     }
-    // A key is in R, and its insert has not begun; meanwhile the stored ones come again. It must
-    // not cost the one with whom it collides its place.
+    // R holds a key whose insert has not begun, while all stored keys are inserted again. The stored
+    // key with which it collides must keep its place.
     void insert_late() {
         const std::uint64_t key = colliding_key();
         if (!may_touch(key)) return;
@@ -387,7 +389,7 @@ class history_run {
         if (!joined) judge(joined.error());
         if (joined && *joined < keys.size()) ++done.refused;
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            came_in(keys[i], lost[i], joined && i < *joined);
+            record_inserted(keys[i], lost[i], joined && i < *joined);
             --keys_[keys[i]].busy;
         }
         for (const std::uint64_t key : keys) {
@@ -440,7 +442,8 @@ class history_run {
             }
         }
     }
-    // R lost it in the store's own way; or it has not, and the filter must see that.
+    // Calls forget() after the store erased the key, or although it did not: the filter must then keep
+    // the key.
     void forget() {
         const std::uint64_t key = one_in(4) ? absent_key() : live_key();
         if (!may_touch(key)) return;
@@ -479,8 +482,8 @@ class history_run {
             judge(outcome.error());
         --sweeping_;
     }
-    // A snapshot of this very moment knows every key that is in. Sometimes the process begins anew
-    // from it.
+    // A snapshot taken at this moment holds every stored key. Sometimes the run continues with it, as
+    // after a restart.
     void copy() {
         if (!may_wait() || !one_in(4)) return;
         ++done.operations;
@@ -496,7 +499,7 @@ class history_run {
         if (setup_.limited) filter_.limit_memory(1);
     }
 
-    // Every key of R goes in or leaves R; then the law must hold in every bin, and the counts
+    // Every key in R is inserted or erased; then the law must hold in every bin, and the counts must
     // agree.
     void come_to_rest() {
         remote_.meanwhile = nullptr;
@@ -516,21 +519,21 @@ class history_run {
     interrupted_map remote_{plain_};
     broom_filter filter_;
     std::uint64_t first_bins_;
-    std::vector<std::int64_t> crowd_;  // keys in R, a first bin each
+    std::vector<std::int64_t> crowd_;  // keys in R, for each first bin
     std::vector<key_state> keys_;
     std::vector<std::uint64_t> live_;           // stored keys, in no order
-    std::array<std::uint64_t, 16> departed_{};  // some that R has lost
+    std::array<std::uint64_t, 16> departed_{};  // some that R has erased
     test::splitmix chance_;
     unsigned depth_ = 0;
-    unsigned interruptions_ = 0;  // of the present operation, to come
-    unsigned sweeping_ = 0;       // growths and rebuildings that somebody has asked for
+    unsigned interruptions_ = 0;  // how many are left for the current operation
+    unsigned sweeping_ = 0;       // growths and rebuilds that are running
 };
 
 constexpr std::uint64_t histories = 5;
-constexpr std::uint64_t seeds = 30;  // at least, so that every combination comes up
+constexpr std::uint64_t seeds = 30;  // at least, so that every combination occurs
 constexpr std::uint64_t operations_a_history = 2000;
 
-// The same for every rate and every kind of history, with many seeds.
+// All rates and all kinds of history, with many seeds.
 void sweep(const char* name, const history_setup& like) {
     const std::uint64_t operations = test::effort(300'000, 20'000, 12'000'000) / histories;
     done_counts all;
@@ -560,25 +563,25 @@ void sweep(const char* name, const history_setup& like) {
     test::record_figure(prefix + "_audits", all.audits);
 }
 
-// A handful of keys: whoever collides, collides with a key that is just being moved.
-TEST(broom_nested, a_few_keys) {
+// Few keys, so that a key that collides does so with a key that is just being moved.
+TEST(broom_nested, a_few_keys_are_never_lost) {
     sweep("sparse", {.capacity = 40, .universe = 8192, .wanted = 4, .search = 4096});
 }
 
-TEST(broom_nested, one_bin_at_ordinary_load) {
+TEST(broom_nested, no_key_of_one_bin_at_ordinary_load_is_lost) {
     sweep("ordinary", {.capacity = 40, .universe = 1024, .wanted = 44});
 }
 
-// 112 keys are all that a bin holds: refusals, with the key taken back and left in R.
-TEST(broom_nested, bins_filled_to_the_brim) {
+// A bin holds 112 keys: further ones are refused, and either taken back or left in R.
+TEST(broom_nested, no_key_of_a_full_bin_is_lost) {
     sweep("brim", {.capacity = 40, .universe = 1024, .wanted = 116});
 }
 
-TEST(broom_nested, growing_from_one_bin) {
+TEST(broom_nested, no_key_is_lost_while_the_filter_grows_from_one_bin) {
     sweep("growing", {.capacity = 40, .grows = true, .universe = 4096, .wanted = 150});
 }
 
-TEST(broom_nested, with_a_memory_limit) {
+TEST(broom_nested, no_key_is_lost_at_a_memory_limit) {
     sweep("limited", {.capacity = 400, .limited = true, .universe = 4096, .wanted = 500, .search = 64});
 }
 

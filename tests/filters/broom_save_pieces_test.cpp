@@ -1,6 +1,6 @@
-// Saving a broom filter by pieces: no operation waits for the sink, the memory it takes does not
-// grow with the filter, and whatever is inserted, erased or moved by growth between two pieces, no
-// key is missing from the file.
+// Saving a broom filter in pieces: no operation waits for the sink, the memory needed does not grow
+// with the filter, and no key is missing from the file, whatever is inserted, erased or moved by
+// growth between two pieces.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@
 namespace genista::broom_save_pieces_test {
 namespace {
 
-// Writes into memory, and calls out before each piece of the payload.
+// Writes to memory, and calls a function before each piece of the payload.
 class calling_sink final : public sink {
   public:
     explicit calling_sink(std::function<void(std::size_t)> before) : before_{std::move(before)} {}
@@ -39,7 +39,7 @@ class calling_sink final : public sink {
     std::size_t writes_ = 0;
 };
 
-// A store and its filter, one operation at a time. What it does is noted, as in the log of a store.
+// A store and its filter, one operation at a time. Operations are logged, as in a store's log.
 struct world {
     broom_filter filter;
     memory_map remote{};
@@ -63,7 +63,7 @@ struct world {
         ASSERT_TRUE(filter.erase(key, remote));
         log.push_back({key, false});
     }
-    // As after a restart: the log is repeated from before the save on.
+    // As after a restart: repeats the log from a point before the save.
     void repeat(broom_filter& loaded, std::size_t from) {
         for (std::size_t i = from; i < log.size(); ++i) {
             if (log[i].put) {
@@ -99,7 +99,8 @@ TEST(broom_save_pieces, no_operation_waits_for_the_sink) {
         std::unique_lock held{mutex};
         in_sink = true;
         changed.notify_all();
-        // A limit so that a save that holds a lock fails this test, and does not hang it.
+        // With a time limit, so that a save that holds a lock fails this test instead of hanging
+        // it.
         gave_up = !changed.wait_for(held, std::chrono::seconds{60}, [&] { return worked; });
     }};
     result<void> saved;
@@ -108,8 +109,8 @@ TEST(broom_save_pieces, no_operation_waits_for_the_sink) {
         std::unique_lock held{mutex};
         changed.wait(held, [&] { return in_sink; });
     }
-    // In all ranges, those that are saved already and those that are not; queries, counts, and
-    // growth from end to end.
+    // Operations in all ranges, those already saved and the others; queries, counts, and a whole
+    // growth.
     for (std::uint64_t key = keys; key < keys + 5'000; ++key) w.put(key);
     for (std::uint64_t key = 0; key < 1'000; ++key) w.erase(3 * key);
     EXPECT_EQ(w.filter.stats().keys, keys + 4'000);
@@ -123,7 +124,7 @@ TEST(broom_save_pieces, no_operation_waits_for_the_sink) {
     saver.join();
     EXPECT_FALSE(gave_up) << "an operation waited for the sink";
     ASSERT_TRUE(saved) << saved.error().message();
-    EXPECT_GT(out.writes(), 6u) << "several pieces, or nothing was tested";
+    EXPECT_GT(out.writes(), 6u) << "the file must have several pieces, or nothing was tested";
     auto loaded = broom_filter::load(out.bytes());
     ASSERT_TRUE(loaded) << loaded.error().message();
     w.repeat(*loaded, keys);
@@ -152,7 +153,7 @@ TEST(broom_save_pieces, memory_does_not_grow_with_the_filter) {
         ASSERT_TRUE(filter->save(out));
         const std::uint64_t asked = test::this_thread_allocations.bytes_asked - before;
         EXPECT_GT(out.written, 2 * keys);
-        EXPECT_LT(asked, 128u << 10) << "a piece, the largest group, the book of salts";
+        EXPECT_LT(asked, 128u << 10) << "room for a piece, the largest cluster, and the table of salts";
         if (asked_before != 0) {
             EXPECT_EQ(asked, asked_before);
         }
@@ -160,14 +161,14 @@ TEST(broom_save_pieces, memory_does_not_grow_with_the_filter) {
     }
 }
 
-// Operations between any two pieces, in the thread that saves: they would deadlock on any lock that
-// a save holds.
+// Operations between any two pieces, in the thread that saves: they would deadlock on any lock held
+// by the save.
 struct between_pieces {
     const char* name;
     std::uint64_t capacity;
-    std::uint64_t keys_before;  // more than the capacity: in the middle of a growth, or behind it
+    std::uint64_t keys_before;  // more than the capacity: during a growth, or after it
     std::uint64_t keys_a_piece;
-    bool grow_at_once = false;  // from end to end, before the third piece
+    bool grow_at_once = false;  // a whole growth before the third piece
 };
 
 class broom_save_between : public testing::TestWithParam<between_pieces> {};
@@ -197,7 +198,7 @@ TEST_P(broom_save_between, no_key_is_missing) {
         ASSERT_TRUE(saved) << saved.error().message();
         auto loaded = broom_filter::load(out.bytes());
         ASSERT_TRUE(loaded) << loaded.error().message();
-        // Before anything is repeated: what was there all the time is there.
+        // Before the log is repeated: all keys that were never touched must be there.
         std::vector<bool> touched(next);
         for (std::size_t i = mark; i < w.log.size(); ++i) touched[w.log[i].key] = true;
         for (std::uint64_t key = 0; key < how.keys_before; ++key) {
@@ -206,7 +207,7 @@ TEST_P(broom_save_between, no_key_is_missing) {
         w.repeat(*loaded, mark);
         const auto sound = loaded->audit(w.remote);
         EXPECT_TRUE(sound) << sound.error().message();
-        // And it lives on: a growth that the save cut in two is brought to its end.
+        // The loaded filter keeps working: it finishes a growth that was running during the save.
         ASSERT_TRUE(loaded->grow(w.remote));
         EXPECT_TRUE(loaded->audit(w.remote));
         const auto living = w.filter.audit(w.remote);
@@ -223,8 +224,9 @@ INSTANTIATE_TEST_SUITE_P(broom_save_pieces, broom_save_between,
                                          between_pieces{"with_growth_from_end_to_end", 100'000, 103'000, 0, true}),
                          [](const auto& each) { return std::string{each.param.name}; });
 
-// Two growths between two pieces take the bins away that the save still needs: it says so.
-TEST(broom_save_pieces, a_filter_that_grows_twice_meanwhile_is_not_saved_and_says_so) {
+// After two growths between two pieces the bins that the save still needs no longer exist: the save
+// fails.
+TEST(broom_save_pieces, a_save_during_which_the_filter_grows_twice_fails) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     world w{options_for(150'000)};
     for (std::uint64_t key = 0; key < 150'000; ++key) w.put(key);
@@ -244,9 +246,9 @@ TEST(broom_save_pieces, a_filter_that_grows_twice_meanwhile_is_not_saved_and_say
     EXPECT_TRUE(loaded->audit(w.remote));
 }
 
-// A bin of the last positions is saved first, under a code that no other bin has. Then it is
-// renewed, and another bin so often that every free code would get another number: the file would
-// say the wrong salt of the saved bin.
+// The bin with the last positions is saved first, with a code for its salt that no other bin has.
+// Then this bin is renewed, and another bin so often that every free code would get a new number:
+// the file would then contain the wrong salt for the saved bin.
 TEST(broom_save_pieces, codes_of_salts_mean_the_same_until_the_end_of_a_save) {
     if (test::thread_sanitized) GTEST_SKIP() << "one thread: the other presets run it";
     broom_options options = options_for(100'000);
@@ -281,20 +283,20 @@ TEST(broom_save_pieces, codes_of_salts_mean_the_same_until_the_end_of_a_save) {
     EXPECT_TRUE(loaded->audit(w.remote));
 }
 
-// Writers that never stop, saves beside them, each loaded and caught up while the writers hold
-// still for a moment.
+// Writers never stop, except for a moment after each save, in which the saved file is loaded and
+// the log repeated.
 TEST(broom_save_pieces, saves_beside_writers_lose_nothing) {
     constexpr unsigned writers = 2;
     const auto steps = test::effort(30'000, 4'000, 300'000);
     auto filter = *broom_filter::make(options_for(60'000));
     memory_map remote;
-    std::mutex store;         // the store's own order of commits
-    std::shared_mutex quiet;  // writers inside, or a check
+    std::mutex store;         // gives the store's commits an order
+    std::shared_mutex quiet;  // shared by writers; exclusive for a check
     struct change {
         std::uint64_t key;
         bool put;
     };
-    std::vector<change> log;  // under `store`
+    std::vector<change> log;  // guarded by `store`
     std::atomic<unsigned> at_work{writers};
     std::atomic<std::uint64_t> failures{0};
     const auto write = [&](unsigned who) {

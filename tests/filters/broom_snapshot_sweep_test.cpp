@@ -1,5 +1,5 @@
-// Snapshots of the broom filter, damaged and forged in bulk: the figures of snapshot_sweep_test.cpp
-// for a filter with a remote map, in the middle of a growth and at rest.
+// Snapshots of the broom filter, damaged and forged as often as in snapshot_sweep_test.cpp: during
+// a growth and without one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 using bytes = test::file_bytes;
 
-// Members, dead slots, extensions and backyard entries. `growing`: stops in the middle of a growth.
-bytes lived_in(std::uint64_t keys, double rate, bool growing) {
+// Stored keys, tombstones, extensions and backyard entries. `growing`: stops during a growth.
+bytes after_use(std::uint64_t keys, double rate, bool growing) {
     auto filter = *broom_filter::make({.capacity = growing ? keys / 2 + 1 : keys,
                                        .false_positive_rate = rate,
                                        .hash = hasher{hash_key::from_seed(keys)},
@@ -44,21 +44,21 @@ bytes lived_in(std::uint64_t keys, double rate, bool growing) {
 }
 
 TEST(broom_snapshot_sweep, every_truncation_is_refused) {
-    const bytes file = lived_in(25'000, 1.0 / 256, false);
+    const bytes file = after_use(25'000, 1.0 / 256, false);
     ASSERT_GT(file.size(), 32'768u);
     test::expect_truncations_refused<broom_filter>(file);
 }
 
 TEST(broom_snapshot_sweep, every_bit_flip_is_refused) {
-    test::expect_bit_flips_refused<broom_filter>(lived_in(2'000, 1.0 / 1024, true));
+    test::expect_bit_flips_refused<broom_filter>(after_use(2'000, 1.0 / 1024, true));
 }
 
 TEST(broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     std::vector<bytes> originals;
     for (const double rate : {0.02, 1.0 / 256, 1.0 / 4096, 1e-7}) {
-        originals.push_back(lived_in(2, rate, false));
-        originals.push_back(lived_in(401, rate, false));
-        originals.push_back(lived_in(600, rate, true));
+        originals.push_back(after_use(2, rate, false));
+        originals.push_back(after_use(401, rate, false));
+        originals.push_back(after_use(600, rate, true));
     }
     test::expect_edits_refused_or_sound({originals, 12, test::scaled<std::uint64_t>(30'000, 3'000'000)}, 100,
                                         test::exercise_broom_snapshot);

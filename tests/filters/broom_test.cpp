@@ -1,4 +1,5 @@
-// broom_filter through its public header: bad options, outcomes, kernels against the plain twin.
+// broom_filter through its public header: bad options, outcomes, kernels against the scalar
+// version.
 #include "genista/filters/broom.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ void put(memory_map& remote, const broom_filter& filter, std::uint64_t key) {
     ASSERT_TRUE(remote.put(filter.hash()(key), key_view{reinterpret_cast<const std::byte*>(&key), sizeof key}));
 }
 
-TEST(broom, refuses_bad_options_and_says_what_is_allowed) {
+TEST(broom, refuses_bad_options_and_reports_what_is_allowed) {
     for (const double rate : {0.0, -1.0, 0.03, 1e-8, 1.0}) {
         const auto made = broom_filter::make({.false_positive_rate = rate});
         ASSERT_FALSE(made) << rate;
@@ -35,7 +36,7 @@ TEST(broom, refuses_bad_options_and_says_what_is_allowed) {
     EXPECT_TRUE(broom_filter::make({.capacity = 1, .false_positive_rate = 1e-7}));
 }
 
-TEST(broom, kernels_agree_with_the_plain_twin_in_every_state) {
+TEST(broom, kernels_agree_with_the_scalar_version_in_every_state) {
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa only{level};
         for (const double rate : {0x1p-8, 0x1p-11, 0x1p-17, 0x1p-24}) {
@@ -92,7 +93,7 @@ TEST(broom, a_loaded_filter_answers_as_before_and_draws_salts_of_its_own) {
     for (const double rate : {0x1p-8, 0x1p-13}) {
         auto filter = *broom_filter::make({.capacity = 700, .false_positive_rate = rate, .repeatable = 7});
         memory_map remote;
-        // Ends in the middle of a growth, so that two tables are saved.
+        // Ends during a growth, so that two tables are saved.
         std::uint64_t key = 0;
         for (; key < 5000 && (key < 3000 || filter.details().growth_done == 0); ++key) {
             put(remote, filter, key);
@@ -120,9 +121,9 @@ TEST(broom, a_loaded_filter_answers_as_before_and_draws_salts_of_its_own) {
     }
 }
 
-// What was learnt after the snapshot is lost with the restart; the first mistake of an old epoch
-// ends it, so that the others come back with probability ε only.
-TEST(broom, an_old_snapshot_costs_one_certain_mistake_a_bin) {
+// Extensions added after the snapshot are lost by a restart. The first false positive in a bin
+// after it renews the bin, so that the others come back with probability ε only.
+TEST(broom, an_old_snapshot_costs_one_certain_false_positive_per_bin) {
     std::uint64_t again = 0;
     constexpr std::uint64_t games = 100;
     for (std::uint64_t game = 0; game < games; ++game) {
@@ -149,7 +150,7 @@ TEST(broom, an_old_snapshot_costs_one_certain_mistake_a_bin) {
         }
         ASSERT_TRUE(restored.audit(remote));
     }
-    EXPECT_GE(again, games);       // the certain ones, or this test sees nothing
+    EXPECT_GE(again, games);       // the certain ones; fewer would mean that the test shows nothing
     EXPECT_LE(again, games + 12);  // 300 chances at ε: more than 12 has a probability below 1e-9
 }
 

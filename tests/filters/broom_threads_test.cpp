@@ -1,6 +1,6 @@
 // The history check of broom_history.hpp: writers, readers, readers of batches, adapters, growth
-// and rebuilding on one filter. Made for ThreadSanitizer; natively it runs more events in less
-// time.
+// and rebuilds on one filter. Made for ThreadSanitizer; without it the test runs more events in
+// less time.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -34,12 +34,12 @@ class broom_threads : public testing::TestWithParam<std::tuple<unsigned, unsigne
     }
 };
 
-TEST_P(broom_threads, no_member_is_denied_while_the_filter_grows) {
+TEST_P(broom_threads, no_false_negative_while_the_filter_grows) {
     run({}, test::effort(4, 1, 50));
 }
 
-TEST_P(broom_threads, no_member_is_denied_in_a_crowded_filter_that_does_not_grow) {
-    // Three bins for 48 keys each and a backyard: every bin overflows, all share one lock.
+TEST_P(broom_threads, no_false_negative_in_a_crowded_filter_that_does_not_grow) {
+    // Three bins of 48 slots and a backyard: every bin overflows, and all share one lock.
     run({.capacity = 120,
          .grows = false,
          .keys_per_writer = 90,

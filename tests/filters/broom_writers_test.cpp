@@ -1,9 +1,8 @@
-// Who may write without a lock: the first thread alone, until a second one comes; and never two at
-// once.
+// Which thread may write without a lock: the first thread to write is the owner and needs none,
+// until a second thread writes; and never do two threads write at once.
 //
-// Where the kernel has no barrier for us, and where a sanitizer watches, a filter is shared from
-// the start: then the tests of the owner's rights are skipped, and those of exclusion are about
-// plain locks.
+// Where the kernel offers no barrier, and under a sanitizer, a filter takes locks from the start:
+// the tests of the owner are then skipped, and those of exclusion test plain locks.
 #include "filters/broom/writers.hpp"
 
 #include <gtest/gtest.h>
@@ -39,19 +38,19 @@ bool enters_alone(writers& all) {
     return alone;
 }
 
-// Two plain numbers that only one thread at a time may change, and the lock of those who are not
-// alone, as table::lock has it.
+// Two plain numbers that only one thread at a time may change, and a lock for threads other than
+// the owner, as in table::lock.
 class plain_pair {
   public:
-    // Dawdles between the two. True: it was alone.
-    bool add_one(unsigned dawdle = 0) {
+    // Waits between the two changes. True: the thread was the owner.
+    bool add_one(unsigned wait = 0) {
         const bool alone = all_.enter();
         if (!alone) {
             while (lock_.exchange(1, std::memory_order_acquire) != 0) std::this_thread::yield();
         }
         torn_ += first_ == second_ ? 0u : 1u;
         first_ = first_ + 1;
-        for (volatile unsigned i = 0; i < dawdle;) i = i + 1;
+        for (volatile unsigned i = 0; i < wait;) i = i + 1;
         second_ = second_ + 1;
         if (alone) {
             ++alone_;
@@ -61,7 +60,7 @@ class plain_pair {
         }
         return alone;
     }
-    // When everybody has gone.
+    // Only after all threads have ended.
     [[nodiscard]] std::uint64_t sum() const { return first_; }
     [[nodiscard]] std::uint64_t alone() const { return alone_; }
     [[nodiscard]] bool whole() const { return torn_ == 0 && first_ == second_; }
@@ -78,29 +77,29 @@ class plain_pair {
 class broom_owner : public testing::Test {
   protected:
     void SetUp() override {
-        if (!owners_exist()) GTEST_SKIP() << "no barrier of the kernel's here: everybody takes locks";
+        if (!owners_exist()) GTEST_SKIP() << "the kernel offers no barrier here: every thread takes locks";
     }
     writers all;
 };
 
-TEST_F(broom_owner, the_first_thread_is_alone_again_and_again) {
+TEST_F(broom_owner, the_first_thread_stays_the_owner) {
     for (int i = 0; i < 1000; ++i) ASSERT_TRUE(enters_alone(all));
 }
 
-TEST_F(broom_owner, the_first_thread_may_enter_while_it_is_within) {
+TEST_F(broom_owner, the_owner_may_enter_again_before_it_leaves) {
     for (int depth = 0; depth < 5; ++depth) ASSERT_TRUE(all.enter());
     for (int depth = 0; depth < 5; ++depth) all.leave();
-    std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();  // it would wait for ever if somebody were still within
+    std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();  // it would wait for ever if the owner had not left
 }
 
-TEST_F(broom_owner, a_second_thread_makes_it_shared_for_good) {
+TEST_F(broom_owner, after_a_second_thread_there_is_no_owner_again) {
     ASSERT_TRUE(enters_alone(all));
     std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
     for (int i = 0; i < 3; ++i) EXPECT_FALSE(all.enter());
     std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
 }
 
-TEST_F(broom_owner, filters_have_owners_of_their_own) {
+TEST_F(broom_owner, each_filter_has_its_own_owner) {
     writers other;
     ASSERT_TRUE(all.enter());
     std::jthread{[&] { EXPECT_TRUE(enters_alone(other)); }}.join();
@@ -109,14 +108,14 @@ TEST_F(broom_owner, filters_have_owners_of_their_own) {
     EXPECT_TRUE(enters_alone(all));
 }
 
-TEST_F(broom_owner, who_objects_waits_until_the_owner_has_left) {
+TEST_F(broom_owner, a_second_thread_waits_until_the_owner_has_left) {
     for (int round = 0; round < 50; ++round) {
         writers fresh;
-        int written = 0;  // plain: the owner's until it leaves
+        int written = 0;  // not atomic: only the owner writes it before it leaves
         std::atomic<bool> let_in = false;
         std::latch coming{1};
         ASSERT_TRUE(fresh.enter());
-        std::jthread objector{[&] {
+        std::jthread second{[&] {
             coming.count_down();
             EXPECT_FALSE(fresh.enter());
             let_in = true;
@@ -124,27 +123,27 @@ TEST_F(broom_owner, who_objects_waits_until_the_owner_has_left) {
         }};
         coming.wait();
         for (int i = 0; i < 100; ++i) {
-            ASSERT_TRUE(fresh.enter()) << "an owner that is within stays so";
+            ASSERT_TRUE(fresh.enter()) << "an owner that has entered stays the owner";
             ++written;
             fresh.leave();
             std::this_thread::yield();
             ASSERT_FALSE(let_in.load());
         }
         fresh.leave();
-        objector.join();
+        second.join();
         EXPECT_FALSE(fresh.enter());
     }
 }
 
-TEST_F(broom_owner, several_who_object_at_once_all_wait) {
+TEST_F(broom_owner, several_other_threads_at_once_all_wait) {
     for (int round = 0; round < 50; ++round) {
         writers fresh;
         std::atomic<int> let_in = 0;
         std::latch coming{3};
         ASSERT_TRUE(fresh.enter());
-        std::vector<std::jthread> objectors;
+        std::vector<std::jthread> others;
         for (int i = 0; i < 3; ++i) {
-            objectors.emplace_back([&] {
+            others.emplace_back([&] {
                 coming.arrive_and_wait();
                 EXPECT_FALSE(fresh.enter());
                 ++let_in;
@@ -159,15 +158,14 @@ TEST_F(broom_owner, several_who_object_at_once_all_wait) {
     }
 }
 
-TEST_F(broom_owner, an_owner_that_has_ended_holds_nobody_up) {
+TEST_F(broom_owner, an_owner_that_has_ended_delays_no_thread) {
     std::jthread{[&] { EXPECT_TRUE(enters_alone(all)); }}.join();
     EXPECT_FALSE(all.enter());
     std::jthread{[&] { EXPECT_FALSE(all.enter()); }}.join();
 }
 
-// A thread may be given the place in memory, and so the rights, of one that has ended: it is then
-// the owner.
-TEST(broom_writers, threads_one_after_the_other_lose_no_step) {
+// A thread may get the address, and so the rights, of one that has ended: it is then the owner.
+TEST(broom_writers, threads_one_after_the_other_lose_no_write) {
     plain_pair pair;
     for (int i = 0; i < 50; ++i) {
         std::jthread{[&] {
@@ -178,14 +176,14 @@ TEST(broom_writers, threads_one_after_the_other_lose_no_step) {
     EXPECT_TRUE(pair.whole());
 }
 
-TEST(broom_writers, never_two_at_once) {
+TEST(broom_writers, never_do_two_threads_write_at_once) {
     const std::uint64_t steps = test::effort(3000, 1000, 30'000);
     const std::uint64_t rounds = test::effort(60, 20, 200);
     for (unsigned others = 1; others <= 3; ++others) {
         std::uint64_t alone = 0;
         for (std::uint64_t round = 0; round < rounds; ++round) {
             plain_pair pair;
-            std::atomic<std::uint64_t> done = 0;  // by the first
+            std::atomic<std::uint64_t> done = 0;  // writes of the first thread
             {
                 std::vector<std::jthread> team;
                 team.emplace_back([&] {
@@ -201,23 +199,23 @@ TEST(broom_writers, never_two_at_once) {
                     });
                 }
             }
-            ASSERT_EQ(pair.sum(), (others + 1) * steps) << "a step was lost in round " << round;
-            ASSERT_TRUE(pair.whole()) << "two were within at once in round " << round;
+            ASSERT_EQ(pair.sum(), (others + 1) * steps) << "a write was lost in round " << round;
+            ASSERT_TRUE(pair.whole()) << "two threads wrote at once in round " << round;
             alone += pair.alone();
         }
         if (owners_exist()) {
-            EXPECT_GT(alone, steps);  // or this test was about locks only
+            EXPECT_GT(alone, steps);  // otherwise this test was about locks only
         }
     }
 }
 
-// The owner's word that it is at work may still wait in its processor when somebody objects: what
-// the barrier is for. The steps are long, so that two that overlap meet, and the second thread
-// comes at no particular moment of them.
-TEST(broom_writers, who_objects_at_any_moment_does_not_overlook_the_owner) {
+// The owner's store "I am writing" may still be in its processor's store buffer when a second
+// thread ends the ownership: the barrier is for this case. Each write takes long enough for two
+// that overlap to be seen, and the second thread starts at a random moment.
+TEST(broom_writers, a_second_thread_at_any_moment_sees_that_the_owner_is_writing) {
     const std::uint64_t rounds = test::effort(2000, 100, 50'000);
     std::vector<plain_pair> pairs(rounds);
-    std::vector<std::uint64_t> steps(rounds);  // the owner's
+    std::vector<std::uint64_t> steps(rounds);  // writes of the owner
     std::atomic<std::uint64_t> owned = 0;      // pairs that have an owner
     {
         const std::jthread owner{[&] {
@@ -235,19 +233,19 @@ TEST(broom_writers, who_objects_at_any_moment_does_not_overlook_the_owner) {
         }
     }
     for (std::uint64_t round = 0; round < rounds; ++round) {
-        ASSERT_EQ(pairs[round].sum(), steps[round] + 1) << "a step was lost in round " << round;
-        ASSERT_TRUE(pairs[round].whole()) << "two were within at once in round " << round;
+        ASSERT_EQ(pairs[round].sum(), steps[round] + 1) << "a write was lost in round " << round;
+        ASSERT_TRUE(pairs[round].whole()) << "two threads wrote at once in round " << round;
     }
 }
 
-// One thread writes alone, a second one joins it at another moment in every round, and a third asks
-// for everything that has been inserted so far.
+// One thread writes alone, a second one joins it at another moment in every round, and a third
+// queries everything that has been inserted so far.
 class shared_insertion {
   public:
     shared_insertion(const broom_options& options, std::uint64_t keys_each)
         : keys_each_{keys_each}, filter_{*broom_filter::make(options)} {
-        // The store has committed everything beforehand, so that nothing but the filter stands
-        // between the writers. But a filter that grows must not be outrun by R.
+        // The store has committed all keys beforehand, so that only the filter orders the writers.
+        // But a filter that grows must not see an R much larger than itself.
         if (!options.grows) {
             for (std::uint64_t key = 0; key < 2 * keys_each; ++key) commit(key);
         }
@@ -296,7 +294,8 @@ class shared_insertion {
             done_[who].store(end);
         }
     }
-    // The youngest keys of both, whose bins are being written to, one by one; then all, at once.
+    // Queries the newest keys of both writers, whose bins are being written, one by one; then all
+    // in a batch.
     void read() {
         const std::uint64_t inserted[2] = {done_[0].load(), done_[1].load()};
         asked_.clear();
@@ -317,11 +316,11 @@ class shared_insertion {
     std::atomic<std::uint64_t> done_[2] = {0, 0};
     std::atomic<std::uint64_t> failed_ = 0;
     std::atomic<std::uint64_t> denied_ = 0;
-    std::vector<std::uint64_t> asked_;  // the reader's
+    std::vector<std::uint64_t> asked_;  // used by the reader only
     std::vector<std::uint64_t> answers_;
 };
 
-void share_at_many_moments(std::uint64_t capacity, bool grows) {
+void join_at_many_moments(std::uint64_t capacity, bool grows) {
     constexpr std::uint64_t keys_each = 2000;
     const std::uint64_t rounds = test::effort(40, 6, 500);
     for (const double rate : {0x1p-8, 0x1p-12}) {
@@ -340,15 +339,15 @@ void share_at_many_moments(std::uint64_t capacity, bool grows) {
 }
 
 TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_to_insert) {
-    share_at_many_moments(4000, false);
+    join_at_many_moments(4000, false);
 }
 
 TEST(broom_writers, no_key_is_lost_when_a_second_thread_begins_and_the_filter_grows) {
-    share_at_many_moments(300, true);
+    join_at_many_moments(300, true);
 }
 
-// A lone writer and a reader of batches: keys come in batches of all sizes, and some that nobody
-// asks for come and go.
+// One writer and one reader of batches: keys are inserted in batches of all sizes, and some that
+// are never queried are inserted and erased.
 class lone_writer {
   public:
     lone_writer(const broom_options& options, std::size_t count) : keys_(count), filter_{*broom_filter::make(options)} {
@@ -390,7 +389,7 @@ class lone_writer {
             failed_ += filter_.erase(passer_by, remote_) ? 0u : 1u;
         }
     }
-    // The oldest or the youngest.
+    // Queries the oldest or the newest keys.
     void read() {
         constexpr std::size_t most = 1000;
         test::splitmix chance{5};
@@ -408,11 +407,11 @@ class lone_writer {
     broom_filter filter_;
     memory_map remote_;
     std::atomic<std::size_t> inserted_ = 0;
-    std::uint64_t failed_ = 0;  // the writer's
-    std::uint64_t denied_ = 0;  // the reader's
+    std::uint64_t failed_ = 0;  // written by the writer
+    std::uint64_t denied_ = 0;  // written by the reader
 };
 
-TEST(broom_writers, batched_look_ups_beside_a_lone_writer_never_deny_a_stored_key) {
+TEST(broom_writers, batched_look_ups_beside_one_writer_give_no_false_negative) {
     const std::size_t keys = test::effort(60'000, 8000, 1'000'000);
     for (const double rate : {0x1p-8, 0x1p-12}) {
         for (const bool grows : {false, true}) {
@@ -427,7 +426,7 @@ TEST(broom_writers, batched_look_ups_beside_a_lone_writer_never_deny_a_stored_ke
     }
 }
 
-TEST(broom_writers, a_filter_whose_first_writer_has_ended_goes_on) {
+TEST(broom_writers, a_filter_whose_first_writer_has_ended_keeps_working) {
     auto filter = *broom_filter::make({.capacity = 1000, .hash = hasher{hash_key::from_seed(3)}, .repeatable = 3});
     memory_map remote;
     for (std::uint64_t thread = 0; thread < 8; ++thread) {

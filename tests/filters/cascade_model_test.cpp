@@ -1,6 +1,6 @@
-// Chance drives a cascade and an exact model side by side; then with a store that fails and lies,
-// in records and index alike. tests/support/cascade_world.hpp is what judges every single step. And
-// the levels over two single-hash sets, in step.
+// Runs random operations on a cascade and an exact model; then with a store that fails and gives
+// wrong answers, in records and index alike. tests/support/cascade_world.hpp checks every single
+// step. Also compares the levels over two different single-hash sets.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -56,17 +56,17 @@ TEST(cascade_model, every_step_agrees_with_the_truth) {
             rebuilds += w.rebuilds;
         }
     }
-    EXPECT_GE(most_keys, 300u) << "never full, and nothing was tested";
+    EXPECT_GE(most_keys, 300u) << "the filter was never full";
     EXPECT_GT(fixed, 1'000u);
     EXPECT_GT(rebuilds, 500u);
     EXPECT_GE(deepest, 2u);
 }
 
-TEST(cascade_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_broken) {
+TEST(cascade_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing_stays_broken) {
     std::uint64_t failures = 0, struck = 0, audits = 0;
     for (const double rate : {0.5, 0.1}) {
         for (const double share : {0.02, 0.3}) {
-            // Room for all keys there are: one that a failing R left half inserted must not make
+            // Room for all keys of the universe: a key half inserted when R failed must not make
             // the filter full.
             test::cascade_world w{test::cascade_made(60, rate, 7), 60};
             for (int round = 0; round < 8; ++round) {
@@ -79,7 +79,7 @@ TEST(cascade_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_b
                     ASSERT_TRUE(w.wrong.empty())
                         << w.text() << "step " << step << ", rate " << rate << ", faults " << share;
                 }
-                // The store is well again: any change at all pays what is owed.
+                // The store works again: any change must write what the filter still owes R.
                 w.set_faults(0);
                 w.adapt(w.any_key());
                 w.scan();
@@ -97,8 +97,7 @@ TEST(cascade_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_b
     EXPECT_GT(audits, 300u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
-// one.
+// Every call of an operation fails once, in each way it can. The random tests might miss one.
 TEST(cascade_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const bool in_index : {false, true}) {
@@ -137,10 +136,9 @@ TEST(cascade_model, every_call_of_an_operation_may_fail_in_every_way) {
     EXPECT_GT(struck, 80u);
 }
 
-// ---- the levels over any single-hash set
-// ------------------------------------------------------------------------------
+// ---- the levels over any single-hash set --------------------------------------------------------
 
-// The dullest one that will do.
+// The simplest set that the levels accept.
 class map_set {
   public:
     static result<map_set> make(const cascade::level_plan&) noexcept { return map_set{}; }
@@ -166,7 +164,7 @@ class map_set {
 static_assert(cascade::single_hash_set<map_set>);
 static_assert(!cascade::single_hash_set<std::map<std::uint64_t, int>>);
 
-TEST(cascade_levels, any_single_hash_set_will_do) {
+TEST(cascade_levels, two_single_hash_sets_behave_alike) {
     for (const double rate : {0.5, 0.25, 0.01}) {
         const hasher hash{hash_key::from_seed(3)};
         const cascade::design sizes = cascade::design_for(200, rate, cascade_rates::tower);
@@ -183,7 +181,7 @@ TEST(cascade_levels, any_single_hash_set_will_do) {
             const cascade::place at = plain->find(d);
             ASSERT_EQ(at, packed->find(d));
             if (const std::uint64_t kind = chance.below(8); kind < 4 && !members.contains(key)) {
-                // A table may be full where a map never is; bounds are the same for both.
+                // A table may be full where a map never is; the capacity is the same for both.
                 const bool done = packed->insert(at);
                 ASSERT_TRUE(!done || plain->insert(at));
                 if (done) members.emplace(key, d);

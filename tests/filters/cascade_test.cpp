@@ -1,4 +1,5 @@
-// The cascade by examples: limits, bad options, levels in use, history, lies of R, snapshots.
+// The cascade by example: limits, bad options, levels in use, history, wrong answers of R,
+// snapshots.
 #include "genista/filters/cascade.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ TEST(cascade, bad_options_are_refused_with_value_and_range) {
     EXPECT_NE(message(10, std::nan("")).find("nan"), std::string::npos);
 }
 
-TEST(cascade, it_takes_as_many_keys_as_it_was_made_for_and_no_more) {
+TEST(cascade, it_takes_as_many_keys_as_its_capacity_and_no_more) {
     for (const double rate : {0.5, 0.25, 1.0 / 256, 0x1p-26}) {
         for (const std::uint64_t capacity : {1u, 2u, 45u, 5'000u}) {
             test::cascade_world w{test::cascade_made(capacity, rate), capacity};
@@ -61,7 +62,8 @@ TEST(cascade, it_takes_as_many_keys_as_it_was_made_for_and_no_more) {
             w.put(capacity);
             EXPECT_EQ(*w.filter.insert(capacity, w.truth), insert_outcome::full);
             w.take_out(capacity);
-            EXPECT_TRUE(w.filter.audit(w.truth)) << "nothing has changed but what is owed" << rate;
+            EXPECT_TRUE(w.filter.audit(w.truth))
+                << "nothing changed but the writes that are still owed to R, rate " << rate;
             EXPECT_EQ(w.filter.stats().keys, capacity);
             EXPECT_EQ(*w.filter.erase(std::uint64_t{0}, w.truth), erase_outcome::erased);
             w.put(capacity);
@@ -97,8 +99,8 @@ TEST(cascade, batches_answer_like_single_queries_and_count_as_many) {
     }
 }
 
-// n queries by absent keys, every false positive fixed: [broom17 §5] E n_1 = ε n, E n_2 = ε ε_1 n.
-TEST(cascade, several_levels_are_used_and_hold_about_what_the_text_expects) {
+// n queries of absent keys, every false positive fixed: [broom17 §5] E n_1 = ε n, E n_2 = ε ε_1 n.
+TEST(cascade, several_levels_are_used_and_hold_about_what_the_paper_expects) {
     constexpr std::uint64_t keys = 20'000;
     test::cascade_world w{test::cascade_made(keys, 0.25)};
     for (std::uint64_t key = 0; key < keys; ++key) w.put(key);
@@ -115,7 +117,7 @@ TEST(cascade, several_levels_are_used_and_hold_about_what_the_text_expects) {
     EXPECT_EQ(now.levels[1].rate, 1.0 / 16);
     EXPECT_EQ(now.levels[2].rate, 0x1p-32);
     EXPECT_EQ(now.levels[0].come, keys);
-    // A key is moved if one of n queries has its value: 1 - e^(-n/V). Six standard deviations.
+    // A key moves if one of n queries has its value: 1 - e^(-n/V). Six standard deviations.
     const double share = -std::expm1(-static_cast<double>(keys) / static_cast<double>(now.levels[0].values));
     EXPECT_NEAR(static_cast<double>(now.levels[1].come), share * keys, 6 * std::sqrt(share * keys));
     EXPECT_GT(now.levels[2].come, 20u);
@@ -125,11 +127,11 @@ TEST(cascade, several_levels_are_used_and_hold_about_what_the_text_expects) {
     for (std::uint64_t key = 0; key < keys; ++key) ASSERT_TRUE(w.filter.may_contain(key));
 }
 
-// The n-th query makes new hash functions due, and the next change brings them.
+// The n-th query makes new hash functions due, and the next change takes them.
 TEST(cascade, after_n_queries_all_hash_functions_are_new) {
     test::cascade_world w{test::cascade_made(1'000, 0.25)};
     for (std::uint64_t key = 0; key < 900; ++key) ASSERT_TRUE(w.insert(key));
-    EXPECT_EQ(w.filter.details().queries, 900u) << "the world looks at each key it has inserted";
+    EXPECT_EQ(w.filter.details().queries, 900u) << "cascade_world queries each key that it has inserted";
     for (std::uint64_t i = 0; i < 99; ++i) (void)w.filter.may_contain(i);
     (void)w.insert(2'000);
     EXPECT_EQ(w.filter.details().rebuilds, 0u);
@@ -143,9 +145,9 @@ TEST(cascade, after_n_queries_all_hash_functions_are_new) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// [broom18 §4.3]: y, for whom x was a false positive, leaves and comes back. Where that forgets, x
-// is a false positive again.
-TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
+// [broom18 §4.3]: y, for which x was a false positive, is erased and inserted again. A filter that
+// forgets the adaptation then has x as a false positive again.
+TEST(cascade, dead_cells_stay_dead_when_their_keys_are_erased_and_inserted_again) {
     std::uint64_t attacks = 0, again = 0;
     test::cascade_world w{test::cascade_made(20'000, 1.0 / 16)};
     for (std::uint64_t key = 0; key < 2'000; ++key) ASSERT_TRUE(w.insert(key));
@@ -154,7 +156,7 @@ TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
         ASSERT_TRUE(x);
         w.adapt(*x);
         const std::uint64_t before = w.filter.details().levels[0].dead;
-        // Whoever it was, it goes through the door once.
+        // In ten attacks every key is erased and inserted once, the colliding one among them.
         for (std::uint64_t key = attacks % 10; key < 2'000; key += 10) {
             w.erase(key);
             ASSERT_TRUE(w.insert(key));
@@ -171,14 +173,14 @@ TEST(cascade, what_died_stays_dead_when_its_keys_leave_and_come_back) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// A hash that sees the first letter only: "a1" and "a2" are two keys of one digest, "a3" an absent
-// key with the same.
+// A hash of the first letter only: "a1" and "a2" are two keys with one digest, "a3" is an absent
+// key with the same digest.
 digest first_letter(const void*, key_view key) noexcept {
     const auto letter = std::to_integer<std::uint64_t>(key.data[0]);
     return {letter * 0x9e3779b97f4a7c15u, letter * 0xbf58476d1ce4e5b9u};
 }
 
-TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {
+TEST(cascade, keys_with_one_digest_share_a_value_and_are_erased_one_by_one) {
     memory_map records, index;
     two_maps remote{records, index};
     cascade_options options = test::cascade_made(100, 0.5);
@@ -194,8 +196,9 @@ TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {
     EXPECT_EQ(put("a2"), insert_outcome::inserted);
     EXPECT_EQ(put("a1"), insert_outcome::already_present);
     EXPECT_EQ(filter.stats().keys, 2u);
-    EXPECT_EQ(*filter.adapt(key_view{"a3"}, remote), adapt_outcome::true_positive) << "nobody can tell them apart";
-    // Absent keys with other letters push both of them on, together.
+    EXPECT_EQ(*filter.adapt(key_view{"a3"}, remote), adapt_outcome::true_positive)
+        << "keys with one digest are one to the filter";
+    // Absent keys with other letters move both of them to higher levels together.
     for (int letter = 'b'; letter <= 'z'; ++letter) {
         const std::string absent_key(1, static_cast<char>(letter));
         const auto outcome = filter.adapt(key_view{absent_key}, remote);
@@ -214,10 +217,10 @@ TEST(cascade, keys_of_one_digest_share_everything_and_leave_one_by_one) {
     EXPECT_EQ(saved.error().code(), error_code::unsupported);
 }
 
-// ---- R that lies
-// ------------------------------------------------------------------------------------------------------
+// ---- wrong answers of R
+// --------------------------------------------------------------------------------
 
-TEST(cascade, an_index_that_lost_a_record_is_an_error_and_costs_no_key) {
+TEST(cascade, a_lost_index_record_is_an_error_and_no_key_is_lost) {
     test::cascade_world w{test::cascade_made(300, 0.25)};
     for (std::uint64_t key = 0; key < 300; ++key) ASSERT_TRUE(w.insert(key));
     std::vector<std::pair<digest, std::string>> all;
@@ -241,7 +244,7 @@ TEST(cascade, an_index_that_lost_a_record_is_an_error_and_costs_no_key) {
     EXPECT_EQ(*w.filter.adapt(*absent_key, w.truth) == adapt_outcome::true_positive, false);
 }
 
-TEST(cascade, a_record_at_anothers_place_is_an_error) {
+TEST(cascade, a_record_in_the_place_of_another_key_is_an_error) {
     test::cascade_world w{test::cascade_made(300, 0.25)};
     for (std::uint64_t key = 0; key < 300; ++key) ASSERT_TRUE(w.insert(key));
     std::vector<digest> places;
@@ -253,9 +256,9 @@ TEST(cascade, a_record_at_anothers_place_is_an_error) {
     const auto before = w.saved();
     const auto absent_key = w.find_false_positive();
     EXPECT_FALSE(w.filter.adapt(*absent_key, w.truth));
-    EXPECT_FALSE(w.filter.erase(std::uint64_t{7}, w.truth)) << "R has let go of it, the filter keeps it";
+    EXPECT_FALSE(w.filter.erase(std::uint64_t{7}, w.truth)) << "R has erased it, the filter has not";
     EXPECT_EQ(w.saved(), before);
-    EXPECT_TRUE(w.filter.rebuild(w.truth)) << "the intruders are gone";
+    EXPECT_TRUE(w.filter.rebuild(w.truth)) << "the wrong records are gone";
     EXPECT_TRUE(w.filter.audit(w.truth));
 }
 
@@ -263,11 +266,11 @@ class throwing_map : public memory_map {
   public:
     template <record_visitor Visit>
     result<void> for_each(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        if (throws) throw std::runtime_error{"a wire"};
+        if (throws) throw std::runtime_error{"broken wire"};
         return memory_map::for_each(first, last, visit);
     }
     result<bool> put(const digest& where, key_view key) {
-        if (throws) throw std::runtime_error{"a wire"};
+        if (throws) throw std::runtime_error{"broken wire"};
         return memory_map::put(where, key);
     }
     bool throws = false;
@@ -286,7 +289,7 @@ TEST(cascade, an_r_that_throws_is_an_r_that_fails) {
     index.throws = true;
     const auto erased = filter->erase(std::uint64_t{3}, remote);
     ASSERT_FALSE(erased);
-    EXPECT_NE(std::string{erased.error().message()}.find("a wire"), std::string::npos);
+    EXPECT_NE(std::string{erased.error().message()}.find("broken wire"), std::string::npos);
     EXPECT_FALSE(filter->rebuild(remote));
     for (std::uint64_t key = 0; key < 100; ++key) EXPECT_TRUE(filter->may_contain(key));
     index.throws = false;
@@ -295,10 +298,9 @@ TEST(cascade, an_r_that_throws_is_an_r_that_fails) {
     EXPECT_EQ(filter->stats().keys, 99u);
 }
 
-// ---- space
-// ------------------------------------------------------------------------------------------------------------
+// ---- space --------------------------------------------------------------------------------------
 
-TEST(cascade, the_table_is_as_large_as_bits_for_says_and_adapting_does_not_change_it) {
+TEST(cascade, the_table_has_the_size_of_bits_for_and_adapting_does_not_change_it) {
     for (const double rate : {0.25, 1.0 / 256}) {
         test::cascade_world w{test::cascade_made(10'000, rate)};
         const std::uint64_t empty = w.filter.stats().local_bytes, bits = *cascade_filter::bits_for(10'000, rate);
@@ -316,10 +318,9 @@ TEST(cascade, the_table_is_as_large_as_bits_for_says_and_adapting_does_not_chang
     }
 }
 
-// ---- snapshots
-// --------------------------------------------------------------------------------------------------------
+// ---- snapshots ----------------------------------------------------------------------------------
 
-std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
+std::vector<std::byte> after_use(std::uint64_t capacity, double rate) {
     test::cascade_world w{test::cascade_made(capacity, rate, capacity)};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
@@ -333,7 +334,7 @@ std::vector<std::byte> lived_in(std::uint64_t capacity, double rate) {
 TEST(cascade_snapshot, a_round_trip_gives_equal_bytes_and_answers) {
     for (const double rate : {0.5, 0.25, 0.01, 0x1p-26}) {
         for (const std::uint64_t capacity : {1u, 64u, 3'000u}) {
-            const auto file = lived_in(capacity, rate);
+            const auto file = after_use(capacity, rate);
             auto loaded = cascade_filter::load(file);
             ASSERT_TRUE(loaded) << loaded.error().message();
             vector_sink again;
@@ -354,13 +355,13 @@ TEST(cascade_snapshot, a_round_trip_gives_equal_bytes_and_answers) {
 }
 
 TEST(cascade_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    test::expect_damage_refused<cascade_filter>(lived_in(150, 0.25));
+    test::expect_damage_refused<cascade_filter>(after_use(150, 0.25));
 }
 
 TEST(cascade_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     std::vector<std::vector<std::byte>> originals;
     for (const double rate : {0.5, 0.25, 0.01}) {
-        for (const std::uint64_t capacity : {1u, 70u}) originals.push_back(lived_in(capacity, rate));
+        for (const std::uint64_t capacity : {1u, 70u}) originals.push_back(after_use(capacity, rate));
     }
     test::expect_edits_refused_or_sound(
         {originals, 17, test::scaled<std::uint64_t>(20'000, 1'000'000)}, 320,

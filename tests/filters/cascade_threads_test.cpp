@@ -1,6 +1,6 @@
-// Threads ask for members of a cascade while others change it, and it gets new hash functions all
-// the time; small, so that they meet: a look-up in the middle of a move must find its key in one
-// level or the other.
+// Threads query stored keys of a cascade while others change it and it takes new hash functions all
+// the time. It is small, so that they meet: a look-up during a move must find its key in one level
+// or the other.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -34,7 +34,7 @@ struct shared_cascade {
     }
 };
 
-// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+// Queries the keys 0 .. keys-1, which are stored all the time, one by one and in batches.
 void read_until(const std::atomic<bool>& done, shared_cascade& shared, std::uint64_t keys) {
     std::vector<std::uint64_t> asked(keys), answers(words_for(keys));
     for (std::uint64_t key = 0; key < keys; ++key) asked[key] = key;
@@ -45,8 +45,7 @@ void read_until(const std::atomic<bool>& done, shared_cascade& shared, std::uint
     } while (!done);
 }
 
-// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and
-// then.
+// Inserts and erases keys of its own, adapts false positives, and now and then rebuilds the filter.
 void write(shared_cascade& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps) {
     test::splitmix chance{first_key};
     std::vector<bool> mine(keys);
@@ -73,7 +72,7 @@ void write(shared_cascade& shared, std::uint64_t first_key, std::uint64_t keys, 
     }
 }
 
-TEST(cascade_threads, no_member_is_denied_beside_changes_and_new_hash_functions) {
+TEST(cascade_threads, no_false_negative_beside_changes_and_new_hash_functions) {
     shared_cascade shared{test::cascade_made(200, 0.25)};
     constexpr std::uint64_t fixed_keys = 80;
     for (std::uint64_t key = 0; key < fixed_keys; ++key) shared.insert(key);

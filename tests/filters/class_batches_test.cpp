@@ -1,5 +1,5 @@
 // Batches of with_oracle and sampled_filter: the answers of single look-ups for every size and
-// instruction set, by the filter's own batch and not key by key.
+// instruction set, computed by the filter's own batch and not key by key.
 #include "genista/detail/filters/class_batches.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace genista::class_batches_test {
 namespace {
 
-// By the last bits of a key: class 0, a middle one, the largest.
+// The last bits of a key choose its class: class 0, a middle one, or the largest.
 struct bits_oracle {
     [[nodiscard]] static key_odds odds(key_view key) noexcept {
         std::uint64_t number = 0;
@@ -32,7 +32,7 @@ daisy_plan usual() {
     return test::plan_of(3'000, 0x1p-8, {0.25, 0, 0, 0, 0.25, 0, 0, 0, 0.5});
 }
 
-// A filter of classes that counts how it was asked.
+// A filter with classes that counts the calls.
 struct counting_stub {
     static constexpr std::string_view name = "counting";
     daisy_bloom_filter inside;
@@ -69,7 +69,7 @@ void expect_batches_as_singles(const Filter& filter) {
         ASSERT_EQ(out, again) << count;
         for (std::size_t i = 0; i < count; ++i)
             ASSERT_EQ((out[i / 64] >> i % 64 & 1) != 0, filter.may_contain(keys[i])) << i << " of " << count;
-        ASSERT_EQ(out.back(), ~std::uint64_t{0}) << "not one word too many";
+        ASSERT_EQ(out.back(), ~std::uint64_t{0}) << "no word too many is written";
         if (count % 64 != 0) {
             ASSERT_EQ(out[count / 64] >> count % 64, 0u) << "unused bits are zero";
         }
@@ -100,7 +100,7 @@ TEST(class_batches, answer_as_single_look_ups_do) {
     expect_for_every_isa<daisy_fingerprint_filter>();
 }
 
-TEST(class_batches, reach_the_batch_of_the_filter) {
+TEST(class_batches, call_the_batch_of_the_filter) {
     auto made = daisy_bloom_filter::make({.plan = usual(), .hash = hasher{hash_key::from_seed(3)}});
     ASSERT_TRUE(made);
     const with_oracle filter{counting_stub{*std::move(made)}, std::make_shared<const bits_oracle>()};

@@ -1,6 +1,6 @@
 // cleary_filter against a std::set of values: after every operation the same answer and the same
-// bytes, in tables filled to the last cell, with clusters that go round the end and offsets that
-// have run out of bits.
+// bytes, in tables filled to the last cell, with clusters that wrap around the end and with offsets
+// too large for their bits.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@
 namespace genista::cleary_model_test {
 namespace {
 
-// `blocks` times 60 cells with remainders of `bits`.
+// `blocks` times 60 cells with remainders of so many bits.
 cleary_filter made(std::uint64_t blocks, unsigned bits) {
     const double load = bits == cleary_filter::max_remainder_bits ? 0.97 : 0.75;
     auto filter = cleary_filter::make({.capacity = static_cast<std::uint64_t>(static_cast<double>(60 * blocks) * load),
@@ -46,7 +46,7 @@ std::uint64_t bits_at(std::span<const std::byte> bytes, std::uint64_t from, unsi
     return value;
 }
 
-// The bytes of a snapshot, by docs/format.md.
+// Compares the bytes of a snapshot with docs/format.md.
 void expect_layout(const cleary_filter& filter, const test::cleary_model& model) {
     vector_sink out;
     ASSERT_TRUE(filter.save(out));
@@ -68,24 +68,25 @@ void expect_layout(const cleary_filter& filter, const test::cleary_model& model)
         ASSERT_EQ(bits_at(view->sections[1], c * bits, bits), laid.remainders[c]) << c;
 }
 
-// Keys crowd around one place, or do not.
-struct crowd {
+// Keys that are concentrated around one position, or spread evenly.
+struct concentration {
     std::uint64_t centre = 0;
-    unsigned shift = 0;  // the width of the crowd is 2^(64 - shift) positions
+    unsigned shift = 0;  // the keys are spread over 2^(64 - shift) positions
 };
 
-digest draw(test::splitmix& chance, const crowd& where) {
+digest draw(test::splitmix& chance, const concentration& where) {
     return {where.centre + (chance() >> where.shift), chance()};
 }
 
-void fill(std::uint64_t blocks, unsigned bits, const crowd& where, std::uint64_t seed) {
+void fill(std::uint64_t blocks, unsigned bits, const concentration& where, std::uint64_t seed) {
     cleary_filter filter = made(blocks, bits);
     test::cleary_model model{filter.cells(), bits};
     test::splitmix chance{seed};
     const std::uint64_t tries = 3 * filter.cells() + 30;
     for (std::uint64_t i = 0; i < tries; ++i) {
-        // Towards the end from everywhere: some crowds have fewer values than the table has cells.
-        const digest d = draw(chance, i < 2 * filter.cells() ? where : crowd{});
+        // Evenly spread towards the end: concentrated keys may have fewer values than there are
+        // cells.
+        const digest d = draw(chance, i < 2 * filter.cells() ? where : concentration{});
         const insert_outcome expected = model.contains(d) ? insert_outcome::already_present
                                         : model.is_full() ? insert_outcome::full
                                                           : insert_outcome::inserted;
@@ -101,7 +102,7 @@ void fill(std::uint64_t blocks, unsigned bits, const crowd& where, std::uint64_t
     }
     ASSERT_NO_FATAL_FAILURE(expect_layout(filter, model));
     for (std::uint64_t home = 0; home < filter.cells(); ++home) {
-        // The first position of the home, whatever the rounding.
+        // The first position of the home, computed without rounding errors.
         const auto position =
             static_cast<std::uint64_t>(((static_cast<uint128>(home) << 64) + filter.cells() - 1) / filter.cells());
         for (std::uint64_t r = 0; r < std::min<std::uint64_t>(std::uint64_t{1} << bits, 64); ++r) {
@@ -111,13 +112,13 @@ void fill(std::uint64_t blocks, unsigned bits, const crowd& where, std::uint64_t
     }
 }
 
-TEST(cleary_model, every_width_of_remainders_filled_to_the_last_cell) {
+TEST(cleary_model, agrees_for_every_width_of_remainders_until_the_last_cell_is_full) {
     for (unsigned bits = 1; bits <= cleary_filter::max_remainder_bits; ++bits) {
         ASSERT_NO_FATAL_FAILURE(fill(1 + bits % 3, bits, {}, bits)) << bits;
     }
 }
 
-TEST(cleary_model, every_instruction_set_and_number_of_blocks) {
+TEST(cleary_model, agrees_on_every_instruction_set_for_any_number_of_blocks) {
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa scope{level};
         for (const std::uint64_t blocks : {1u, 2u, 3u, 4u, 7u, 16u}) {
@@ -127,8 +128,8 @@ TEST(cleary_model, every_instruction_set_and_number_of_blocks) {
     }
 }
 
-// Offsets far beyond 255, clusters over the whole table and round its end.
-TEST(cleary_model, crowds_that_slide_through_the_whole_table) {
+// Offsets far beyond 255, and clusters over the whole table and around its end.
+TEST(cleary_model, agrees_for_clusters_over_the_whole_table) {
     for (const std::uint64_t blocks : {1u, 2u, 5u, 6u, 13u}) {
         for (const unsigned bits : {12u, 17u}) {
             for (const unsigned shift : {1u, 3u, 6u, 30u}) {
@@ -139,12 +140,12 @@ TEST(cleary_model, crowds_that_slide_through_the_whole_table) {
     }
 }
 
-TEST(cleary_model, a_walk_ends_where_the_model_says) {
+TEST(cleary_model, a_walk_ends_where_the_model_ends_it) {
     cleary_filter filter = made(6, 12);
     test::cleary_model model{filter.cells(), 12};
     test::splitmix chance{9};
     while (model.values().size() + 1 < filter.cells()) {
-        const digest d = draw(chance, model.values().size() % 3 == 0 ? crowd{} : crowd{~0ull, 3});
+        const digest d = draw(chance, model.values().size() % 3 == 0 ? concentration{} : concentration{~0ull, 3});
         const test::cleary_layout laid = model.layout();
         const std::uint64_t home = model.value_of(d).first, cells = filter.cells();
         std::uint64_t to_gap = 1;

@@ -1,6 +1,6 @@
-// cleary_filter by example: what it costs, what it refuses, what it does when it is full, and bytes
-// that are no table. The typed tests (local_filters, filter_snapshot, rates, snapshot_sweep) have
-// what it shares with other filters.
+// cleary_filter by example: its size, bad options, a full table, and bytes that are not a valid
+// table. The typed tests (local_filters, filter_snapshot, rates, snapshot_sweep) check what it has
+// in common with other filters.
 #include "genista/filters/cleary.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace {
 static_assert(local_filter<cleary_filter> && sized_filter<cleary_filter>);
 static_assert(!locally_erasable_filter<cleary_filter> && !mergeable_filter<cleary_filter>);
 
-// By the type: no key, however given, can be erased.
+// Decided by the type: no form of a key can be erased.
 template <class Filter, class Key>
 constexpr bool erases = requires(Filter& filter, const Key& key) {
     filter.erase(key);
@@ -58,13 +58,13 @@ TEST(cleary, loads_outside_their_range_are_refused_by_name) {
     EXPECT_NE(cleary_filter::make({.load = 0.98}).error().message().find("0.98"), std::string_view::npos);
 }
 
-TEST(cleary, remainders_have_as_many_bits_as_rate_and_load_ask_for) {
+TEST(cleary, remainders_have_as_many_bits_as_rate_and_load_need) {
     const auto bits = [](double rate, double load) {
         return made({.capacity = 1000, .false_positive_rate = rate, .load = load}).remainder_bits();
     };
     EXPECT_EQ(bits(0x1p-8, 0.95), 8u);
     EXPECT_EQ(bits(0x1p-8, 0.51), 8u);
-    EXPECT_EQ(bits(0x1p-8, 0.5), 7u) << "twice as many homes as keys tell a bit themselves";
+    EXPECT_EQ(bits(0x1p-8, 0.5), 7u) << "twice as many homes as keys save one bit";
     EXPECT_EQ(bits(0.01, 0.95), 7u);
     EXPECT_EQ(bits(0.01, 0.6), 6u);
     EXPECT_EQ(bits(0.5, 0.97), 1u);
@@ -72,8 +72,8 @@ TEST(cleary, remainders_have_as_many_bits_as_rate_and_load_ask_for) {
     EXPECT_EQ(bits(cleary_filter::min_false_positive_rate, 0.97), 56u);
 }
 
-// (log2(1/ε) + 2 + 2/15) / load, a page and the object.
-TEST(cleary, bits_a_key_are_what_the_page_says) {
+// (log2(1/ε) + 2 + 2/15) / load bits, and at most a page and the object more.
+TEST(cleary, bits_per_key_are_those_of_the_formula) {
     for (const double load : {0.6, 0.8, 0.9, 0.95, 0.97}) {
         const cleary_filter filter = made({.capacity = 1'000'000, .false_positive_rate = 0x1p-8, .load = load});
         const double bits = 8 * static_cast<double>(filter.stats().local_bytes) / 1e6;
@@ -98,7 +98,7 @@ TEST(cleary, sizing_at_other_loads_is_inverse_too) {
     }
 }
 
-TEST(cleary, a_key_that_comes_again_changes_nothing) {
+TEST(cleary, a_repeated_insert_changes_nothing) {
     cleary_filter filter = made({.capacity = 100});
     EXPECT_EQ(filter.insert("once"), insert_outcome::inserted);
     const auto before = test::saved(filter);
@@ -107,7 +107,7 @@ TEST(cleary, a_key_that_comes_again_changes_nothing) {
     EXPECT_EQ(test::saved(filter), before);
 }
 
-TEST(cleary, goes_on_past_its_capacity_until_the_last_cell_is_taken) {
+TEST(cleary, takes_keys_beyond_its_capacity_until_the_last_cell_is_full) {
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa scope{level};
         cleary_filter filter = filled_at(0.95, 10'000);
@@ -117,15 +117,15 @@ TEST(cleary, goes_on_past_its_capacity_until_the_last_cell_is_taken) {
         const auto before = test::saved(filter);
         for (std::uint64_t each = 0; each < key; ++each) ASSERT_TRUE(filter.may_contain(each)) << each;
         EXPECT_EQ(filter.insert(key), insert_outcome::full);
-        EXPECT_NE(filter.insert(key - 1), insert_outcome::inserted) << "who is there is not refused";
-        EXPECT_EQ(test::saved(filter), before) << "full has changed nothing";
+        EXPECT_NE(filter.insert(key - 1), insert_outcome::inserted) << "a stored key is not refused";
+        EXPECT_EQ(test::saved(filter), before) << "a refused insert changes nothing";
         const auto again = cleary_filter::load(before);
         ASSERT_TRUE(again) << again.error().message();
         test::expect_equal_answers(filter, *again, 50'000);
     }
 }
 
-TEST(cleary, the_order_of_insertion_leaves_no_trace) {
+TEST(cleary, the_order_of_insertion_does_not_matter) {
     std::vector<std::uint64_t> keys(5'000);
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
     std::vector<test::file_bytes> files;
@@ -159,15 +159,15 @@ TEST(cleary, batches_equal_single_look_ups_at_every_load_and_width) {
     }
 }
 
-// ---- bytes that are no table
-// ----------------------------------------------------------------------------------------------
+// ---- bytes that are not a table
+// --------------------------------------------------------------------
 
 std::size_t place_of(std::span<const std::byte> part, const test::file_bytes& file) {
     return static_cast<std::size_t>(part.data() - file.data());
 }
 
-// A block with any bit turned tells another story than its neighbours.
-TEST(cleary_snapshot, every_turned_bit_of_the_blocks_is_refused) {
+// A flipped bit makes a block contradict its neighbours.
+TEST(cleary_snapshot, every_flipped_bit_of_the_blocks_is_refused) {
     for (const double load : {0.5, 0.97}) {
         const test::file_bytes file = test::saved(filled_at(load, 500));
         const auto view = open_snapshot(file);
@@ -184,9 +184,9 @@ TEST(cleary_snapshot, every_turned_bit_of_the_blocks_is_refused) {
     }
 }
 
-// A remainder may become another one, where the order stays: then it is a sound table with as many
-// values.
-TEST(cleary_snapshot, turned_bits_of_remainders_are_refused_or_another_set) {
+// A flipped bit may turn a remainder into another one without breaking the order: the result is a
+// valid table with as many values.
+TEST(cleary_snapshot, flipped_bits_of_remainders_are_refused_or_give_another_set) {
     const test::file_bytes file = test::saved(filled_at(0.8, 500));
     const auto view = open_snapshot(file);
     ASSERT_TRUE(view);
@@ -229,9 +229,9 @@ TEST(cleary_snapshot, parameters_that_contradict_each_other_are_refused) {
         EXPECT_FALSE(with(68, 8, wrong)) << "blocks";
 }
 
-// One block of 60 bytes, all taken, every run one cell further on than it need be: sound, but not
-// what inserts would have made.
-TEST(cleary_snapshot, a_full_table_turned_by_a_cell_is_refused) {
+// One block of 60 cells, all full, every run one cell further on than necessary: consistent, but no
+// sequence of inserts gives it.
+TEST(cleary_snapshot, a_full_table_rotated_by_one_cell_is_refused) {
     cleary_filter filter = made({57, 0x1p-8, hasher{hash_key::from_seed(3)}, 0.95});
     ASSERT_EQ(filter.cells(), 60u);
     for (std::uint64_t key = 0; filter.insert(key) != insert_outcome::full;) ++key;
@@ -245,17 +245,18 @@ TEST(cleary_snapshot, a_full_table_turned_by_a_cell_is_refused) {
     std::memcpy(&ends, block.data() + 8, 8);
     constexpr std::uint64_t cells = (std::uint64_t{1} << 60) - 1;
     const std::uint64_t offset = (occupied >> 60 | ends >> 60 << 4) + 1;
-    const std::uint64_t turned = (ends << 1 | (ends & cells) >> 59) & cells;
+    const std::uint64_t rotated = (ends << 1 | (ends & cells) >> 59) & cells;
     test::put_little_endian(block, 0, 8, (occupied & cells) | offset << 60);
-    test::put_little_endian(block, 8, 8, turned | offset >> 4 << 60);
+    test::put_little_endian(block, 8, 8, rotated | offset >> 4 << 60);
     const auto remainders = file.begin() + static_cast<std::ptrdiff_t>(place_of(view->sections[1], file));
     std::rotate(remainders, remainders + 59, remainders + 60);
     test::fix_checksums(file);
     EXPECT_FALSE(cleary_filter::load(file));
 }
 
-// No block says how far the runs before it reach: none can be believed.
-TEST(cleary_snapshot, offsets_that_all_say_or_more_are_refused) {
+// All offsets have the largest value, which means "or more": no block stores how far the runs
+// before it reach.
+TEST(cleary_snapshot, a_table_in_which_all_offsets_are_too_large_to_store_is_refused) {
     cleary_filter filter = made({.capacity = 600, .false_positive_rate = 0x1p-8, .load = 0.8});
     test::file_bytes file = test::saved(filter);
     const auto view = open_snapshot(file);

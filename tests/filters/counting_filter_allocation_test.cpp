@@ -1,5 +1,5 @@
-// No memory: the counting filters with every one of their allocations failing once. `full`, and
-// nothing has changed. The operators are allocation_test.cpp's.
+// No memory: the counting filters with each of their allocations failing once. The result is
+// `full`, and nothing changes. The operators new and delete are those of allocation_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 namespace genista::counting_filter_allocation_test {
 namespace {
 
-// Inserts of the counting filters allocate now and then: without memory they say `full`, and
-// nothing is lost.
+// Some inserts of the counting filters allocate: without memory they return `full`, and no key is
+// lost.
 TEST(counting_filter_allocations, an_insert_without_memory_changes_nothing) {
     constexpr std::uint64_t keys = 3000;
     for (std::uint64_t n = 0; n < 60; ++n) {
@@ -36,8 +36,8 @@ TEST(counting_filter_allocations, an_insert_without_memory_changes_nothing) {
     }
 }
 
-// An insert of many makes several digits, each in a set of its own: all of them or none, whichever
-// allocation fails.
+// An insert of a large count sets several digits, each in a set of its own: all of them or none,
+// whichever allocation fails.
 TEST(counting_filter_allocations, an_insert_of_many_without_memory_changes_nothing) {
     for (std::uint64_t n = 0;; ++n) {
         auto filter = *spectral_filter::make({.capacity = 3000, .hash = hasher{hash_key::from_seed(7)}});

@@ -1,5 +1,5 @@
-// optimal_filter and spectral_filter: never too few, erase as the caller vouches, what is refused,
-// batches, snapshots.
+// optimal_filter and spectral_filter: counts are never too small, only keys that were inserted may
+// be erased, bad options, batches, snapshots.
 #include "genista/detail/filters/counting_filter.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TYPED_TEST(counting_filters, a_count_is_never_too_small) {
     std::mt19937_64 chance{1};
     std::uint64_t size = 0;
     for (int i = 0; i < 60'000; ++i) {
-        const std::uint64_t key = chance() % 3000 * (chance() % 3000) / 3000;  // small ones more often
+        const std::uint64_t key = chance() % 3000 * (chance() % 3000) / 3000;  // small keys more often
         if (chance() % 5 < 3) {
             ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
             ++model[key], ++size;
@@ -57,7 +57,7 @@ TYPED_TEST(counting_filters, a_count_is_never_too_small) {
         ASSERT_GE(filter.count(key), count);
         too_many += filter.count(key) > count ? 1u : 0u;
     }
-    EXPECT_LE(too_many, 40u);  // ε of 3,000 keys, and less: it is far from full
+    EXPECT_LE(too_many, 40u);  // at most ε of 3,000 keys are expected: the filter is far from full
     EXPECT_EQ(filter.stats().keys, size);
     for (const auto& [key, count] : model)
         for (std::uint64_t i = 0; i < count; ++i) ASSERT_EQ(filter.erase(key), erase_outcome::erased);
@@ -65,8 +65,9 @@ TYPED_TEST(counting_filters, a_count_is_never_too_small) {
     EXPECT_EQ(filter.distinct_values(), 0u);
 }
 
-// Many at once beside as many one by one: the same counts all the way, up and down again.
-TYPED_TEST(counting_filters, an_insert_of_many_is_as_many_inserts) {
+// One insert of a count against as many single inserts: equal counts all the way, up and down
+// again.
+TYPED_TEST(counting_filters, an_insert_of_a_count_equals_as_many_inserts) {
     auto at_once = seeded<TypeParam>(2'000'000), one_by_one = seeded<TypeParam>(2'000'000);
     std::mt19937_64 chance{6};
     for (int i = 0; i < 4'000; ++i) {
@@ -94,7 +95,7 @@ TYPED_TEST(counting_filters, an_insert_of_many_is_as_many_inserts) {
     for (unsigned digit = 0; digit < 20; ++digit) EXPECT_EQ(at_once.digits_in_use(digit), 0u);
 }
 
-TYPED_TEST(counting_filters, what_has_a_count_of_zero_cannot_be_erased) {
+TYPED_TEST(counting_filters, a_key_with_a_count_of_zero_cannot_be_erased) {
     auto filter = seeded<TypeParam>(1000);
     for (std::uint64_t key = 0; key < 500; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
     for (std::uint64_t key = 1000; key < 3000; ++key) {
@@ -132,8 +133,8 @@ TYPED_TEST(counting_filters, batches_answer_as_single_queries_do) {
     }
 }
 
-// The same bytes and the same answers, with and without the newer instructions; while it is empty,
-// too, and as bins are split.
+// The same bytes and the same answers with and without the newer instructions; also while the
+// filter is empty, and while bins are split.
 TYPED_TEST(counting_filters, answer_alike_with_every_instruction_set) {
     constexpr std::uint64_t most = 8'000;
     std::vector<std::uint64_t> keys(2 * most + 13);
@@ -169,7 +170,7 @@ TYPED_TEST(counting_filters, answer_alike_with_every_instruction_set) {
     }
 }
 
-TYPED_TEST(counting_filters, snapshots_come_back_and_forged_ones_do_no_harm) {
+TYPED_TEST(counting_filters, snapshots_load_and_forged_ones_are_refused_or_sound) {
     auto filter = seeded<TypeParam>(3000);
     for (std::uint64_t key = 0; key < 1500; ++key)
         for (std::uint64_t i = 0; i <= key % 3; ++i) (void)filter.insert(key);
@@ -192,7 +193,7 @@ TYPED_TEST(counting_filters, snapshots_come_back_and_forged_ones_do_no_harm) {
     EXPECT_LT(loaded, 600u);
 }
 
-TYPED_TEST(counting_filters, refuse_what_cannot_be) {
+TYPED_TEST(counting_filters, refuse_impossible_options) {
     EXPECT_FALSE(TypeParam::make({.capacity = 0}).has_value());
     EXPECT_FALSE(TypeParam::make({.false_positive_rate = 0.7}).has_value());
     const auto made = TypeParam::make({.capacity = max_capacity, .false_positive_rate = 0x1p-22});
@@ -200,9 +201,9 @@ TYPED_TEST(counting_filters, refuse_what_cannot_be) {
     EXPECT_NE(made.error().message().find("allowed is less than 2^61 - 1"), std::string_view::npos);
 }
 
-// It follows the keys that there are, and what each costs rises with the logarithm of capacity over
-// keys: what the header says.
-TYPED_TEST(counting_filters, are_as_large_as_their_keys_and_the_logarithm_of_the_room_left) {
+// The memory follows the number of keys, and the bits per key rise with the logarithm of capacity
+// over keys, as the header says.
+TYPED_TEST(counting_filters, take_memory_by_their_keys_and_the_logarithm_of_the_room_left) {
     for (const std::uint64_t keys : {1'000u, 10'000u, 40'000u}) {
         auto filter = seeded<TypeParam>(40'000);
         for (std::uint64_t key = 0; key < keys; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);
@@ -212,8 +213,8 @@ TYPED_TEST(counting_filters, are_as_large_as_their_keys_and_the_logarithm_of_the
     }
 }
 
-// All keys count, or the different ones.
-TEST(optimal_filter, is_full_with_as_many_keys_as_it_was_made_for) {
+// optimal_filter counts all inserts against its capacity, spectral_filter only different keys.
+TEST(optimal_filter, is_full_with_as_many_keys_as_its_capacity) {
     auto filter = seeded<optimal_filter>(100);
     for (int i = 0; i < 100; ++i) ASSERT_EQ(filter.insert(7u), insert_outcome::inserted);
     EXPECT_EQ(filter.insert(7u), insert_outcome::full);
@@ -236,7 +237,7 @@ TEST(optimal_filter, an_insert_of_more_than_there_is_room_for_changes_nothing) {
     EXPECT_EQ(filter.count(7u), 60u);
 }
 
-// A count goes up to 2^62 - 1, and all of them together to 2^63 - 1.
+// One count may reach 2^62 - 1, and the sum of all counts 2^63 - 1.
 TEST(spectral, counts_end_where_the_header_says) {
     constexpr std::uint64_t most = (std::uint64_t{1} << 62) - 1;
     auto filter = seeded<spectral_filter>(100, 1.0 / 1024);
@@ -260,7 +261,7 @@ TEST(spectral, counts_end_where_the_header_says) {
     EXPECT_EQ(filter.insert(4u), insert_outcome::inserted);
 }
 
-TEST(spectral, is_full_with_as_many_different_keys_as_it_was_made_for) {
+TEST(spectral, is_full_with_as_many_different_keys_as_its_capacity) {
     auto filter = seeded<spectral_filter>(100, 1.0 / 1024);
     for (int round = 0; round < 50; ++round)
         for (std::uint64_t key = 0; key < 100; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);

@@ -1,6 +1,6 @@
-// Fill to failure, a thousand times: up to its capacity a filter of the cuckoo family is never
-// full, beyond it always, and the key that it refuses has changed nothing (reliability: "a failed
-// insert drops another key").
+// Fills filters of the cuckoo family a thousand times: up to its capacity a filter is never full,
+// and beyond it always; a refused insert changes nothing (reliability: "a failed insert drops
+// another key").
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -16,7 +16,7 @@ template <class F>
 class cuckoo_family_fill_sweep : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_fill_sweep, test::cuckoo_family, test::cuckoo_names);
 
-TYPED_TEST(cuckoo_family_fill_sweep, no_seed_is_full_early_or_loses_a_key_when_it_is) {
+TYPED_TEST(cuckoo_family_fill_sweep, is_never_full_early_and_loses_no_key_when_full) {
     const auto forms = test::cuckoo_forms<TypeParam>();
     std::uint64_t relays = 0;
     const auto seeds = test::scaled<std::uint64_t>(1'000, 100'000);
@@ -32,8 +32,8 @@ TYPED_TEST(cuckoo_family_fill_sweep, no_seed_is_full_early_or_loses_a_key_when_i
         }
         relays += w.filter.relays();
         ASSERT_EQ(key, capacity) << "full early or late, seed " << seed;
-        ASSERT_EQ(w.saved(), before) << "a refused insert has changed something, seed " << seed;
-        // Refused again and again, with others: still nothing.
+        ASSERT_EQ(w.saved(), before) << "a refused insert changed something, seed " << seed;
+        // Further keys are refused as well and change nothing.
         for (std::uint64_t other = key + 1; other < key + 10; ++other) {
             if (w.insert(other)) before = w.saved();
         }

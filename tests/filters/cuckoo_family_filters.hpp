@@ -1,4 +1,4 @@
-// All members of the cuckoo family, and shapes to make them in.
+// The filters of the cuckoo family, and the shapes in which the tests make them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ struct cuckoo_names {
     }
 };
 
-// From the classic two tables, where new hash functions are found by chance, to what people use.
-// Swapping needs somebody to swap with.
+// From the classic two tables, where many inserts need new hash functions, to shapes used in
+// practice. Swapping needs at least two slots per bin.
 struct cuckoo_form {
     unsigned tables, bin_slots;
     double load;

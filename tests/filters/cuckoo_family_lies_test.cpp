@@ -1,6 +1,6 @@
-// What R says is checked before a filter of the cuckoo family believes it: a record that does not
-// belong where it was found is an error, never a key that pushes another out. And what changes
-// while R is read, or was left in doubt before, is no lie.
+// A filter of the cuckoo family checks what R answers before it uses it: a record in the wrong
+// place is an error and never evicts another key. Records that change while R is read, or that an
+// earlier failure left in doubt, are not errors.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -34,16 +34,16 @@ std::vector<std::uint64_t> occupied(memory_slots& slots) {
     return numbers;
 }
 
-// Another key in one slot, or none, for good: whoever reads it says so, and new hash functions read
-// all.
+// One slot holds another key, or none, permanently: an operation that reads it returns an error,
+// and a change of hash functions reads all slots.
 TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that_do_not_fit) {
-    const auto relaying = test::find_relaying_insert<TypeParam>(tight<TypeParam>);
-    ASSERT_TRUE(relaying.has_value());
+    const auto rehashing = test::find_rehashing_insert<TypeParam>(tight<TypeParam>);
+    ASSERT_TRUE(rehashing.has_value());
     const std::optional<key_view> lies[] = {key_view{"somebody else's"}, std::nullopt};
     for (const auto& lie : lies) {
-        for (std::uint64_t which = 0; which < relaying->key; ++which) {
-            test::cuckoo_world<TypeParam> w{tight<TypeParam>(relaying->seed)};
-            for (std::uint64_t key = 0; key < relaying->key; ++key) ASSERT_TRUE(w.insert(key));
+        for (std::uint64_t which = 0; which < rehashing->key; ++which) {
+            test::cuckoo_world<TypeParam> w{tight<TypeParam>(rehashing->seed)};
+            for (std::uint64_t key = 0; key < rehashing->key; ++key) ASSERT_TRUE(w.insert(key));
             ASSERT_EQ(w.filter.relays(), 0u);
             const slot_change change{occupied(w.plain_slots).at(which), lie};
             ASSERT_TRUE(w.plain_slots.write_slots({&change, 1}));
@@ -51,9 +51,9 @@ TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that
             ASSERT_FALSE(sound);
             EXPECT_EQ(sound.error().code(), error_code::corrupt);
             const auto before = w.saved();
-            w.put(relaying->key);
-            const auto outcome = w.filter.insert(relaying->key, w.truth);
-            ASSERT_FALSE(outcome) << "a lie was believed";
+            w.put(rehashing->key);
+            const auto outcome = w.filter.insert(rehashing->key, w.truth);
+            ASSERT_FALSE(outcome) << "a wrong record was accepted";
             EXPECT_EQ(outcome.error().code(), error_code::corrupt);
             EXPECT_EQ(w.saved(), before);
             w.scan();
@@ -62,14 +62,14 @@ TYPED_TEST(cuckoo_family_lies, new_hash_functions_are_not_made_from_records_that
     }
 }
 
-// Slots that tell the truth, and then what a test adds.
-class talkative_slots {
+// Answers a range read with the true slots, changed by a function of the test.
+class altered_slots {
   public:
     struct record {
         std::uint64_t slot;
         std::string key;
     };
-    explicit talkative_slots(memory_slots& wrapped) noexcept : inner_{wrapped} {}
+    explicit altered_slots(memory_slots& wrapped) noexcept : inner_{wrapped} {}
 
     template <slot_reader Take>
     result<bool> read_slot(std::uint64_t slot, Take&& take) {
@@ -78,54 +78,54 @@ class talkative_slots {
     result<void> write_slots(std::span<const slot_change> changes) { return inner_.write_slots(changes); }
     template <slot_visitor Visit>
     result<void> for_each_slot(std::uint64_t first, std::uint64_t last, Visit&& visit) {
-        std::vector<record> told;
+        std::vector<record> records;
         const auto read = inner_.for_each_slot(first, last, [&](std::uint64_t slot, key_view key) {
-            told.push_back({slot, std::string{key.text()}});
+            records.push_back({slot, std::string{key.text()}});
             return true;
         });
-        if (tell) tell(told);
-        for (const record& each : told) {
+        if (alter) alter(records);
+        for (const record& each : records) {
             if (!visit(each.slot, key_view{each.key})) break;
         }
         return read;
     }
     result<void> clear_slots(std::uint64_t first, std::uint64_t last) { return inner_.clear_slots(first, last); }
 
-    std::function<void(std::vector<record>&)> tell;
+    std::function<void(std::vector<record>&)> alter;
 
   private:
     memory_slots& inner_;
 };
 
-TYPED_TEST(cuckoo_family_lies, slots_outside_the_range_out_of_order_or_twice_are_an_error) {
+TYPED_TEST(cuckoo_family_lies, slots_outside_the_range_out_of_order_or_repeated_are_an_error) {
     test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
     for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
-    talkative_slots slots{w.plain_slots};
+    altered_slots slots{w.plain_slots};
     with_slots remote{w.plain, slots};
     ASSERT_TRUE(w.filter.audit(remote));
-    using told = std::vector<talkative_slots::record>;
-    const std::function<void(told&)> lies[] = {
-        [](told& all) {
+    using records = std::vector<altered_slots::record>;
+    const std::function<void(records&)> lies[] = {
+        [](records& all) {
             all.push_back({all.back().slot + (std::uint64_t{1} << 39), all.back().key});
         },
-        [](told& all) {
+        [](records& all) {
             all.push_back({~std::uint64_t{0}, all.back().key});
         },
-        [](told& all) {
+        [](records& all) {
             all.insert(all.begin(), {0, all.back().key});
         },
-        [](told& all) { all.push_back(all.back()); },
-        [](told& all) { std::swap(all[3], all[4]); },
-        [](told& all) { std::swap(all[3].key, all[4].key); }};
+        [](records& all) { all.push_back(all.back()); },
+        [](records& all) { std::swap(all[3], all[4]); },
+        [](records& all) { std::swap(all[3].key, all[4].key); }};
     for (const auto& lie : lies) {
-        slots.tell = lie;
+        slots.alter = lie;
         const auto sound = w.filter.audit(remote);
         ASSERT_FALSE(sound);
         EXPECT_EQ(sound.error().code(), error_code::corrupt) << sound.error().message();
     }
 }
 
-// Each record of the whole map whatever was asked: true records, in the wrong place.
+// Answers every range read with each record of the whole map: true records, outside of the range.
 class boundless_map : public memory_map {
   public:
     template <record_visitor Visit>
@@ -134,8 +134,8 @@ class boundless_map : public memory_map {
     }
 };
 
-TYPED_TEST(cuckoo_family_lies, a_rebuild_takes_no_member_twice_from_outside_the_range_or_out_of_order) {
-    constexpr std::uint64_t keys = 3'000;  // read in parts
+TYPED_TEST(cuckoo_family_lies, a_rebuild_refuses_records_repeated_outside_the_range_or_out_of_order) {
+    constexpr std::uint64_t keys = 3'000;  // read in several parts
     cuckoo_options options = test::cuckoo_made(test::cuckoo_forms<TypeParam>().back(), keys, 12);
     boundless_map boundless;
     memory_map plain;
@@ -163,12 +163,12 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_takes_no_member_twice_from_outside_the_
             EXPECT_TRUE(refuses(faulty)) << to_string(kind) << " in range " << call;
         }
     }
-    EXPECT_TRUE(filter->audit(good)) << "and nothing has changed";
+    EXPECT_TRUE(filter->audit(good)) << "nothing has changed";
     EXPECT_TRUE(filter->rebuild(good));
     EXPECT_TRUE(filter->audit(good));
 }
 
-// Between the two reads of a rebuild one member goes and another comes.
+// Between the two reads of a rebuild one stored key is erased and another is inserted.
 class changing_map : public memory_map {
   public:
     template <record_visitor Visit>
@@ -180,7 +180,7 @@ class changing_map : public memory_map {
     std::function<void()> change;
 };
 
-TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_who_goes_and_passes_over_who_comes_meanwhile) {
+TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_keys_erased_or_inserted_between_its_two_reads) {
     const cuckoo_options options = tight<TypeParam>(1);
     changing_map map;
     memory_slots slots;
@@ -206,7 +206,7 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_leaves_out_who_goes_and_passes_over_who
     EXPECT_TRUE(sound) << sound.error().message();
 }
 
-TYPED_TEST(cuckoo_family_lies, a_rebuild_settles_what_was_in_doubt_before_it) {
+TYPED_TEST(cuckoo_family_lies, a_rebuild_writes_all_slots_that_were_in_doubt) {
     for (const slot_fault fault : {slot_fault::error_before, slot_fault::error_after}) {
         test::cuckoo_world<TypeParam> w{tight<TypeParam>(1)};
         for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
@@ -216,7 +216,7 @@ TYPED_TEST(cuckoo_family_lies, a_rebuild_settles_what_was_in_doubt_before_it) {
         w.put(1'000);
         ASSERT_TRUE(w.filter.insert(std::uint64_t{1'000}, w.remote));
         EXPECT_EQ(w.filter.stats().keys, 60u);
-        EXPECT_EQ(w.records(), 60u) << "nothing is paid to slots of old";
+        EXPECT_EQ(w.records(), 60u) << "the former slots are not written";
         EXPECT_TRUE(w.filter.audit(w.truth));
     }
 }

@@ -1,6 +1,6 @@
-// Chance drives each filter of the cuckoo family and an exact model side by side, in small tables,
-// where new hash functions are often needed; then with a store that fails and lies.
-// tests/support/cuckoo_world.hpp is what judges every single step.
+// Runs random operations on each filter of the cuckoo family and an exact model, in small tables,
+// where new hash functions are often needed; then with a store that fails and gives wrong answers.
+// tests/support/cuckoo_world.hpp checks every single step.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -41,7 +41,7 @@ TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         for (const std::uint64_t capacity : {3u, 20u, 90u}) {
             const std::uint64_t seed = capacity * 100 + form.tables * 10 + form.bin_slots;
-            // Four bits: somebody collides all the time.
+            // With four bits keys collide all the time.
             test::cuckoo_world<TypeParam> w{test::cuckoo_made(form, capacity, 4, seed)};
             const auto steps = test::scaled<std::uint64_t>(1'000, 20'000);
             for (std::uint64_t step = 0; step < steps; ++step) {
@@ -58,15 +58,15 @@ TYPED_TEST(cuckoo_family_model, every_step_agrees_with_the_truth) {
             fixed += w.fixed;
         }
     }
-    EXPECT_GE(most_keys, 90u) << "never full, and nothing was tested";
+    EXPECT_GE(most_keys, 90u) << "the filter was never full";
     EXPECT_GT(relays, 50u);
     if (TypeParam::name != cuckoo_filter::name) {
         EXPECT_GT(fixed, 500u);
     }
 }
 
-// Fingerprints of 14 bits: a wrong key of R passes for the right one once in 10^5 lies.
-TYPED_TEST(cuckoo_family_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_broken) {
+// With fingerprints of 14 bits a wrong key in R is accepted as the right one once in 10^5 faults.
+TYPED_TEST(cuckoo_family_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing_stays_broken) {
     std::uint64_t failures = 0, struck = 0, audits = 0;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         for (const double share : {0.02, 0.3}) {
@@ -79,11 +79,12 @@ TYPED_TEST(cuckoo_family_model, a_store_that_fails_and_lies_costs_no_key_and_not
                 for (std::uint64_t step = 0; step < steps; ++step) {
                     one_step(w);
                     w.scan();
-                    w.audit();  // unless a failed call has left slots in doubt
+                    w.audit();  // skipped while a failed call has left slots in doubt
                     ASSERT_TRUE(w.wrong.empty()) << w.text() << "step " << step << ", " << form.tables << " tables of "
                                                  << form.bin_slots << " slots, faults " << share;
                 }
-                // The store is well again: any change at all pays what is owed, without a rebuild.
+                // The store works again: any change must write what the filter still owes R,
+                // without a rebuild.
                 w.set_faults(0);
                 w.adapt(w.any_key());
                 w.scan();
@@ -101,8 +102,7 @@ TYPED_TEST(cuckoo_family_model, a_store_that_fails_and_lies_costs_no_key_and_not
     EXPECT_GT(audits, 300u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
-// one.
+// Every call of an operation fails once, in each way it can. The random tests might miss one.
 TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
@@ -115,7 +115,7 @@ TYPED_TEST(cuckoo_family_model, every_call_of_an_operation_may_fail_in_every_way
                     for (std::uint64_t key = 0; key < 25; ++key) (void)w.insert(key);
                     const auto absent_key = w.find_false_positive();
                     ASSERT_TRUE(absent_key.has_value());
-                    // Faults are expected only once this says so; nothing happens by chance.
+                    // This makes cuckoo_world expect faults; no fault happens by chance.
                     w.set_faults(1e-300);
                     w.faulty_half.set_plan({.rules = {{fault, call, number, number, number % 4}}});
                     w.adapt(*absent_key);

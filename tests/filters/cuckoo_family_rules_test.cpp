@@ -1,5 +1,5 @@
-// What a mistake teaches each filter of the cuckoo family, exactly as [acf §2.3-2.5] has it. R's
-// slots show where keys lie.
+// What a false positive changes in each filter of the cuckoo family, exactly as in [acf §2.3-2.5].
+// R's slots show where the keys are.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace genista::cuckoo_family_rules_test {
 namespace {
 
-// Which key lies where; generations aside.
+// Which key is in which slot, without the generation.
 using places = std::map<std::string, std::uint64_t>;
 places places_in(memory_slots& slots) {
     places found;
@@ -36,7 +36,7 @@ std::vector<move> moves_between(const places& before, const places& after) {
     std::vector<move> moved;
     for (const auto& [key, from] : before) {
         const auto now = after.find(key);
-        EXPECT_TRUE(now != after.end()) << "a key that went nowhere";
+        EXPECT_TRUE(now != after.end()) << "a key that has left all slots";
         if (now != after.end() && now->second != from) moved.push_back({key, from, now->second});
     }
     return moved;
@@ -47,7 +47,7 @@ unsigned table_of(const Filter& filter, std::uint64_t slot) {
     return static_cast<unsigned>(slot / filter.shape().bin_slots / filter.shape().bins);
 }
 
-TEST(plain_rule, learns_nothing_and_says_so) {
+TEST(plain_rule, adapts_nothing_and_reports_unfixed) {
     test::cuckoo_world<cuckoo_filter> w{test::cuckoo_made({4, 1, 0.95}, 100, 6)};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
     counting_slots counted{w.plain_slots};
@@ -63,7 +63,7 @@ TEST(plain_rule, learns_nothing_and_says_so) {
     EXPECT_EQ(w.filter.stats().adapts, 0u);
 }
 
-// A third full: the next table mostly has room, so that a repair is one move.
+// At a third of the capacity the next table mostly has room, so that a repair is one move.
 TEST(cuckooing_rule, moves_the_key_that_collided_to_its_next_table) {
     test::cuckoo_world<cuckooing_filter> w{test::cuckoo_made({4, 1, 0.3}, 200, 6)};
     for (std::uint64_t key = 0; key < 200; ++key) ASSERT_TRUE(w.insert(key));
@@ -95,7 +95,7 @@ TEST(cuckooing_rule, moves_the_key_that_collided_to_its_next_table) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(cuckooing_rule, displaces_who_lies_there_and_inserts_him_anew) {
+TEST(cuckooing_rule, displaces_the_key_in_that_slot_and_inserts_it_again) {
     test::cuckoo_world<cuckooing_filter> w{test::cuckoo_made({4, 1, 0.95}, 200, 6)};
     for (std::uint64_t key = 0; key < 200; ++key) ASSERT_TRUE(w.insert(key));
     int displaced = 0, new_functions = 0;
@@ -109,7 +109,7 @@ TEST(cuckooing_rule, displaces_who_lies_there_and_inserts_him_anew) {
             continue;
         }
         const std::vector<move> moved = moves_between(before, places_in(w.plain_slots));
-        bool to_the_next = moved.empty();  // nowhere to go: the mistake stays
+        bool to_the_next = moved.empty();  // no free slot: the false positive stays
         for (const move& each : moved) {
             to_the_next = to_the_next || table_of(w.filter, each.to) == (table_of(w.filter, each.from) + 1) % 4;
         }
@@ -121,7 +121,7 @@ TEST(cuckooing_rule, displaces_who_lies_there_and_inserts_him_anew) {
     }
     EXPECT_GT(displaced, 100);
     EXPECT_LT(new_functions, 20);
-    EXPECT_GT(w.fixed, 150u) << "most absent keys are gone for now";
+    EXPECT_GT(w.fixed, 150u) << "most absent keys are fixed for now";
 }
 
 template <class F>
@@ -142,7 +142,7 @@ TYPED_TEST(cyclic_rule, chooses_the_next_fingerprint_and_writes_nothing_to_the_s
         const auto outcome = w.filter.adapt(absent_key, remote);
         EXPECT_EQ(*outcome, w.filter.may_contain(absent_key) ? adapt_outcome::unfixed : adapt_outcome::fixed);
         fixed += *outcome == adapt_outcome::fixed ? 1 : 0;
-        EXPECT_NE(w.saved(), bytes) << "the selector has turned, whatever it was good for";
+        EXPECT_NE(w.saved(), bytes) << "the selector must change even if the key still collides";
         w.scan();
         ASSERT_TRUE(w.wrong.empty()) << w.text();
     }
@@ -150,13 +150,13 @@ TYPED_TEST(cyclic_rule, chooses_the_next_fingerprint_and_writes_nothing_to_the_s
     EXPECT_EQ(counted.counts().writes, 0u);
     EXPECT_EQ(places_in(w.plain_slots), before);
     EXPECT_GE(counted.counts().point_reads, 100u);
-    EXPECT_LE(counted.counts().point_reads, 130u) << "one read a slot that collided";
+    EXPECT_LE(counted.counts().point_reads, 130u) << "one read per slot that collided";
     EXPECT_EQ(w.filter.stats().adapts, 100u);
     w.audit();
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TYPED_TEST(cyclic_rule, is_back_at_the_first_fingerprint_when_all_are_used_up) {
+TYPED_TEST(cyclic_rule, returns_to_the_first_fingerprint_after_the_last) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         test::cuckoo_world<TypeParam> w{test::cuckoo_made({4, 1, 0.95}, 1, 5, seed)};
         ASSERT_TRUE(w.insert(0));
@@ -172,7 +172,7 @@ TYPED_TEST(cyclic_rule, is_back_at_the_first_fingerprint_when_all_are_used_up) {
     }
 }
 
-TYPED_TEST(cyclic_rule, a_key_that_moves_begins_with_the_first_fingerprint_again) {
+TYPED_TEST(cyclic_rule, a_key_that_moves_has_its_first_fingerprint_again) {
     test::cuckoo_world<TypeParam> w{test::cuckoo_made({4, 1, 0.95}, 1, 5)};
     ASSERT_TRUE(w.insert(0));
     const auto fresh = w.saved();
@@ -183,11 +183,11 @@ TYPED_TEST(cyclic_rule, a_key_that_moves_begins_with_the_first_fingerprint_again
     for (unsigned repairs = 1; repairs <= 1u << w.filter.shape().selector_bits; ++repairs) {
         w.adapt(*w.find_false_positive());
     }
-    EXPECT_EQ(w.saved(), rebuilt) << "a full turn ends where the rebuild began";
+    EXPECT_EQ(w.saved(), rebuilt) << "after all fingerprints the first one is back";
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TEST(swapping_rule, changes_places_within_the_bin) {
+TEST(swapping_rule, swaps_the_key_with_another_of_its_bin) {
     for (const unsigned bin_slots : {2u, 4u, 8u}) {
         test::cuckoo_world<swapping_filter> w{test::cuckoo_made({2, bin_slots, 0.6}, 200, 7)};
         for (std::uint64_t key = 0; key < 200; ++key) ASSERT_TRUE(w.insert(key));
@@ -221,8 +221,8 @@ TEST(swapping_rule, changes_places_within_the_bin) {
     }
 }
 
-// 64 bits in all, of which twelve count: many keys share a digest, which no fingerprint can tell
-// apart. R can.
+// Digests of which only twelve bits differ: many keys share a digest, and no fingerprint separates
+// them. R does.
 digest twelve_bits(const void*, key_view key) noexcept {
     const digest whole = hasher{hash_key::from_seed(1)}(key);
     return {whole.position & 0xfff0'0000'0000'0000, 0x1234'5678'9abc'def1};
@@ -232,17 +232,17 @@ template <class F>
 class cuckoo_rules : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_rules, test::cuckoo_family, test::cuckoo_names);
 
-TYPED_TEST(cuckoo_rules, keys_with_one_digest_are_kept_apart_by_the_store) {
+TYPED_TEST(cuckoo_rules, keys_with_one_digest_are_distinguished_by_the_store) {
     cuckoo_options options = test::cuckoo_made(test::cuckoo_forms<TypeParam>().back(), 300, 8);
     options.hash = hasher::custom(&twelve_bits, nullptr);
     test::cuckoo_world<TypeParam> w{options, 400};
-    std::uint64_t twins = 0;
+    std::uint64_t shared = 0;
     std::set<std::uint64_t> digests;
     for (std::uint64_t key = 0; key < 250; ++key) {
         ASSERT_TRUE(w.insert(key));
-        twins += digests.insert(w.filter.hash()(key).position).second ? 0u : 1u;
+        shared += digests.insert(w.filter.hash()(key).position).second ? 0u : 1u;
     }
-    EXPECT_GT(twins, 3u) << "nothing was tested";
+    EXPECT_GT(shared, 3u) << "nothing was tested";
     for (int step = 0; step < 600; ++step) {
         const std::uint64_t kind = w.chance.below(4);
         if (kind == 0) w.erase(w.any_key());

@@ -1,5 +1,5 @@
-// Snapshots of the cuckoo family: equal after a round trip, refused where parameters and table
-// contradict each other; damaged and forged in bulk, with the figures of snapshot_sweep_test.cpp.
+// Snapshots of the cuckoo family: equal after saving and loading, refused where parameters and
+// table contradict each other, and damaged and forged as often as in snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -22,9 +22,9 @@ template <class F>
 class cuckoo_family_snapshot_sweep : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_snapshot_sweep, test::cuckoo_family, test::cuckoo_names);
 
-// Full to the last key but one in eight, with repairs.
+// Full but for one key in eight, with repairs.
 template <class F>
-bytes lived_in(const test::cuckoo_form& form, std::uint64_t capacity, unsigned bits) {
+bytes after_use(const test::cuckoo_form& form, std::uint64_t capacity, unsigned bits) {
     test::cuckoo_world<F> w{test::cuckoo_made(form, capacity, bits, capacity)};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     for (std::uint64_t key = 0; key < capacity; key += 8) w.erase(key);
@@ -38,7 +38,7 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answ
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         for (const unsigned bits : {2u, 3u, 8u, 13u, 29u, 32u}) {
             for (const std::uint64_t capacity : {1u, 64u, 500u}) {
-                const bytes file = lived_in<TypeParam>(form, capacity, bits);
+                const bytes file = after_use<TypeParam>(form, capacity, bits);
                 const auto loaded = TypeParam::load(file);
                 ASSERT_TRUE(loaded) << loaded.error().message();
                 vector_sink again;
@@ -56,21 +56,21 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, a_round_trip_gives_equal_bytes_and_answ
 }
 
 TYPED_TEST(cuckoo_family_snapshot_sweep, every_truncation_is_refused) {
-    const bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 10'000, 14);
+    const bytes file = after_use<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 10'000, 14);
     ASSERT_GT(file.size(), 16'384u);
     test::expect_truncations_refused<TypeParam>(file);
 }
 
 TYPED_TEST(cuckoo_family_snapshot_sweep, every_bit_flip_is_refused) {
-    test::expect_bit_flips_refused<TypeParam>(lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12));
+    test::expect_bit_flips_refused<TypeParam>(after_use<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 2'000, 12));
 }
 
-// docs/format.md: after the common 56 bytes tables, slots a bin, fingerprint bits, selector bits
+// docs/format.md: after the common 56 bytes tables, slots per bin, fingerprint bits, selector bits
 // (u32 each), bins (u64), load (f64) and four salts.
 constexpr std::size_t own_fields_at = 192 + 56;
 
 TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contradict_the_table_are_refused) {
-    const bytes file = lived_in<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 500, 10);
+    const bytes file = after_use<TypeParam>(test::cuckoo_forms<TypeParam>().back(), 500, 10);
     const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
         return test::load_with<TypeParam>(file, at, width, value);
     };
@@ -110,14 +110,14 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, parameters_that_are_impossible_or_contr
 }
 
 TEST(cyclic_snapshot, other_selector_bits_make_another_filter) {
-    const bytes file = lived_in<cyclic_filter<2>>({4, 1, 0.95}, 100, 8);
+    const bytes file = after_use<cyclic_filter<2>>({4, 1, 0.95}, 100, 8);
     EXPECT_TRUE(cyclic_filter<2>::load(file));
     EXPECT_FALSE(cyclic_filter<1>::load(file));
     EXPECT_FALSE(cyclic_filter<3>::load(file));
 }
 
 TEST(cyclic_snapshot, an_empty_slot_has_no_selector) {
-    bytes file = lived_in<cyclic_filter<2>>({4, 1, 0.95}, 1, 8);  // its only key was erased
+    bytes file = after_use<cyclic_filter<2>>({4, 1, 0.95}, 1, 8);  // its only key was erased
     EXPECT_TRUE(cyclic_filter<2>::load(file));
     test::put_little_endian(file, 320, 2, 1u << 8);
     test::fix_checksums(file);
@@ -128,8 +128,8 @@ TYPED_TEST(cuckoo_family_snapshot_sweep, forgeries_with_valid_checksums_give_an_
     std::vector<bytes> originals;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         for (const unsigned bits : {2u, 8u, 32u}) {
-            originals.push_back(lived_in<TypeParam>(form, 1, bits));
-            originals.push_back(lived_in<TypeParam>(form, 70, bits));
+            originals.push_back(after_use<TypeParam>(form, 1, bits));
+            originals.push_back(after_use<TypeParam>(form, 70, bits));
         }
     }
     test::expect_edits_refused_or_sound(

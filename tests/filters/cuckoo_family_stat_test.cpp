@@ -1,7 +1,7 @@
-// The cuckoo family's rate for keys never asked before, by the rule of docs/papers.md: broken iff
+// The cuckoo family's rate for keys never queried before, by the rule of docs/papers.md: broken iff
 // the count exceeds the 1 - 1e-9 quantile of Binomial(trials, rate); with 10^4/rate trials a rate
-// 10 % too high is caught 999 times in 1000. And where the rate comes from: bins and fingerprints
-// that are uniform and independent. Fixed seeds.
+// 10 % too high is caught 999 times in 1000. Also the reason for the rate: bins and fingerprints
+// are uniform and independent. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ template <class F>
 class cuckoo_family_rates : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_rates, test::cuckoo_family, test::cuckoo_names);
 
-// The keys 0 .. keys-1; `repairs` absent keys are adapted away, which must not make it worse for
-// others.
+// Stores the keys 0 .. keys-1 and adapts `repairs` false positives, which must not raise the rate
+// for other keys.
 template <class Filter>
 Filter filled(std::uint64_t capacity, unsigned bits, std::uint64_t keys, std::uint64_t repairs) {
     cuckoo_options options;
@@ -65,10 +65,10 @@ std::uint64_t false_positives(const Filter& filter, std::uint64_t trials) {
     return hits;
 }
 
-// Kept at capacity, and no better than it should be: a filter that denies too much has lost keys or
-// counts its bits wrongly. The promise is the sum over slots; the truth, one minus the product,
-// lies below it by half its square.
-TYPED_TEST(cuckoo_family_rates, are_what_bits_and_load_say_before_and_after_repairs) {
+// The rate at capacity is kept, and is no lower than it should be: a filter with too few false
+// positives has lost keys or counts its bits wrongly. The promise is the sum over slots; the true
+// rate, one minus the product, is lower by half its square.
+TYPED_TEST(cuckoo_family_rates, are_those_of_bits_and_load_before_and_after_repairs) {
     for (const unsigned bits : {8u, 12u}) {
         for (const std::uint64_t repairs : {0u, 2'000u}) {
             if (bits != 8 && repairs != 0) continue;  // once is enough
@@ -83,23 +83,23 @@ TYPED_TEST(cuckoo_family_rates, are_what_bits_and_load_say_before_and_after_repa
     }
 }
 
-TYPED_TEST(cuckoo_family_rates, a_filter_that_is_half_empty_errs_half_as_often) {
+TYPED_TEST(cuckoo_family_rates, a_half_empty_filter_has_half_the_rate) {
     const auto filter = filled<TypeParam>(50'000, 8, 25'000, 0);
     const double rate = filter.rate() / 2;
     const std::uint64_t trials = lab::trials_for(rate);
     EXPECT_LE(false_positives(filter, trials), lab::most_plausible_hits(trials, rate));
 }
 
-// The control: fingerprints that are a bit shorter than promised.
-TYPED_TEST(cuckoo_family_rates, a_lie_of_one_bit_is_caught) {
+// The control: fingerprints one bit shorter than promised.
+TYPED_TEST(cuckoo_family_rates, fingerprints_one_bit_too_short_are_caught) {
     const auto filter = filled<TypeParam>(50'000, 8, 50'000, 0);
     const double promised = filter.rate() / 2;
     const std::uint64_t trials = lab::trials_for(promised);
     EXPECT_GT(false_positives(filter, trials), lab::most_plausible_hits(trials, promised));
 }
 
-// Every cell of a table of counts is plausible, from above and from below. A false alarm: cells · 2
-// · 10^-9.
+// Every cell of a table of counts must be plausible, neither too high nor too low. A false alarm:
+// cells · 2 · 10^-9.
 void expect_uniform(const std::vector<std::uint64_t>& counts, std::uint64_t trials, const char* what) {
     const double share = 1.0 / static_cast<double>(counts.size());
     const std::uint64_t most = lab::most_plausible_hits(trials, share);
@@ -117,7 +117,7 @@ void expect_uniform(const std::vector<std::uint64_t>& counts, std::uint64_t tria
     EXPECT_NEAR(chi, freedom, 6 * std::sqrt(2 * freedom)) << what;
 }
 
-// Digests as a keyed hash gives them, of keys that are mere counters.
+// Digests of a keyed hash, of keys that are consecutive numbers.
 TEST(cuckoo_family_hashes, bins_and_fingerprints_are_uniform_and_independent_of_each_other_and_of_former_salts) {
     constexpr std::uint64_t trials = 1'000'000;
     const hasher hash{hash_key::from_seed(3)};

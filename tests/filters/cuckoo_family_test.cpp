@@ -1,5 +1,5 @@
-// What every filter of the cuckoo family must do, whatever its rule: typed over all of them. What a
-// mistake teaches each is in cuckoo_family_rules_test.cpp.
+// What every filter of the cuckoo family must do, whatever its rule: typed over all of them. How
+// each of them adapts is in cuckoo_family_rules_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -165,7 +165,7 @@ TYPED_TEST(cuckoo_family, options_outside_their_range_are_refused_by_name_value_
 TYPED_TEST(cuckoo_family, every_shape_at_its_limits_takes_all_its_keys) {
     for (unsigned tables = 2; tables <= 8; ++tables) {
         for (unsigned bin_slots = TypeParam::name == swapping_filter::name ? 2 : 1; bin_slots <= 8; ++bin_slots) {
-            // The message of an impossible load names the most that is possible.
+            // The message for an impossible load names the largest possible one.
             cuckoo_options options = test::cuckoo_made({tables, bin_slots, 1.0}, 300, 32);
             const auto refused = TypeParam::make(options);
             ASSERT_FALSE(refused);
@@ -210,13 +210,14 @@ TYPED_TEST(cuckoo_family, bits_for_is_what_make_allocates) {
             ASSERT_TRUE(filter);
             const std::uint64_t table = *TypeParam::bits_for(capacity, rate) / 8;
             EXPECT_GE(filter->stats().local_bytes, table);
-            EXPECT_LE(filter->stats().local_bytes, table + 4096 + 1024) << "a page, and what is no table";
+            EXPECT_LE(filter->stats().local_bytes, table + 4096 + 1024)
+                << "a page, and the parts that are not the table";
             EXPECT_LE(filter->rate(), rate);
         }
     }
 }
 
-TYPED_TEST(cuckoo_family, erasing_or_forgetting_a_absent_key_hurts_nobody_even_one_who_collides) {
+TYPED_TEST(cuckoo_family, erasing_or_forgetting_an_absent_key_loses_no_key_even_if_it_collides) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(100, 5)};
     for (std::uint64_t key = 0; key < 100; ++key) ASSERT_TRUE(w.insert(key));
     const auto before = w.saved();
@@ -231,16 +232,16 @@ TYPED_TEST(cuckoo_family, erasing_or_forgetting_a_absent_key_hurts_nobody_even_o
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-TYPED_TEST(cuckoo_family, forget_lets_go_of_a_key_the_store_has_erased_and_keeps_one_that_is_back) {
+TYPED_TEST(cuckoo_family, forget_removes_a_key_the_store_has_erased_and_keeps_one_put_back) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>()};
     ASSERT_TRUE(w.insert(1));
     ASSERT_TRUE(w.insert(2));
     const integer_key one{1};
-    EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is a member";
+    EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is a stored key";
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
     w.put(1);
-    EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it is back";
+    EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::absent) << "it was put back";
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
     EXPECT_EQ(*w.filter.forget(one.view(), w.truth), erase_outcome::erased);
@@ -250,7 +251,7 @@ TYPED_TEST(cuckoo_family, forget_lets_go_of_a_key_the_store_has_erased_and_keeps
     EXPECT_TRUE(w.filter.audit(w.truth));
 }
 
-TYPED_TEST(cuckoo_family, what_an_erase_could_not_finish_adapt_finishes) {
+TYPED_TEST(cuckoo_family, an_erase_that_could_not_finish_is_finished_by_adapt) {
     using rule = slot_fault_plan::rule;
     for (const rule& fault : {rule{slot_fault::error_before, slot_call::read_slot, 0, 0},
                               rule{slot_fault::missing, slot_call::read_slot, 0, 0},
@@ -263,7 +264,7 @@ TYPED_TEST(cuckoo_family, what_an_erase_could_not_finish_adapt_finishes) {
         w.faulty_half.set_plan({.rules = {fault}});
         EXPECT_FALSE(w.filter.erase(std::uint64_t{5}, w.remote));
         EXPECT_FALSE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "R has committed";
-        EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a failed call has changed nothing";
+        EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5})) << "a failed call changed nothing";
         EXPECT_EQ(*w.filter.adapt(std::uint64_t{5}, w.remote), adapt_outcome::fixed);
         EXPECT_FALSE(w.filter.may_contain(std::uint64_t{5}));
         EXPECT_EQ(w.filter.stats().keys, 49u);
@@ -271,18 +272,18 @@ TYPED_TEST(cuckoo_family, what_an_erase_could_not_finish_adapt_finishes) {
     }
 }
 
-TYPED_TEST(cuckoo_family, a_write_of_unknown_fate_is_put_right_by_the_next_change) {
+TYPED_TEST(cuckoo_family, a_write_with_an_unknown_outcome_is_repeated_by_the_next_change) {
     using rule = slot_fault_plan::rule;
     for (const slot_fault fault : {slot_fault::error_before, slot_fault::error_after, slot_fault::throws}) {
         test::cuckoo_world<TypeParam> w{small<TypeParam>()};
         for (std::uint64_t key = 0; key < 20; ++key) ASSERT_TRUE(w.insert(key));
         w.put(77);
-        // The insert fails, and so do the first two attempts to put things right.
+        // The insert fails, and so do the first two attempts to repeat its write.
         w.faulty_half.set_plan({.rules = {rule{fault, slot_call::write_slots, 0, 2}}});
         EXPECT_FALSE(w.filter.insert(std::uint64_t{77}, w.remote));
         EXPECT_FALSE(w.filter.may_contain(std::uint64_t{77}));
         w.take_out(77);
-        EXPECT_FALSE(w.filter.adapt(std::uint64_t{77}, w.remote)) << "what is owed comes first";
+        EXPECT_FALSE(w.filter.adapt(std::uint64_t{77}, w.remote)) << "the owed write comes first";
         EXPECT_FALSE(w.filter.erase(std::uint64_t{3}, w.remote)) << "and before R is asked to erase";
         EXPECT_TRUE(*w.plain.contains(w.filter.hash()(3), integer_key{3}.view()));
         EXPECT_EQ(*w.filter.adapt(std::uint64_t{77}, w.remote), adapt_outcome::was_negative);
@@ -292,11 +293,11 @@ TYPED_TEST(cuckoo_family, a_write_of_unknown_fate_is_put_right_by_the_next_chang
     }
 }
 
-TYPED_TEST(cuckoo_family, a_store_that_holds_another_key_in_a_slot_is_an_error_and_costs_nothing) {
+TYPED_TEST(cuckoo_family, a_wrong_key_in_a_slot_is_an_error_and_no_key_is_lost) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(30, 16)};
     for (std::uint64_t key = 0; key < 25; ++key) ASSERT_TRUE(w.insert(key));
     const auto before = w.saved();
-    // Somebody else writes to the filter's slots: another key in each, for good.
+    // Another program writes to the filter's slots: a wrong key in each, permanently.
     std::vector<std::uint64_t> numbers;
     ASSERT_TRUE(w.plain_slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t slot, key_view) {
         numbers.push_back(slot);
@@ -318,7 +319,7 @@ TYPED_TEST(cuckoo_family, a_store_that_holds_another_key_in_a_slot_is_an_error_a
     }
     EXPECT_GE(refused, 25u);
     for (std::uint64_t key = 0; key < 25; ++key) ASSERT_TRUE(w.filter.may_contain(key)) << "a false negative";
-    ASSERT_TRUE(w.filter.rebuild(w.truth)) << "the members are the truth";
+    ASSERT_TRUE(w.filter.rebuild(w.truth)) << "the stored keys are the truth";
     EXPECT_TRUE(w.filter.audit(w.truth));
     EXPECT_NE(w.saved(), before);
 }
@@ -336,18 +337,18 @@ TYPED_TEST(cuckoo_family, a_loaded_filter_answers_and_changes_only_after_a_rebui
     EXPECT_EQ(refused.error().code(), error_code::mismatch);
     EXPECT_NE(refused.error().message().find("rebuild"), std::string_view::npos);
     EXPECT_EQ(loaded->erase(std::uint64_t{5}, w.truth).error().code(), error_code::mismatch);
-    EXPECT_TRUE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "refused before R lost it";
+    EXPECT_TRUE(*w.plain.contains(w.filter.hash()(5), integer_key{5}.view())) << "refused before R erased it";
     EXPECT_FALSE(loaded->adapt(std::uint64_t{5}, w.truth));
     EXPECT_FALSE(loaded->forget("x", w.truth));
     w.take_out(1'000);
-    EXPECT_TRUE(loaded->audit(w.truth)) << "members are answered; its slots are not looked at";
+    EXPECT_TRUE(loaded->audit(w.truth)) << "stored keys are answered maybe; slots are not compared";
     ASSERT_TRUE(loaded->rebuild(w.truth));
     w.put(1'000);
     EXPECT_EQ(*loaded->insert(std::uint64_t{1'000}, w.truth), insert_outcome::inserted);
     EXPECT_TRUE(loaded->audit(w.truth));
 }
 
-TYPED_TEST(cuckoo_family, build_takes_everything_that_the_store_holds) {
+TYPED_TEST(cuckoo_family, build_takes_all_keys_of_the_store) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>(2'000, 8)};
     for (std::uint64_t key = 0; key < 2'000; ++key) w.put(key);
     const slot_change left_over{12'345, "of a former filter"};
@@ -364,7 +365,7 @@ TYPED_TEST(cuckoo_family, build_takes_everything_that_the_store_holds) {
     EXPECT_NE(too_small.error().message().find("1000"), std::string_view::npos) << too_small.error().message();
 }
 
-TYPED_TEST(cuckoo_family, a_filter_survives_being_moved) {
+TYPED_TEST(cuckoo_family, a_moved_filter_answers_as_before) {
     test::cuckoo_world<TypeParam> w{small<TypeParam>()};
     for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
     TypeParam moved = std::move(w.filter);
@@ -388,8 +389,8 @@ TYPED_TEST(cuckoo_family, an_insert_with_room_costs_one_write_and_no_read) {
     EXPECT_EQ(counted.counts().writes, 100u);
     EXPECT_EQ(counted.counts().slots_changed, 100u);
     EXPECT_EQ(counted.counts().point_reads, w.filter.stats().remote_reads);
-    EXPECT_LE(counted.counts().point_reads, 2u) << "a tenth full: hardly anybody is in the way";
-    EXPECT_EQ(counted.counts().clears, 1u) << "before the first change: what a former filter left";
+    EXPECT_LE(counted.counts().point_reads, 2u) << "a tenth full: hardly any slot is taken";
+    EXPECT_EQ(counted.counts().clears, 1u) << "before the first change: the slots of a former filter";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Filters of the cuckoo family among threads: who was inserted before is never denied, while others
-// insert, erase, adapt and lay all keys anew; and what several writers leave behind agrees with R.
+// Filters of the cuckoo family with several threads: a key inserted before is never answered no,
+// while other threads insert, erase, adapt and rebuild; afterwards the filter agrees with R.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ struct shared_filter {
             if (!filter.may_contain(key)) ++denied;
             return true;
         }
-        // The store takes it back; a rebuild of somebody else's may have given it a slot meanwhile.
+        // The store takes it back; another thread's rebuild may have given it a slot meanwhile.
         if (!map.erase(where, integer_key{key}.view())) ++failed;
         if (!filter.forget(integer_key{key}.view(), remote)) ++failed;
         return false;
@@ -47,7 +47,7 @@ struct shared_filter {
     }
 };
 
-// Asks for the keys 0 .. keys-1, which are members all the time, one by one and all at once.
+// Queries the keys 0 .. keys-1, which are stored all the time, one by one and in batches.
 template <class Filter>
 void read_until(const std::atomic<bool>& done, shared_filter<Filter>& shared, std::uint64_t keys) {
     std::vector<std::uint64_t> asked(keys), answers(words_for(keys));
@@ -59,8 +59,7 @@ void read_until(const std::atomic<bool>& done, shared_filter<Filter>& shared, st
     } while (!done);
 }
 
-// Inserts and erases keys of its own, adapts whoever gets through, and lays everything anew now and
-// then.
+// Inserts and erases keys of its own, adapts false positives, and now and then rebuilds the filter.
 template <class Filter>
 void write(shared_filter<Filter>& shared, std::uint64_t first_key, std::uint64_t keys, std::uint64_t steps,
            std::uint64_t seed) {
@@ -91,7 +90,7 @@ template <class F>
 class cuckoo_family_threads : public testing::Test {};
 TYPED_TEST_SUITE(cuckoo_family_threads, test::cuckoo_family, test::cuckoo_names);
 
-TYPED_TEST(cuckoo_family_threads, nobody_is_denied_while_others_write) {
+TYPED_TEST(cuckoo_family_threads, no_false_negative_while_others_write) {
     constexpr std::uint64_t stable = 20, own = 12;
     for (const test::cuckoo_form& form : test::cuckoo_forms<TypeParam>()) {
         shared_filter<TypeParam> shared{test::cuckoo_made(form, stable + 2 * own - 6, 6)};
@@ -113,8 +112,8 @@ TYPED_TEST(cuckoo_family_threads, nobody_is_denied_while_others_write) {
     }
 }
 
-// Tables of some pages take a while to copy: long enough for a reader to come in between.
-TYPED_TEST(cuckoo_family_threads, nobody_is_denied_while_large_tables_change_their_hash_functions) {
+// Copying tables of some pages takes long enough for queries to run meanwhile.
+TYPED_TEST(cuckoo_family_threads, no_false_negative_while_large_tables_change_their_hash_functions) {
     constexpr std::uint64_t keys = 20'000;
     cuckoo_options options;
     options.capacity = keys;

@@ -25,7 +25,7 @@ std::vector<std::byte> saved(const cuckoo_partial_filter& filter) {
     return std::move(out).take();
 }
 
-TEST(cuckoo_partial_model, members_stay_members_under_inserts_and_erases) {
+TEST(cuckoo_partial_model, stored_keys_stay_stored_under_inserts_and_erases) {
     for (const double rate : {0.01, 0.0005}) {
         for (const std::uint64_t capacity : {1u, 5u, 60u, 500u, 5000u}) {
             auto filter = made(capacity, rate, capacity);
@@ -79,19 +79,19 @@ TEST(cuckoo_partial_model, filled_until_it_refuses_it_has_lost_no_key) {
             const std::uint64_t key = chance();
             const auto before = seed % 50 == 0 ? saved(filter) : std::vector<std::byte>{};
             if (filter.insert(key) == insert_outcome::full) {
-                ASSERT_TRUE(seed % 50 != 0 || saved(filter) == before) << "full must change nothing";
+                ASSERT_TRUE(seed % 50 != 0 || saved(filter) == before) << "a refused insert must change nothing";
                 break;
             }
             members.push_back(key);
             ASSERT_LE(members.size(), filter.slots());
         }
-        ASSERT_GE(members.size(), capacity) << "full below capacity, seed " << seed;
+        ASSERT_GE(members.size(), capacity) << "full although below the capacity, seed " << seed;
         ASSERT_EQ(filter.stats().keys, members.size());
         for (const auto key : members) ASSERT_TRUE(filter.may_contain(key)) << "seed " << seed;
     }
 }
 
-TEST(cuckoo_partial_model, the_same_key_fits_eight_times_and_comes_out_eight_times) {
+TEST(cuckoo_partial_model, one_key_can_be_inserted_and_erased_eight_times) {
     auto filter = made(10'000, 0.01, 1);
     for (int copy = 0; copy < 8; ++copy) ASSERT_EQ(filter.insert("again"), insert_outcome::inserted);
     EXPECT_EQ(filter.insert("again"), insert_outcome::full);

@@ -1,6 +1,6 @@
 // No memory for the daisy Bloom filters: every allocation of make, save and load fails once; the
-// answer is an error, and nothing is half made. Look-ups and inserts allocate nothing. Part of
-// allocation_test.cpp: the failing allocator may be in one file of an executable only.
+// result is an error, and no object is half made. Look-ups and inserts allocate nothing. Part of
+// allocation_test.cpp: only one file of an executable may have the failing allocator.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Chance drives a daisy Bloom filter beside a dull twin: a table of bools, probes found by plain
-// arithmetic, counts in a map. After every step both say the same, in every layout and instruction
-// set; members are kept in a list and always found.
+// Runs random operations on a daisy Bloom filter and a reference model: a table of bools, probes
+// found by plain arithmetic, counts in a map. After every step both agree, in every layout and
+// instruction set; stored keys are kept in a list and always found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@
 namespace genista::daisy_bloom_model_test {
 namespace {
 
-// What daisy_bloom.hpp draws, bit by bit.
-class dull_model {
+// The layouts drawn in daisy_bloom.hpp, bit by bit.
+class reference_model {
   public:
-    explicit dull_model(const daisy_bloom_filter& like)
+    explicit reference_model(const daisy_bloom_filter& like)
         : layout_{like.layout()}, largest_{like.plan().largest_class()}, bits_(like.bits()) {}
 
     std::vector<std::uint64_t> places(const digest& d, unsigned its_class) const {
@@ -62,7 +62,7 @@ class dull_model {
     [[nodiscard]] std::uint64_t ones() const {
         return static_cast<std::uint64_t>(std::count(bits_.begin(), bits_.end(), true));
     }
-    void merge(const dull_model& other) {
+    void merge(const reference_model& other) {
         for (std::size_t i = 0; i < bits_.size(); ++i) bits_[i] = bits_[i] || other.bits_[i];
         for (const auto& [its_class, count] : other.draws) draws[its_class] += count;
     }
@@ -75,58 +75,58 @@ class dull_model {
     std::vector<bool> bits_;
 };
 
-struct pair_of_twins {
+struct filter_and_model {
     daisy_bloom_filter filter;
-    dull_model model;
-    explicit pair_of_twins(const daisy_bloom_options& options)
+    reference_model model;
+    explicit filter_and_model(const daisy_bloom_options& options)
         : filter{*daisy_bloom_filter::make(options)}, model{filter} {}
 };
 
-void check_counts(const pair_of_twins& twins) {
-    ASSERT_EQ(twins.filter.bits_set(), twins.model.ones());
-    for (const auto& [its_class, count] : twins.model.draws) ASSERT_EQ(twins.filter.draws(its_class), count);
+void check_counts(const filter_and_model& both) {
+    ASSERT_EQ(both.filter.bits_set(), both.model.ones());
+    for (const auto& [its_class, count] : both.model.draws) ASSERT_EQ(both.filter.draws(its_class), count);
 }
 
-void live(const daisy_bloom_options& options, test::splitmix& chance, std::uint64_t steps) {
-    pair_of_twins twins{options};
+void run_random_operations(const daisy_bloom_options& options, test::splitmix& chance, std::uint64_t steps) {
+    filter_and_model both{options};
     std::vector<std::pair<std::uint64_t, unsigned>> members;
     for (std::uint64_t step = 0; step < steps; ++step) {
         const std::uint64_t key = chance.below(400);
         const auto its_class = static_cast<unsigned>(chance.below(3) == 0 ? chance.below(80) : key % 10);
-        const digest d = twins.filter.hash()(key);
+        const digest d = both.filter.hash()(key);
         switch (chance.below(8)) {
             case 0:
             case 1: {
-                const bool changed = twins.filter.insert(key, its_class) == insert_outcome::inserted;
-                ASSERT_EQ(changed, twins.model.insert(d, its_class));
+                const bool changed = both.filter.insert(key, its_class) == insert_outcome::inserted;
+                ASSERT_EQ(changed, both.model.insert(d, its_class));
                 members.emplace_back(key, its_class);
                 break;
             }
             case 2: {  // save and load
                 vector_sink out;
-                ASSERT_TRUE(twins.filter.save(out));
-                twins.filter = *daisy_bloom_filter::load(out.bytes());
+                ASSERT_TRUE(both.filter.save(out));
+                both.filter = *daisy_bloom_filter::load(out.bytes());
                 break;
             }
             case 3: {  // merge with a small one
                 if (chance.below(10) != 0) break;
-                pair_of_twins other{options};
+                filter_and_model other{options};
                 (void)other.filter.insert(key + 1000, its_class);
                 (void)other.model.insert(other.filter.hash()(key + 1000), its_class);
-                ASSERT_TRUE(twins.filter.merge(other.filter));
-                twins.model.merge(other.model);
+                ASSERT_TRUE(both.filter.merge(other.filter));
+                both.model.merge(other.model);
                 members.emplace_back(key + 1000, its_class);
                 break;
             }
             default:
-                ASSERT_EQ(twins.filter.may_contain(key, its_class), twins.model.may_contain(d, its_class));
+                ASSERT_EQ(both.filter.may_contain(key, its_class), both.model.may_contain(d, its_class));
         }
     }
-    check_counts(twins);
-    for (const auto& [key, its_class] : members) ASSERT_TRUE(twins.filter.may_contain(key, its_class));
+    check_counts(both);
+    for (const auto& [key, its_class] : members) ASSERT_TRUE(both.filter.may_contain(key, its_class));
 }
 
-TEST(daisy_bloom_model, agrees_with_a_dull_twin_in_every_layout_and_instruction_set) {
+TEST(daisy_bloom_model, agrees_with_the_reference_model_in_every_layout_and_instruction_set) {
     std::set<daisy_layout> seen;
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa active{level};
@@ -141,7 +141,7 @@ TEST(daisy_bloom_model, agrees_with_a_dull_twin_in_every_layout_and_instruction_
                 .blocked = seed % 2 == 0,
             };
             seen.insert(daisy_bloom_filter::make(options)->layout());
-            live(options, chance, 400);
+            run_random_operations(options, chance, 400);
             if (HasFatalFailure()) FAIL() << "seed " << seed;
         }
     }

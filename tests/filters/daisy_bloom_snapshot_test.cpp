@@ -1,9 +1,9 @@
-// Snapshots of daisy_bloom_filter and weighted_bloom_filter: round trips, the plan among them;
-// every truncation and bit flip refused; what contradicts itself refused; forgeries with valid
-// checksums give an error or a sound filter; and golden files.
+// Snapshots of daisy_bloom_filter and weighted_bloom_filter: answers, plan and counts survive
+// saving and loading; every truncation and bit flip is refused, and so are contradictory fields;
+// forgeries with valid checksums give an error or a sound filter; and golden files.
 //
-// The golden files were written by this test with GENISTA_WRITE_GOLDEN=1, which writes those that
-// do not exist and never another.
+// The golden files were written by this test with GENISTA_WRITE_GOLDEN=1, which writes only files
+// that do not exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ TEST(weighted_bloom_snapshot, every_truncation_and_bit_flip_is_refused) {
     test::expect_damage_refused<weighted_bloom_filter>(saved(filled_weighted()), test::scaled<std::size_t>(7, 1));
 }
 
-// Offsets are those of the parameters.
+// Offsets count from the begin of the parameters.
 template <class Filter>
 std::string load_with(const bytes& file, std::size_t at, std::size_t width, std::uint64_t value) {
     return test::load_with<Filter>(file, parameters_at + at, width, value);
@@ -109,7 +109,7 @@ std::string load_with(const bytes& file, std::size_t at, double value) {
     return load_with<Filter>(file, at, 8, std::bit_cast<std::uint64_t>(value));
 }
 
-TEST(daisy_bloom_snapshot, what_contradicts_itself_is_refused) {
+TEST(daisy_bloom_snapshot, contradictory_fields_are_refused) {
     using filter = daisy_bloom_filter;
     using limits = std::numeric_limits<double>;
     const bytes file = saved(filled_daisy(0x1p-8, 2000, true));
@@ -126,7 +126,7 @@ TEST(daisy_bloom_snapshot, what_contradicts_itself_is_refused) {
         EXPECT_EQ(load_with<filter>(file, asked + 8, odd), "corrupt");
         EXPECT_EQ(load_with<filter>(file, rate, odd), "corrupt");
     }
-    EXPECT_EQ(load_with<filter>(file, stored + 8, 0.9), "corrupt") << "sums to 1.5";
+    EXPECT_EQ(load_with<filter>(file, stored + 8, 0.9), "corrupt") << "the shares sum to 1.5";
     EXPECT_EQ(load_with<filter>(file, stored + 8 * 9, 1e-3), "corrupt") << "class 9 at 2^-8";
     EXPECT_EQ(load_with<filter>(file, rate, 0x1p-9), "corrupt") << "classes up to 9 in eight lanes";
     EXPECT_EQ(load_with<filter>(file, layout, 1, 3), "corrupt");
@@ -136,7 +136,7 @@ TEST(daisy_bloom_snapshot, what_contradicts_itself_is_refused) {
         EXPECT_EQ(load_with<filter>(file, bits, 8, value), "corrupt") << value;
 }
 
-TEST(weighted_bloom_snapshot, what_contradicts_itself_is_refused) {
+TEST(weighted_bloom_snapshot, contradictory_fields_are_refused) {
     using filter = weighted_bloom_filter;
     const bytes file = saved(filled_weighted());
     const auto now = load_little_endian<std::uint64_t>(&file[parameters_at]);
@@ -157,7 +157,7 @@ TEST(daisy_bloom_snapshot, a_custom_hash_cannot_be_saved) {
     EXPECT_EQ(made->save(out).error().code(), error_code::unsupported);
 }
 
-// A byte or a word, somewhere, mostly among the parameters.
+// Changes a byte or a word somewhere, mostly among the parameters.
 void mutate(bytes& file, test::splitmix& chance) {
     const std::size_t parameters = load_little_endian<std::uint32_t>(&file[56]);
     for (auto edits = 1 + chance.below(2); edits > 0; --edits) {
@@ -191,11 +191,10 @@ TEST(weighted_bloom_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_
     expect_forgeries_are_sound<weighted_bloom_filter>({saved(filled_weighted())});
 }
 
-// ---- golden: pinned, not derived
-// ------------------------------------------------------------------------------------------------
+// ---- golden: pinned, not derived ----------------------------------------------------------------
 
-// How many of 20,000 absent keys pass, and the sum of their numbers; made_up() tells their classes
-// or odds.
+// How many of 20,000 absent keys are false positives, and the sum of their numbers; made_up() gives
+// their classes or odds.
 struct mistakes {
     std::uint64_t count = 0, sum = 0;
     friend bool operator==(const mistakes&, const mistakes&) = default;
@@ -216,19 +215,19 @@ void check_golden(const std::string& file_name, const Filter& as_made, std::uint
     }
     EXPECT_EQ(found, golden) << found.count << ", " << found.sum;
     EXPECT_EQ(saved(*filter), file);
-    EXPECT_EQ(saved(as_made), file) << "what is made today is the same";
+    EXPECT_EQ(saved(as_made), file) << "a filter made today has the same bytes";
 }
 
-TEST(daisy_bloom_golden, scattered) {
+TEST(daisy_bloom_golden, scattered_answers_as_when_it_was_written) {
     check_golden("daisy_bloom-v1-scattered.snapshot", filled_daisy(0x1p-8, 300, false), 300, {2460, 25'318'784});
 }
-TEST(daisy_bloom_golden, octet) {
+TEST(daisy_bloom_golden, octet_answers_as_when_it_was_written) {
     check_golden("daisy_bloom-v1-octet.snapshot", filled_daisy(0x1p-8, 300, true), 300, {2574, 26'395'474});
 }
-TEST(daisy_bloom_golden, sixteen) {
+TEST(daisy_bloom_golden, sixteen_answers_as_when_it_was_written) {
     check_golden("daisy_bloom-v1-sixteen.snapshot", filled_daisy(0x1p-12, 300, true), 300, {2488, 25'588'607});
 }
-TEST(weighted_bloom_golden, keyed) {
+TEST(weighted_bloom_golden, keyed_answers_as_when_it_was_written) {
     check_golden("weighted_bloom-v1-keyed.snapshot", filled_weighted(), 600, {2997, 31'798'798});
 }
 

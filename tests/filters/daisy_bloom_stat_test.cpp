@@ -1,10 +1,10 @@
 // Rates of daisy_bloom_filter by the rule of docs/papers.md: over queries in the plan's shares the
-// rate is at most the plan's expected one, in all layouts, small tables and large. 10^4/rate
-// trials; fixed seeds.
+// rate is at most the plan's expected one, in all layouts, for small and large tables. 10^4/rate
+// trials; seeds are fixed.
 //
-// Tables vary: the rate of the small ones is judged over many filters, and all get a margin of
-// three deviations for how full they happen to be, 10 to 13 %. So a rate that is a quarter too high
-// is caught 999 times in 1000; one a tenth too low is called a waste of bits.
+// How full a table becomes varies: small tables are judged over many filters, and all get a margin
+// of three deviations of that, 10 to 13 %. So a rate that is a quarter too high is caught 999 times
+// in 1000; a rate a tenth too low is reported as a waste of bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct counted {
     std::uint64_t trials = 0, hits = 0;
 };
 
-// Fills to n draws of different keys and asks for absent keys, both in their shares.
+// Fills a filter to n draws of different keys and queries absent keys, both in their shares.
 counted ask(const daisy_bloom_options& options, const std::vector<class_share>& shares, std::uint64_t seed,
             std::uint64_t trials) {
     test::splitmix chance{seed};
@@ -49,7 +49,7 @@ counted ask(const daisy_bloom_options& options, const std::vector<class_share>& 
     return seen;
 }
 
-TEST(daisy_bloom_rates, are_the_expected_ones_in_every_layout) {
+TEST(daisy_bloom_rates, are_as_expected_in_every_layout) {
     struct world {
         double rate;
         std::vector<class_share> shares;
@@ -72,21 +72,21 @@ TEST(daisy_bloom_rates, are_the_expected_ones_in_every_layout) {
                     all.trials += one.trials;
                     all.hits += one.hits;
                 }
-                // The number of probes varies by √(n E[j²]) of n E[j], and the rate of class j by j
-                // times as much of the ones'.
+                // The number of probes varies by √(n E[j²]) around n E[j], and the rate of class j
+                // j times as much, relatively, as the share of ones.
                 const double margin = 1 + 30 / std::sqrt(draws * static_cast<double>(filters)) + 40 / draws;
                 EXPECT_LE(all.hits, lab::most_plausible_hits(all.trials, margin * plan.expected_rate()))
                     << in.rate << (blocked ? ", blocked, " : ", ") << draws << " draws: "
                     << static_cast<double>(all.hits) / static_cast<double>(all.trials) / plan.expected_rate();
                 EXPECT_GE(static_cast<double>(all.hits) / static_cast<double>(all.trials),
                           plan.expected_rate() * (0.9 - 10 / std::sqrt(draws)))
-                    << "the table is larger than it needs to be";
+                    << "the table is larger than necessary";
             }
         }
     }
 }
 
-// Control: the measurement can fail. A tenth more draws than planned, and the rate is broken.
+// Control: the measurement can fail. A tenth more draws than planned must break the rate.
 TEST(daisy_bloom_rates, a_tenth_too_many_draws_is_caught) {
     const std::vector<class_share> shares = {{3, 0.5, 0.02}, {8, 0.5, 0.98}};
     const daisy_plan plan = test::plan_of_shares({100'000, 0x1p-8}, shares);

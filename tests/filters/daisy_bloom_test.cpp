@@ -1,5 +1,5 @@
-// daisy_bloom_filter by example: what classes mean, sizes against the bound, clamping, merging,
-// drift, and everything it refuses.
+// daisy_bloom_filter by example: what classes mean, sizes against the bound, sizes for a given
+// rate, merging, drift, and all options that it refuses.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -57,7 +57,7 @@ TEST_P(daisy_bloom, finds_every_key_that_was_inserted) {
     EXPECT_LE(filter.stats().keys, 10'000u);
 }
 
-TEST_P(daisy_bloom, keeps_nothing_of_class_0_and_says_maybe) {
+TEST_P(daisy_bloom, stores_nothing_for_class_0_and_answers_maybe) {
     auto filter = usual_filter(GetParam());
     EXPECT_TRUE(filter.may_contain(5u, 0));
     EXPECT_EQ(filter.insert(5u, 0), insert_outcome::already_present);
@@ -66,13 +66,13 @@ TEST_P(daisy_bloom, keeps_nothing_of_class_0_and_says_maybe) {
     EXPECT_FALSE(filter.may_contain(5u, 1));
 }
 
-TEST_P(daisy_bloom, sets_as_many_bits_as_the_class_says) {
+TEST_P(daisy_bloom, sets_as_many_bits_as_the_number_of_the_class) {
     auto filter = usual_filter(GetParam());
     std::uint64_t before = 0;
     for (unsigned its_class = 1; its_class <= 8; ++its_class) {
         EXPECT_EQ(filter.insert(std::uint64_t{its_class} * 1000, its_class), insert_outcome::inserted);
         EXPECT_LE(filter.bits_set() - before, its_class);
-        // Lanes are different, and lines as well here.
+        // The bits are in different lanes, and here in different lines, too.
         EXPECT_GE(filter.bits_set() - before, GetParam() ? its_class : 1);
         before = filter.bits_set();
     }
@@ -80,14 +80,14 @@ TEST_P(daisy_bloom, sets_as_many_bits_as_the_class_says) {
     EXPECT_EQ(filter.bits_set(), before);
 }
 
-TEST_P(daisy_bloom, a_key_inserted_with_its_class_is_found_with_every_smaller_one) {
+TEST_P(daisy_bloom, a_key_is_found_with_its_class_and_every_smaller_one) {
     auto filter = usual_filter(GetParam());
     (void)filter.insert(key_view{"a host name of some length"}, 8);
     for (unsigned its_class = 0; its_class <= 8; ++its_class)
         EXPECT_TRUE(filter.may_contain(key_view{"a host name of some length"}, its_class));
 }
 
-TEST_P(daisy_bloom, takes_classes_above_the_largest_for_the_largest) {
+TEST_P(daisy_bloom, treats_classes_above_the_largest_as_the_largest) {
     auto filter = usual_filter(GetParam());
     (void)filter.insert(1u, 200);
     (void)filter.insert(2u, std::numeric_limits<unsigned>::max());
@@ -105,7 +105,7 @@ TEST_P(daisy_bloom, takes_classes_above_the_largest_for_the_largest) {
     EXPECT_EQ(answers[0], 7u);
 }
 
-// The bound of the issue, and the promise of the head comment, over plans of all kinds.
+// The promise of the header, for plans of all kinds.
 TEST(daisy_bloom_size, scattered_tables_are_within_the_bound) {
     for (const double draws : {1e4, 1e6, 1e9}) {
         for (const double rate : {0x1p-1, 0x1p-4, 0x1p-8, 0x1p-12, 0x1p-40}) {
@@ -120,8 +120,8 @@ TEST(daisy_bloom_size, scattered_tables_are_within_the_bound) {
     }
 }
 
-// Just below 2^-6 the keys that are asked for have seven probes, and the plan expects half of what
-// it did just above.
+// Just below 2^-6 the queried keys have seven probes, and the plan expects half of the rate that it
+// expected just above.
 TEST(daisy_bloom_size, a_rate_between_two_classes_shortens_the_table_and_is_met) {
     const daisy_plan plan = test::plan_of_shares({20'000, 0.0156}, {{2, 0.5, 0.001}, {7, 0.5, 0.999}});
     constexpr double wanted = 0.0152;
@@ -131,14 +131,14 @@ TEST(daisy_bloom_size, a_rate_between_two_classes_shortens_the_table_and_is_met)
     EXPECT_EQ(shorter.bits(), *daisy_bloom_filter::bits_for(plan, false, wanted));
     EXPECT_LT(static_cast<double>(shorter.bits()), 0.88 * static_cast<double>(plain.bits()));
     EXPECT_LE(*shorter.expected_rate(), wanted);
-    EXPECT_GT(*shorter.expected_rate(), 0.97 * wanted);  // a line more or less is 2 % of it
+    EXPECT_GT(*shorter.expected_rate(), 0.97 * wanted);  // one line more or less changes it by 2 %
     EXPECT_DOUBLE_EQ(shorter.stats().false_positive_rate, *shorter.expected_rate());
     EXPECT_DOUBLE_EQ(plain.stats().false_positive_rate, plan.expected_rate());
     for (std::uint64_t key = 0; key < 20'000; ++key) (void)shorter.insert(key, key % 2 == 0 ? 2 : 7);
     for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(shorter.may_contain(key, key % 2 == 0 ? 2 : 7)) << key;
     EXPECT_EQ(shorter.drift().verdict, drift_verdict::as_planned);
-    // 10^6 absent keys: a rate of `wanted` lets more than 15,939 through once in 10^9 runs; a rate
-    // 5 % above it nearly always.
+    // 10^6 absent keys: at the rate `wanted` more than 15,939 false positives occur once in 10^9
+    // runs; at a rate 5 % above it nearly always.
     std::uint64_t hits = 0;
     for (std::uint64_t key = 1'000'000; key < 2'000'000; ++key)
         hits += shorter.may_contain(key, key % 1'000 == 0 ? 2 : 7) ? 1u : 0u;
@@ -158,7 +158,7 @@ TEST(daisy_bloom_size, a_rate_that_the_plan_expects_anyway_changes_nothing) {
         EXPECT_EQ(*daisy_bloom_filter::bits_for(plan, false, rate), *daisy_bloom_filter::bits_for(plan)) << rate;
 }
 
-TEST(daisy_bloom_size, refuses_what_is_no_rate_and_a_rate_of_a_blocked_filter) {
+TEST(daisy_bloom_size, refuses_invalid_rates_and_any_rate_for_a_blocked_filter) {
     for (const double rate : {0.0, -1.0, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
         const auto made = daisy_bloom_filter::make({.plan = usual_plan(), .rate = rate});
         ASSERT_FALSE(made) << rate;
@@ -169,7 +169,7 @@ TEST(daisy_bloom_size, refuses_what_is_no_rate_and_a_rate_of_a_blocked_filter) {
     EXPECT_NE(blocked.error().message().find("0.01"), std::string_view::npos) << blocked.error().message();
 }
 
-TEST(daisy_bloom_size, a_blocked_table_is_larger_by_as_much_as_keeps_the_rate) {
+TEST(daisy_bloom_size, a_blocked_table_is_larger_by_as_much_as_the_rate_needs) {
     for (const double rate : {0x1p-2, 0x1p-4, 0x1p-8, 0x1p-12, 0x1p-16}) {
         const auto largest = static_cast<unsigned>(-std::log2(rate));
         const daisy_plan plan = test::plan_of_shares({1e6, rate}, {{1, 0.5, 0.05}, {largest, 0.5, 0.95}});
@@ -183,8 +183,8 @@ TEST(daisy_bloom_size, a_blocked_table_is_larger_by_as_much_as_keeps_the_rate) {
     }
 }
 
-// All keys of the largest class: the formula of blocked_bloom.hpp, a sum over the keys of a line,
-// must give the same.
+// All keys are of the largest class: the sum of blocked_bloom.hpp over the keys of a line must give
+// the same rate.
 TEST(daisy_bloom_size, agrees_with_the_poisson_sum_where_all_lanes_are_used) {
     const daisy_plan plan = test::plan_of_shares({1e6, 0x1p-8}, {{8, 1, 1}});
     for (const double load : {10.0, 30.0, 42.0, 60.0}) {
@@ -208,7 +208,7 @@ TEST_P(daisy_bloom, batches_answer_as_single_lookups_in_every_instruction_set) {
         auto keys = drawn(1000, 8, &class_share::asked, 1'000'000);
         const auto members = drawn(300, 7, &class_share::stored, 0);
         keys.insert(keys.end(), members.begin(), members.end());
-        keys.resize(1291);  // no multiple of anything
+        keys.resize(1291);  // not a multiple of a batch size
         std::vector<std::uint8_t> classes;
         std::vector<digest> digests;
         std::vector<std::string> texts;
@@ -273,7 +273,7 @@ TEST_P(daisy_bloom, works_under_an_oracle_and_counts_its_bytes) {
     EXPECT_EQ(filter.stats().local_bytes, alone + 77);
 }
 
-TEST_P(daisy_bloom, merges_what_was_made_alike) {
+TEST_P(daisy_bloom, merges_filters_with_equal_options) {
     auto one = usual_filter(GetParam()), other = usual_filter(GetParam()), both = usual_filter(GetParam());
     const auto first = drawn(3000, 1, &class_share::stored, 0), second = drawn(3000, 2, &class_share::stored, 5000);
     fill(one, first);
@@ -289,7 +289,7 @@ TEST_P(daisy_bloom, merges_what_was_made_alike) {
     EXPECT_EQ(one.stats().keys, keys);
 }
 
-TEST_P(daisy_bloom, refuses_to_merge_what_was_not) {
+TEST_P(daisy_bloom, refuses_to_merge_filters_with_other_options) {
     auto one = usual_filter(GetParam());
     const auto refused = [&](const daisy_bloom_options& options) {
         const auto merged = one.merge(*daisy_bloom_filter::make(options));
@@ -303,7 +303,7 @@ TEST_P(daisy_bloom, refuses_to_merge_what_was_not) {
     EXPECT_FALSE(refused({usual_plan(), same, GetParam()}));
 }
 
-TEST(daisy_bloom_bad_input, is_named_and_refused) {
+TEST(daisy_bloom_bad_input, is_refused_by_name) {
     const auto message = [](const daisy_plan& plan, bool blocked = false) {
         const auto made = daisy_bloom_filter::make({.plan = plan, .blocked = blocked});
         return made ? std::string{} : std::string{made.error().message()};
@@ -327,7 +327,7 @@ TEST(daisy_bloom_bad_input, is_named_and_refused) {
     EXPECT_FALSE(daisy_bloom_filter::bits_for(tiny, true));
 }
 
-TEST_P(daisy_bloom, a_plan_of_class_0_alone_makes_a_line_that_says_maybe) {
+TEST_P(daisy_bloom, a_plan_of_class_0_only_makes_one_line_and_answers_maybe) {
     const daisy_plan plan = test::plan_of_shares({1e6, 1.0 / 256}, {{0, 1, 1}});
     auto filter = *daisy_bloom_filter::make({.plan = plan, .blocked = GetParam()});
     EXPECT_EQ(filter.bits(), 512u);
@@ -336,7 +336,7 @@ TEST_P(daisy_bloom, a_plan_of_class_0_alone_makes_a_line_that_says_maybe) {
     EXPECT_TRUE(filter.may_contain(1u, 8));
 }
 
-TEST_P(daisy_bloom, input_as_planned_drifts_nowhere) {
+TEST_P(daisy_bloom, input_as_planned_does_not_drift) {
     auto filter = usual_filter(GetParam(), 100'000);
     EXPECT_EQ(filter.drift().verdict, drift_verdict::as_planned);
     const auto keys = drawn(100'000, 3, &class_share::stored, 0);
@@ -350,9 +350,9 @@ TEST_P(daisy_bloom, input_as_planned_drifts_nowhere) {
     EXPECT_EQ(filter.drift().draws, 100'000u);
 }
 
-TEST_P(daisy_bloom, says_that_the_classes_differ_before_it_is_too_full) {
+TEST_P(daisy_bloom, reports_that_the_classes_differ_before_it_is_too_full) {
     auto filter = usual_filter(GetParam(), 100'000);
-    const auto keys = drawn(2000, 3, &class_share::asked, 0);  // as asked, not as stored
+    const auto keys = drawn(2000, 3, &class_share::asked, 0);  // in the shares of queries
     fill(filter, keys);
     const auto now = filter.drift();
     EXPECT_EQ(now.verdict, drift_verdict::classes_differ);
@@ -361,7 +361,7 @@ TEST_P(daisy_bloom, says_that_the_classes_differ_before_it_is_too_full) {
     EXPECT_LT(now.allowed_distance, 0.2);
 }
 
-TEST_P(daisy_bloom, says_that_it_is_fuller_than_planned_and_still_loses_no_key) {
+TEST_P(daisy_bloom, reports_that_it_is_fuller_than_planned_and_loses_no_key) {
     auto filter = usual_filter(GetParam());
     const auto keys = drawn(20'000, 3, &class_share::stored, 0);
     for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -374,7 +374,7 @@ TEST_P(daisy_bloom, says_that_it_is_fuller_than_planned_and_still_loses_no_key) 
     for (const std::uint64_t key : keys) ASSERT_TRUE(filter.may_contain(key, class_of_key(key)));
 }
 
-TEST_P(daisy_bloom, counts_repeated_draws_but_they_fill_nothing) {
+TEST_P(daisy_bloom, counts_repeated_draws_which_set_no_bits) {
     auto filter = usual_filter(GetParam());
     for (int i = 0; i < 50'000; ++i) (void)filter.insert(7u, 8);
     EXPECT_EQ(filter.draws(8), 50'000u);

@@ -1,6 +1,6 @@
-// The deferred band of daisy_broom_filter: keys of class 0 are kept after all when mistakes about
-// them have cost as much. What is promised: one wasted read for each distinct key, however many
-// there are; few ranges of R an adapt; bounded memory; no member denied while R or memory fails.
+// The deferred band of daisy_broom_filter: keys of class 0 are stored after all once their false
+// positives have cost as much. Promised: one wasted read for each distinct absent key, however many
+// there are; few range reads per adapt; bounded memory; no false negative while R or memory fails.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::shared_ptr<const scripted_oracle> by_three() {
     return std::make_shared<scripted_oracle>(
         [](std::uint64_t key) { return odds_of_class(key % 3 == 0 ? 10 : 0, terms); }, 3);
 }
-// Every key is of class 0: as wrong as an oracle can be.
+// Every key is of class 0: the most wrong oracle possible.
 std::shared_ptr<const scripted_oracle> all_of_class_0() {
     return std::make_shared<scripted_oracle>([](std::uint64_t) { return odds_of_class(0, terms); }, 4);
 }
@@ -63,7 +63,7 @@ struct world {
         ASSERT_TRUE(outcome) << outcome.error().message();
         ASSERT_NE(*outcome, insert_outcome::full);
     }
-    // True: it cost a read of the store.
+    // True: the query cost a read of the store.
     bool ask_absent_key(std::uint64_t key) {
         if (!f.may_contain(key)) return false;
         const std::uint64_t before = remote.counts().range_reads;
@@ -89,16 +89,17 @@ struct world {
     std::uint64_t most_reads = 0;
 };
 
-// Claim: a mistake comes back with probability at most 2^-8, once, when its range is laid. Sample:
-// 20,000 distinct mistakes, of which a list of 8 KiB holds a fifteenth; 78 are expected at most in
-// all rounds after the first, 150 have a chance below 10^-12. Smallest lie caught: a rate of 2^-7.
-TEST(daisy_broom_late, one_wasted_read_for_each_distinct_key_however_many_the_list_holds) {
+// Claim: a false positive comes back with probability at most 2^-8, once, when its range is built.
+// Sample: 20,000 distinct false positives, of which a list of 8 KiB holds a fifteenth; 78 are
+// expected at most in all rounds after the first, 150 have a chance below 10^-12. Smallest lie
+// caught: a rate of 2^-7.
+TEST(daisy_broom_late, one_wasted_read_per_distinct_absent_key_whatever_the_size_of_the_list) {
     constexpr std::uint64_t pool = 20'000;
     for (const auto& oracle : {by_three(), all_of_class_0()}) {
         world w{options_with(8'192), 6'000, oracle};
         const std::uint64_t first = w.round(pool);
-        EXPECT_LT(first, 3'000u) << "once everything is laid, absent keys of class 0 are denied as any others";
-        EXPECT_GT(first, 1'280u) << "the list had room for so many";
+        EXPECT_LT(first, 3'000u) << "once the band is built, absent keys of class 0 are answered no like others";
+        EXPECT_GT(first, 1'280u) << "as many as the list can hold";
         std::uint64_t later = 0;
         for (int i = 0; i < 5; ++i) later += w.round(pool);
         EXPECT_LE(later, 150u);
@@ -112,7 +113,7 @@ TEST(daisy_broom_late, one_wasted_read_for_each_distinct_key_however_many_the_li
     EXPECT_EQ(control.f.late(), nullptr);
 }
 
-TEST(daisy_broom_late, opens_when_the_list_is_full_and_lays_few_ranges_at_a_time) {
+TEST(daisy_broom_late, opens_when_the_list_is_full_and_builds_few_ranges_at_a_time) {
     world w{options_with(8'192)};
     (void)w.round(1'000);
     EXPECT_EQ(w.f.late(), nullptr);
@@ -121,19 +122,19 @@ TEST(daisy_broom_late, opens_when_the_list_is_full_and_lays_few_ranges_at_a_time
     while (w.f.late() == nullptr) (void)w.ask_absent_key(w.absent_key(asked++));
     EXPECT_NEAR(static_cast<double>(asked), 64 * 20, 10);
     EXPECT_LE(w.f.late()->laid(), 2u);
-    EXPECT_LE(w.most_reads, 4u) << "a look into R, the range, one more, and the broom filter's own";
+    EXPECT_LE(w.most_reads, 4u) << "the read of the adapt, the range, one more, and the broom filter's own";
     w.check();
     w.most_reads = 0;
     const std::uint64_t ranges = w.f.late()->ranges();
     for (std::uint64_t learnt = 0; learnt < ranges;) learnt += w.ask_absent_key(w.absent_key(asked++)) ? 1u : 0u;
     EXPECT_LE(w.most_reads, 3u);
-    EXPECT_TRUE(w.f.late()->is_all_laid()) << "after as many mistakes as there are ranges";
-    EXPECT_EQ(w.f.exceptions().allocated_bytes(), 0u) << "and the list goes";
+    EXPECT_TRUE(w.f.late()->is_all_laid()) << "after as many false positives as there are ranges";
+    EXPECT_EQ(w.f.exceptions().allocated_bytes(), 0u) << "the list is released";
     w.check();
 }
 
 TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
-    // The default: the list may take what the band would.
+    // The default: the list may take as much memory as the band would.
     daisy_broom_options options = options_with(0);
     options.exception_bytes = std::nullopt;
     world w{options};
@@ -142,7 +143,7 @@ TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
     EXPECT_NEAR(static_cast<double>(w.f.exceptions().buckets() * absent_cells::bucket_bytes),
                 static_cast<double>(price), static_cast<double>(price) / 10);
     EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
-    EXPECT_EQ(w.f.stats().local_bytes, empty + 4'096) << "a page with the first mistake";
+    EXPECT_EQ(w.f.stats().local_bytes, empty + 4'096) << "a page with the first false positive";
     std::uint64_t most = 0;
     for (std::uint64_t i = 1; i < 20'000; ++i) {
         (void)w.ask_absent_key(w.absent_key(i));
@@ -153,7 +154,7 @@ TEST(daisy_broom_late, memory_is_that_of_list_and_band_and_then_of_the_band) {
     EXPECT_TRUE(w.f.late()->is_all_laid());
 }
 
-TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_laid_or_not) {
+TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_in_built_and_unbuilt_ranges) {
     world w{options_with(0)};
     for (std::uint64_t learnt = 0; learnt < 20; ++learnt) (void)w.ask_absent_key(w.absent_key(learnt));
     ASSERT_NE(w.f.late(), nullptr);
@@ -187,18 +188,18 @@ TEST(daisy_broom_late, an_open_band_takes_inserts_and_erases_laid_or_not) {
     EXPECT_LE(left, 60u) << "4,500 absent keys by now, 3,000 of them at 2^-8";
 }
 
-TEST(daisy_broom_late, rebuilding_lays_all_of_it) {
+TEST(daisy_broom_late, a_rebuild_builds_all_ranges) {
     world w{options_with(0)};
     EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
     for (std::uint64_t key = 6'000; key < 7'000; ++key)
-        ASSERT_TRUE(w.store.put(w.f.hash()(key), integer_key{key}.view()));  // and nobody tells
+        ASSERT_TRUE(w.store.put(w.f.hash()(key), integer_key{key}.view()));  // in R only
     ASSERT_TRUE(w.f.rebuild(w.remote, 2));
     EXPECT_TRUE(w.f.late()->is_all_laid());
     w.keys = 7'000;
     w.check();
 }
 
-TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unlaid) {
+TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unbuilt) {
     world w{options_with(0)};
     EXPECT_TRUE(w.ask_absent_key(w.absent_key(0)));
     faulty_map<memory_map> broken{w.store, {.sleep = [](auto) {}}};
@@ -221,7 +222,7 @@ TEST(daisy_broom_late, a_store_that_fails_leaves_a_range_unlaid) {
         }
         w.check();
     }
-    // Opening, too, asks R.
+    // Opening the band reads R as well.
     world closed{options_with(0)};
     fault_plan always{.seed = 1};
     always.rates.push_back({fault_kind::error_before, 1.0});
@@ -252,13 +253,13 @@ TEST(daisy_broom_late, without_memory_there_is_no_band_and_nothing_is_lost) {
             opened = !failed;
             w.check();
             (void)w.round(300);
-            ASSERT_NE(w.f.late(), nullptr) << "the next mistake tries again";
+            ASSERT_NE(w.f.late(), nullptr) << "the next false positive tries again";
             w.check();
         }
     }
 }
 
-TEST(daisy_broom_late, a_store_with_more_keys_than_were_told_gets_a_band_that_holds_them) {
+TEST(daisy_broom_late, a_store_with_more_keys_than_were_inserted_gets_a_band_that_holds_them) {
     world w{options_with(0), 0};
     for (std::uint64_t key = 0; key < 60'000; ++key) ASSERT_TRUE(w.store.put(w.f.hash()(key), integer_key{key}.view()));
     std::uint64_t asked = 0;
@@ -274,7 +275,7 @@ TEST(daisy_broom_late, a_store_with_more_keys_than_were_told_gets_a_band_that_ho
     for (std::uint64_t key = 1; key < 60'000; key += 3) ASSERT_TRUE(w.f.may_contain(key)) << key;
 }
 
-TEST(daisy_broom_late, what_it_says_of_itself_follows_the_band) {
+TEST(daisy_broom_late, its_statistics_follow_the_band) {
     world w{options_with(0)};
     const double before = w.f.stats().false_positive_rate;
     const std::uint64_t keys = w.f.stats().keys;
@@ -285,7 +286,7 @@ TEST(daisy_broom_late, what_it_says_of_itself_follows_the_band) {
     EXPECT_EQ(w.f.drift().adapts, w.f.stats().adapts);
 }
 
-// A filter that was made with bit for bit the same keys, moved in the middle of it.
+// Moves a filter while its band is open.
 TEST(daisy_broom_late, moves_with_the_filter) {
     world w{options_with(0)};
     (void)w.round(20);
@@ -295,7 +296,7 @@ TEST(daisy_broom_late, moves_with_the_filter) {
     EXPECT_TRUE(moved.audit(w.store));
 }
 
-TEST(daisy_broom_late, a_list_takes_memory_as_mistakes_come) {
+TEST(daisy_broom_late, a_list_takes_memory_as_it_grows) {
     absent_list list{100 * 1'024};
     EXPECT_EQ(list.buckets(), 800u);
     std::vector<std::uint64_t> seen;
@@ -316,7 +317,7 @@ TEST(daisy_broom_late, a_list_takes_memory_as_mistakes_come) {
     ASSERT_TRUE(again.restore(words));
     EXPECT_EQ(again.size(), list.size());
     EXPECT_TRUE(again.excludes(position));
-    ASSERT_TRUE(absent_list{100 * 1'024}.restore(std::span{words}.first(32 * 96))) << "two parts";
+    ASSERT_TRUE(absent_list{100 * 1'024}.restore(std::span{words}.first(32 * 96))) << "two parts are enough";
     EXPECT_FALSE(absent_list{100 * 1'024}.restore(std::span{words}.first(32 * 100)));
     list.release();
     EXPECT_EQ(list.allocated_bytes(), 0u);
@@ -325,13 +326,13 @@ TEST(daisy_broom_late, a_list_takes_memory_as_mistakes_come) {
     const auto late = again.draw(position + 1);
     ASSERT_TRUE(late);
     again.release();
-    EXPECT_FALSE(again.exclude(*late)) << "a ticket from before";
+    EXPECT_FALSE(again.exclude(*late)) << "the ticket is older than the release";
     again.admit(position);
     EXPECT_FALSE(again.excludes(position));
 }
 
-// A store into which others write while it is read: after the first range was visited, `more` keys
-// are there that nobody has told the filter of.
+// A store into which another program writes while it is read: after the first range read it holds
+// `more` keys that were never inserted into the filter.
 struct filling_up {
     memory_map& store;
     hasher hash;
@@ -351,8 +352,8 @@ struct filling_up {
     }
 };
 
-// Between the look into R and the opening ten times as many keys come: no bin could hold them, and
-// the broom filter does not grow for keys that it does not have.
+// Between the read of R and the opening ten times as many keys are put into R: no bin could hold
+// them, and the broom filter does not grow for keys that it does not have.
 TEST(daisy_broom_late, a_band_that_opened_too_small_grows_for_what_r_holds) {
     memory_map store;
     filter f =

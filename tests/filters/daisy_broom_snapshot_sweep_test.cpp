@@ -1,6 +1,6 @@
-// Snapshots of daisy_broom_filter: the same answers afterwards, the right oracle or none, and
-// damage in bulk: every truncation, every bit, and forgeries with valid checksums, outside and in
-// the nested broom filters.
+// Snapshots of daisy_broom_filter: the same answers after loading, only with the right oracle, and
+// much damage: every truncation, every bit, and forgeries with valid checksums, outside and in the
+// nested broom filters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ using bytes = test::file_bytes;
 using test::daisy_world_oracle, test::saved;
 using filter = daisy_broom_filter<test::scripted_oracle>;
 
-// Members, dead slots and extensions in the bands, exceptions beside them. The deferred band: none;
-// or open and laid in part, or wholly where it has one range.
-filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
+// Stored keys, tombstones and extensions in the bands, and exceptions. The deferred band does not
+// exist, or is open and built in part, or wholly if it has one range.
+filter after_use(std::uint64_t keys, memory_map& remote, bool late = false) {
     daisy_broom_options options;
     options.hash = hasher{hash_key::from_seed(keys)};
     options.repeatable = 3;
@@ -56,7 +56,7 @@ filter lived_in(std::uint64_t keys, memory_map& remote, bool late = false) {
 TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
     for (const bool late : {false, true}) {
         memory_map remote;
-        const filter f = lived_in(600, remote, late);
+        const filter f = after_use(600, remote, late);
         auto again = filter::load(saved(f), daisy_world_oracle(600));
         ASSERT_TRUE(again) << again.error().message();
         for (std::uint64_t key = 0; key < 40'000; ++key) {
@@ -67,7 +67,7 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
         EXPECT_EQ(again->stats().keys, f.stats().keys);
         EXPECT_EQ(again->stats().false_positive_rate, f.stats().false_positive_rate);
         EXPECT_EQ(again->bands().expected_rate(), f.bands().expected_rate());
-        // And it goes on where it was: the other ranges are laid, or the list stays what it is.
+        // The loaded filter continues: the other ranges are built, or the list stays as it is.
         EXPECT_TRUE(!late || !again->late()->is_all_laid());
         for (std::uint64_t key = 0; key < 400; ++key) EXPECT_TRUE(again->adapt((std::uint64_t{1} << 41) + key, remote));
         EXPECT_EQ(again->late() != nullptr, late);
@@ -76,12 +76,12 @@ TEST(daisy_broom_snapshot, a_loaded_filter_answers_the_same) {
     }
 }
 
-// A golden file: written once with GENISTA_WRITE_GOLDEN=1, read ever since with the same answers.
-// (Not written again bit for bit: a loaded broom filter draws other salts from then on.)
-TEST(daisy_broom_snapshot, the_golden_file_answers_as_on_that_day) {
+// A golden file: written once with GENISTA_WRITE_GOLDEN=1, and loaded ever since with the same
+// answers. (Not saved again bit for bit: a loaded broom filter draws other salts.)
+TEST(daisy_broom_snapshot, the_golden_file_answers_as_when_it_was_written) {
     const std::string path = std::string{GENISTA_SOURCE_DIR} + "/tests/golden/daisy_broom-v5-late.snapshot";
     memory_map remote;
-    const filter f = lived_in(300, remote, true);
+    const filter f = after_use(300, remote, true);
     if (std::getenv("GENISTA_WRITE_GOLDEN") != nullptr && !std::filesystem::exists(path)) {
         ASSERT_TRUE(save_file(path, [&f](sink& out) { return f.save(out); }));
     }
@@ -107,7 +107,7 @@ TEST(daisy_broom_snapshot, the_golden_file_answers_as_on_that_day) {
 TEST(daisy_broom_snapshot, versions_before_the_first_release_are_refused) {
     for (const unsigned version : {1u, 2u, 3u, 4u}) {
         memory_map remote;
-        bytes file = saved(lived_in(40, remote));
+        bytes file = saved(after_use(40, remote));
         test::put_little_endian(file, 12, 2, version);
         test::fix_nested(file);
         const auto refused = filter::load(file, daisy_world_oracle(40));
@@ -118,9 +118,9 @@ TEST(daisy_broom_snapshot, versions_before_the_first_release_are_refused) {
 
 TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     memory_map remote;
-    const bytes file = saved(lived_in(200, remote));
+    const bytes file = saved(after_use(200, remote));
     const auto odds = [](std::uint64_t key) { return daisy_world_oracle(200)->odds(integer_key{key}.view()); };
-    // Another identity; the same identity with other odds.
+    // Another identity; then the same identity with other odds.
     const auto other_number = std::make_shared<test::scripted_oracle>(odds, 9);
     auto refused = filter::load(file, other_number);
     ASSERT_FALSE(refused);
@@ -129,7 +129,7 @@ TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     const auto other_odds = std::make_shared<test::scripted_oracle>(
         [odds](std::uint64_t key) {
             key_odds of = odds(key);
-            of.asked *= 1 + 0x1p-52;  // what another mathematics library might make of it
+            of.asked *= 1 + 0x1p-52;  // as another mathematics library might compute it
             return of;
         },
         7);
@@ -139,18 +139,18 @@ TEST(daisy_broom_snapshot, another_oracle_is_refused) {
     EXPECT_NE(refused.error().message().find("other odds"), std::string_view::npos);
 }
 
-// Odds, and no word about which oracle it is.
+// Has odds, and no identity.
 struct nameless_oracle {
     [[nodiscard]] key_odds odds(key_view key) const noexcept { return daisy_world_oracle(200)->odds(key); }
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return sizeof *this; }
 };
-// One that can be written down.
+// Has bytes that can be saved, which identify it.
 struct written_oracle : nameless_oracle {
     std::byte text{};
     [[nodiscard]] result<void> save(sink& out) const { return out.write(std::span{&text, 1}); }
 };
 
-TEST(daisy_broom_snapshot, an_oracle_that_cannot_say_which_it_is_needs_a_caller_who_can) {
+TEST(daisy_broom_snapshot, an_oracle_without_an_identity_needs_one_from_the_caller) {
     using nameless = daisy_broom_filter<nameless_oracle>;
     const auto oracle = std::make_shared<nameless_oracle>();
     const auto plan = test::daisy_world_plan(200);
@@ -166,7 +166,7 @@ TEST(daisy_broom_snapshot, an_oracle_that_cannot_say_which_it_is_needs_a_caller_
     EXPECT_FALSE(nameless::load(out.bytes(), oracle, oracle_identity{{std::byte{6}}}));
 }
 
-TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_say_which_it_is) {
+TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_identify_it) {
     using written = daisy_broom_filter<written_oracle>;
     vector_sink out;
     ASSERT_TRUE(written::make({}, test::daisy_world_plan(200), std::make_shared<written_oracle>())->save(out));
@@ -178,7 +178,7 @@ TEST(daisy_broom_snapshot, the_bytes_that_an_oracle_saves_say_which_it_is) {
 
 TEST(daisy_broom_snapshot_sweep, every_truncation_is_refused) {
     memory_map remote;
-    test::expect_truncations_refused(saved(lived_in(300, remote, true)), [](std::span<const std::byte> file) {
+    test::expect_truncations_refused(saved(after_use(300, remote, true)), [](std::span<const std::byte> file) {
         return filter::load(file, daisy_world_oracle(300)).has_value();
     });
 }
@@ -188,7 +188,7 @@ TEST(daisy_broom_snapshot_sweep, every_bit_flip_is_refused) {
     const auto load = [](std::span<const std::byte> file) {
         return filter::load(file, daisy_world_oracle(40)).has_value();
     };
-    test::expect_bit_flips_refused(saved(lived_in(40, remote, true)), load, test::scaled<std::size_t>(7, 1));
+    test::expect_bit_flips_refused(saved(after_use(40, remote, true)), load, test::scaled<std::size_t>(7, 1));
 }
 
 TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
@@ -196,7 +196,7 @@ TEST(daisy_broom_snapshot_sweep, forgeries_with_valid_checksums_give_an_error_or
     for (const std::uint64_t keys : {30u, 40u, 300u}) {
         for (const bool late : {false, true}) {
             memory_map remote;
-            originals.push_back(saved(lived_in(keys, remote, late)));
+            originals.push_back(saved(after_use(keys, remote, late)));
         }
     }
     const auto rounds = test::scaled<std::uint64_t>(3'000, 300'000);

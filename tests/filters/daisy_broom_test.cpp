@@ -27,7 +27,8 @@ static_assert(remote_map<band_view<memory_map, filter>>);
 constexpr daisy_terms terms{20'000, 0x1p-14};
 constexpr std::uint64_t absent_keys = std::uint64_t{1} << 40;
 
-// Keys by their last digit: 0 and 1 are of class 0, 2 to 7 of class 10, the others of class 14.
+// The last digit of a key chooses its class: 0 and 1 are of class 0, 2 to 7 of class 10, the others
+// of class 14.
 unsigned class_by_digit(std::uint64_t key) {
     const std::uint64_t digit = key % 10;
     return digit < 2 ? 0 : digit < 8 ? 10 : 14;
@@ -58,7 +59,7 @@ struct world {
         ASSERT_TRUE(outcome);
         ASSERT_NE(*outcome, insert_outcome::full);
     }
-    // True: it cost a read.
+    // True: the query cost a read.
     bool ask_absent_key(std::uint64_t key) {
         if (!f.may_contain(key)) return false;
         const auto outcome = f.adapt(key, remote);
@@ -68,7 +69,7 @@ struct world {
     }
 };
 
-TEST(daisy_broom, keeps_every_key_and_learns_in_every_class) {
+TEST(daisy_broom, keeps_every_key_and_adapts_in_every_class) {
     world w;
     for (std::uint64_t key = 0; key < 20'000; ++key) w.insert(key);
     for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(w.f.may_contain(key)) << key;
@@ -86,7 +87,7 @@ TEST(daisy_broom, keeps_every_key_and_learns_in_every_class) {
     ASSERT_TRUE(w.f.audit(w.store));
 }
 
-TEST(daisy_broom, a_key_of_class_0_takes_no_memory_and_erases) {
+TEST(daisy_broom, a_key_of_class_0_takes_no_memory_and_can_be_erased) {
     world w;
     const std::uint64_t empty = w.f.stats().local_bytes;
     for (std::uint64_t key = 0; key < 20'000; key += 10) w.insert(key);
@@ -98,14 +99,14 @@ TEST(daisy_broom, a_key_of_class_0_takes_no_memory_and_erases) {
     EXPECT_FALSE(w.f.may_contain(std::uint64_t{0}));
     EXPECT_EQ(*w.f.adapt(std::uint64_t{0}, w.remote), adapt_outcome::was_negative);
     w.insert(0);
-    EXPECT_TRUE(w.f.may_contain(std::uint64_t{0})) << "back again";
+    EXPECT_TRUE(w.f.may_contain(std::uint64_t{0})) << "inserted again";
     EXPECT_EQ(*w.f.adapt(std::uint64_t{0}, w.remote), adapt_outcome::true_positive);
     EXPECT_TRUE(w.f.may_contain(std::uint64_t{0}));
 }
 
 TEST(daisy_broom, bands_join_rare_classes_upward) {
-    // 1 to 8 together; 9 is rare and joins 10; 11 has no keys and joins 12; the last band is there
-    // whether or not it has keys.
+    // 1 to 8 together; 9 is rare and joins 10; 11 has no keys and joins 12; the last band exists
+    // with or without keys.
     const auto plan = plan_of({1e6, 0x1p-15}, {{0, {0.1, 0}},
                                                {3, {0.3, 0.1}},
                                                {8, {0.1, 0.1}},
@@ -130,7 +131,7 @@ TEST(daisy_broom, bands_join_rare_classes_upward) {
     EXPECT_EQ(bands->of(13), 3u);
     EXPECT_EQ(bands->of(64), 3u);
     EXPECT_GE(all[0].capacity, 400'000u);
-    EXPECT_GE(all[3].capacity, 900'000u / 64) << "or its ranges would be the whole of R";
+    EXPECT_GE(all[3].capacity, 900'000u / 64) << "a smaller band would read all of R as one range";
     const double rate = bands->expected_rate();
     EXPECT_NEAR(rate, 0.2 / 256 + 0.3 / 1024 + 0.3 / 4096 + 0.2 / 32768, 1e-9);
     const std::uint64_t before = bands->bits();
@@ -142,7 +143,7 @@ TEST(daisy_broom, bands_join_rare_classes_upward) {
     EXPECT_LT(bands->expected_rate(), rate);
 }
 
-TEST(daisy_broom, one_band_where_all_classes_are_small) {
+TEST(daisy_broom, there_is_one_band_if_all_classes_are_small) {
     const auto bands = daisy_bands::make(plan_of({1000, 1.0 / 16}, {{2, {1, 1}}}));
     ASSERT_TRUE(bands);
     ASSERT_EQ(bands->all().size(), 1u);
@@ -152,7 +153,7 @@ TEST(daisy_broom, one_band_where_all_classes_are_small) {
     EXPECT_EQ(all_in_class_0->all().size(), 1u);
 }
 
-TEST(daisy_broom, rates_below_the_broom_filters_are_named_and_refused) {
+TEST(daisy_broom, rates_below_the_broom_filters_are_refused_by_name) {
     const auto made = filter::make({}, plan_of({1000, 0x1p-25}, {{25, {1, 1}}}), by_digit());
     ASSERT_FALSE(made);
     EXPECT_NE(made.error().message().find("2^-24"), std::string_view::npos) << made.error().message();
@@ -160,9 +161,10 @@ TEST(daisy_broom, rates_below_the_broom_filters_are_named_and_refused) {
     EXPECT_FALSE(filter::make({}, plan_of({1000, 0.7}, {}), by_digit()));
 }
 
-TEST(daisy_broom, an_oracle_that_has_everything_wrong_costs_reads_and_no_key) {
+TEST(daisy_broom, an_entirely_wrong_oracle_costs_reads_and_no_key) {
     world w;
-    // Members where the plan expects nearly none: only class 14, five times its share; the band grows.
+    // The plan expects nearly no stored keys in class 14: it gets five times its share; the band
+    // grows.
     for (std::uint64_t key = 8; key < 200'000; key += 10) w.insert(key);
     for (std::uint64_t key = 8; key < 200'000; key += 10) ASSERT_TRUE(w.f.may_contain(key)) << key;
     ASSERT_TRUE(w.f.audit(w.store));
@@ -198,7 +200,7 @@ TEST(daisy_broom, is_built_from_r_with_another_oracle) {
     ASSERT_TRUE(again->audit(w.store));
 }
 
-TEST(daisy_broom, rebuilding_admits_keys_that_nobody_told_it_of) {
+TEST(daisy_broom, a_rebuild_admits_keys_that_were_only_put_into_r) {
     world w;
     EXPECT_TRUE(w.ask_absent_key(10));
     EXPECT_FALSE(w.f.may_contain(std::uint64_t{10}));
@@ -221,8 +223,8 @@ TEST(daisy_broom, a_list_of_exceptions_that_is_too_short_forgets_some_and_not_al
         for (std::uint64_t i = 0; i < 400; ++i) round += w.ask_absent_key(10 * (absent_keys + i)) ? 1u : 0u;
     }
     EXPECT_EQ(wasted[0], 400u);
-    EXPECT_GE(wasted[3], 100u) << "that many do not fit";
-    EXPECT_LE(wasted[3], 300u) << "and who forgets in turn remembers none of them";
+    EXPECT_GE(wasted[3], 100u) << "as many as do not fit";
+    EXPECT_LE(wasted[3], 300u) << "a list that forgot them in turn would hold none";
     EXPECT_LE(w.f.exceptions().size(), 300u);
     EXPECT_GT(w.f.exceptions().forgotten(), 0u);
 }
@@ -240,7 +242,8 @@ TEST(daisy_broom, answers_batches_as_one_by_one) {
     }
 }
 
-// All sizes about a word and about a chunk, integers and views, before and after class 0 has a deferred band or exceptions.
+// Batches of all sizes around a word and a chunk, of integers and views, before and after class 0
+// has a deferred band or exceptions.
 TEST(daisy_broom, answers_batches_of_any_size_as_one_by_one_for_every_instruction_set) {
     for (const isa level : test::usable_isas()) {
         const test::scoped_isa scope{level};
@@ -259,12 +262,12 @@ TEST(daisy_broom, answers_batches_of_any_size_as_one_by_one_for_every_instructio
             ASSERT_EQ(bits, again) << count;
             for (std::size_t i = 0; i < count; ++i)
                 ASSERT_EQ((bits[i / 64] >> i % 64 & 1) != 0, w.f.may_contain(keys[i])) << i << " of " << count;
-            ASSERT_EQ(bits.back(), ~std::uint64_t{0}) << "not one word too many";
+            ASSERT_EQ(bits.back(), ~std::uint64_t{0}) << "no word too many is written";
         }
     }
 }
 
-TEST(daisy_broom, an_erase_takes_one_key_of_its_band_and_leaves_its_neighbours) {
+TEST(daisy_broom, an_erase_removes_one_key_of_its_band_and_no_other) {
     world w;
     for (std::uint64_t key = 0; key < 5'000; ++key) w.insert(key);
     for (std::uint64_t key = 0; key < 5'000; key += 3) {
@@ -285,7 +288,7 @@ TEST(daisy_broom, an_erase_takes_one_key_of_its_band_and_leaves_its_neighbours) 
     EXPECT_LE(left, 3u) << "erased keys are absent keys";
 }
 
-TEST(daisy_broom, a_plan_for_a_number_of_bits_takes_no_more) {
+TEST(daisy_broom, a_plan_for_a_number_of_bits_takes_no_more_memory) {
     const auto plan_for = [](const daisy_terms& asked) {
         return plan_for_groups(
             asked, std::vector<odds_group>{{{0.9 / 1e14, 0.1 / 1e14}, 1e14}, {{0.1 / 1e14, 0.9 / 1e14}, 1e14}});

@@ -1,9 +1,9 @@
-// daisy_broom_filter under threads: writers, readers, and adapters that call everything a mistake,
-// the writers' own keys first of all. A query that starts after insert(x) returned and ends before
-// erase(x) begins must be true; most keys are of class 0, where a race between adapt and insert
-// would deny them.
+// daisy_broom_filter with several threads: writers, readers, and adapters that report any key as a
+// false positive, mostly keys being written. A query that starts after insert(x) returned and ends
+// before erase(x) begins must be true. Most keys are of class 0, for which a race between adapt and
+// insert would make a false negative.
 //
-// Each key has one writer and a stamp of its steps, odd while the key is a member (as in
+// Each key has one writer and a stamp of its steps, odd while the key is stored (as in
 // support/broom_history.hpp).
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ class history {
               constexpr unsigned classes[] = {0, 0, 0, 9, 12};
               return test::odds_of_class(classes[key % 5], terms);
           })},
-          // Two buckets: adapts of other keys come between a ticket and its use all the time, and
-          // the band opens soon.
+          // Two buckets: other keys are adapted between a ticket and its use all the time, and the
+          // band opens soon.
           filter_{*filter::make({.hash = hasher{hash_key::from_seed(seed)},
                                  .exception_bytes = 2 * absent_cells::bucket_bytes,
                                  .deferred_band = late,
@@ -127,7 +127,7 @@ class history {
     std::atomic<std::uint64_t> denied_ = 0, failed_ = 0, judged_ = 0, fixed_ = 0;
 };
 
-TEST(daisy_broom_threads, no_member_is_denied) {
+TEST(daisy_broom_threads, no_stored_key_is_answered_no) {
     for (std::uint64_t seed = 1; seed <= test::effort(2, 1, 10); ++seed) {
         for (const bool late : {false, true}) {
             history{seed, test::effort(6'000, 2'000, 20'000), late}.run();
@@ -136,10 +136,10 @@ TEST(daisy_broom_threads, no_member_is_denied) {
     }
 }
 
-// Opening and laying, again and again: a writer whose keys are all of class 0 beside adapters that
-// open the band with the first mistake and lay it in a moment. Whatever the writer has inserted is
-// there, before, while and after. Rebuilding, which would lay everything at once, stays away.
-TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
+// The band opens and is built again and again: a writer whose keys are all of class 0, and adapters
+// that open the band with the first false positive and build it at once. Every inserted key must be
+// found before, while and after. There is no rebuild, which would build all ranges at once.
+TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_built) {
     const auto oracle = std::make_shared<scripted_oracle>([](std::uint64_t) { return test::odds_of_class(0, terms); });
     std::uint64_t denied = 0, laid = 0;
     std::atomic<std::uint64_t> half_laid = 0;
@@ -149,13 +149,13 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
             *filter::make({.hash = hasher{hash_key::from_seed(round)}, .exception_bytes = 0, .repeatable = round},
                           test::plan_of(terms, {{0, {0.9, 0}}, {12, {0.1, 1}}}), oracle);
         constexpr std::uint64_t keys = 600;
-        const std::uint64_t calm = round % keys;  // so many keys come before the first mistake
+        const std::uint64_t keys_before = round % keys;  // inserted before the first false positive
         std::atomic<std::uint64_t> written = 0, adapted = 0, missed = 0, failed = 0;
         {
             std::jthread writer{[&] {
                 for (std::uint64_t key = 0; key < keys; ++key) {
-                    // Neither side runs away from the other, however few processors there are.
-                    while (key > calm && 2 * adapted.load() < key - calm) std::this_thread::yield();
+                    // Neither side gets far ahead of the other, however few processors there are.
+                    while (key > keys_before && 2 * adapted.load() < key - keys_before) std::this_thread::yield();
                     if (!remote.put(f.hash()(key), integer_key{key}.view()) || !f.insert(key, remote)) ++failed;
                     if (!f.may_contain(key)) ++missed;
                     written.store(key + 1);
@@ -165,10 +165,10 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
             for (std::uint64_t number = 0; number < 2; ++number) {
                 adapters.emplace_back([&, number] {
                     test::splitmix chance{2 * round + number};
-                    while (written.load() < calm) std::this_thread::yield();
+                    while (written.load() < keys_before) std::this_thread::yield();
                     while (written.load() < keys) {
                         const std::uint64_t before = written.load();
-                        if (adapted.load() > 2 * (before - calm) + 4) {
+                        if (adapted.load() > 2 * (before - keys_before) + 4) {
                             std::this_thread::yield();
                             continue;
                         }
@@ -188,11 +188,10 @@ TEST(daisy_broom_threads, no_insert_is_lost_while_the_band_opens_and_is_laid) {
         ASSERT_EQ(denied, 0u) << round;
     }
     EXPECT_GT(laid, 0u);
-    EXPECT_GT(half_laid, 0u) << "nobody ever saw it half laid";
+    EXPECT_GT(half_laid, 0u) << "no thread saw the band partly built";
 }
 
-// The race itself, without R's lock around it: an adapt whose read of R is over when the key
-// arrives.
+// The race itself, without R's lock around it: the key is inserted after an adapt has read R.
 TEST(daisy_broom_threads, an_insert_between_ticket_and_exclusion_voids_the_ticket) {
     absent_cells cells{absent_cells::bucket_bytes};
     const auto ticket = cells.draw(12345);
@@ -203,7 +202,7 @@ TEST(daisy_broom_threads, an_insert_between_ticket_and_exclusion_voids_the_ticke
     std::atomic<std::uint64_t> stage = 0, wrong = 0;
     const std::uint64_t rounds = test::effort(3'000, 1'000, 100'000);
     {
-        // R is one bit: round r's key arrives while the other thread excludes what it has read.
+        // R is one bit: in each round the key arrives while the other thread excludes it.
         std::atomic<std::uint64_t> arrived = 0;
         std::jthread inserts{[&] {
             for (std::uint64_t round = 1; round <= rounds; ++round) {

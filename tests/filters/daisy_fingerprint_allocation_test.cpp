@@ -1,6 +1,6 @@
-// No memory: daisy_fingerprint_filter and sampled_filter with every one of their allocations
-// failing once. An error or `full`, nothing changed, and never a lost key. The operators are
-// allocation_test.cpp's.
+// No memory: daisy_fingerprint_filter and sampled_filter with each of their allocations failing
+// once. The result is an error or `full`, nothing changes, and no key is lost. The operators new
+// and delete are those of allocation_test.cpp.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -45,7 +45,7 @@ TEST(daisy_fingerprint_allocations, an_insert_without_memory_is_full_and_changes
                     const auto its_class = static_cast<unsigned>(key % 9);
                     if (filter.insert(key, its_class) != insert_outcome::full) continue;
                     ++refused;
-                    EXPECT_NE(filter.insert(key, its_class), insert_outcome::full) << "with memory again";
+                    EXPECT_NE(filter.insert(key, its_class), insert_outcome::full) << "memory is back";
                 }
                 if (!armed.failed()) {
                     EXPECT_EQ(refused, 0u);
@@ -56,7 +56,7 @@ TEST(daisy_fingerprint_allocations, an_insert_without_memory_is_full_and_changes
             EXPECT_EQ(refused, 1u);
             std::uint64_t draws = 0;
             for (const std::uint64_t each : filter.drift().inserts) draws += each;
-            EXPECT_EQ(draws, 4'000u) << "a refused insert is none";
+            EXPECT_EQ(draws, 4'000u) << "a refused insert is not counted";
             for (std::uint64_t key = 0; key < 4'000; ++key)
                 ASSERT_TRUE(filter.may_contain(key, static_cast<unsigned>(key % 9))) << n;
         }
@@ -80,7 +80,7 @@ TEST(daisy_fingerprint_allocations, look_ups_and_inserts_as_planned_allocate_not
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-// Keys by their parity: asked for, or hardly ever.
+// Odds by the parity of a key: queried often, or hardly ever.
 struct parity_oracle {
     [[nodiscard]] static key_odds odds(key_view key) noexcept {
         std::uint64_t number = 0;
@@ -90,7 +90,7 @@ struct parity_oracle {
     [[nodiscard]] static std::uint64_t memory_bytes() noexcept { return 0; }
 };
 
-// Wherever memory ends: while it samples, while the filter takes over, and after.
+// Memory may run out while the filter samples, while the real filter takes over, and afterwards.
 TEST(daisy_sampling_allocations, a_key_is_refused_or_found) {
     using sampled = sampled_filter<daisy_fingerprint_filter, parity_oracle>;
     const sampled_options options{.terms = {300, 0x1p-8}, .samples = 200, .hash = hasher{hash_key::from_seed(4)}};
@@ -105,12 +105,12 @@ TEST(daisy_sampling_allocations, a_key_is_refused_or_found) {
             for (std::uint64_t key = 0; key < 1'000; ++key) {
                 if (filter.insert(key) != insert_outcome::full) continue;
                 ++refused;
-                EXPECT_NE(filter.insert(key), insert_outcome::full) << "with memory again";
+                EXPECT_NE(filter.insert(key), insert_outcome::full) << "memory is back";
             }
             failed = armed.failed();
         }
         for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_TRUE(filter.may_contain(key)) << n;
-        EXPECT_FALSE(filter.is_sampling()) << "the second try came at twice the samples";
+        EXPECT_FALSE(filter.is_sampling()) << "the second attempt is made at twice the samples";
         EXPECT_LE(refused, 1u);
         if (!failed) {
             EXPECT_GE(n, 12u);

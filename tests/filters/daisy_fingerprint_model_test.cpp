@@ -1,7 +1,7 @@
-// daisy_fingerprint_filter beside a dull exact model: chance drives inserts of any class,
-// repetitions, look-ups, batches, saves and loads. The model knows every value that each class was
-// told, in its own arithmetic where it can: what the filter lets through is what the model's values
-// say.
+// Runs random operations on daisy_fingerprint_filter and a reference model: inserts of any class,
+// repetitions, look-ups, batches, saves and loads. The model holds every value of each class and
+// computes it by its own arithmetic where it can: the filter answers maybe iff the model has the
+// value.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace genista::daisy_fingerprint_model_test {
 namespace {
 
-// Shares by chance: some classes none, some nearly all.
+// Random shares: some classes have none, some nearly all.
 daisy_plan any_plan(test::splitmix& chance) {
     const auto draws = static_cast<double>(1 + chance.below(3'000));
     daisy_plan plan{.terms = {draws, std::ldexp(1, -static_cast<int>(1 + chance.below(14)))}};
@@ -35,8 +35,8 @@ daisy_plan any_plan(test::splitmix& chance) {
     return plan;
 }
 
-// A value in one table, as the header says: the home by the position, the remainder by the seed's
-// first bits. The table is told by the filter; where a key lies is the model's own arithmetic.
+// A value in one table, as in the header: the home from the position, the remainder from the seed's
+// first bits. The filter reports the table; where a key is in it the model computes itself.
 struct value {
     std::uint64_t home, remainder;
     friend auto operator<=>(const value&, const value&) = default;
@@ -49,9 +49,9 @@ value value_in(const daisy_fingerprint_table& table, const digest& d) {
     return {block * 60 + within, d.seed >> (64 - table.bits)};
 }
 
-// A growing table keeps the first bits of a digest, the position's lowest bit first: of value
-// number v as many as the rates 2^-j / (i (i + 1)) of the doublings ask for, counted here by a sum
-// of them.
+// A growing table stores the first bits of a digest, the position's lowest bit first. Of value
+// number v it stores as many as the rates 2^-j / (i (i + 1)) of the doublings need, computed here
+// by adding them up.
 unsigned length_of(unsigned rate_bits, std::uint64_t value) {
     std::uint64_t members = 256;  // of doubling i = 1, 2, 3 …: 256, 256, 512 …
     unsigned i = 1;
@@ -110,8 +110,8 @@ struct model {
         const auto found = growing.find(chain(its_class));
         return found != growing.end() && found->second.contains(d);
     }
-    // After the filter's own insert. No key has to move 2,048 cells here, so a planned table takes
-    // values up to its room.
+    // Called after the filter's own insert. No key has to move 2,048 cells here, so a planned table
+    // takes values up to its room.
     void insert(std::uint64_t key, unsigned its_class, bool was_there) {
         members.emplace_back(key, its_class);
         if (was_there) return;
@@ -151,9 +151,9 @@ void drive(std::uint64_t seed) {
             filter = *std::move(loaded);
         }
     }
-    std::uint64_t told = 0, values = 0;
-    for (const std::uint64_t each : filter.drift().inserts) told += each;
-    EXPECT_EQ(told, draws);
+    std::uint64_t reported = 0, values = 0;
+    for (const std::uint64_t each : filter.drift().inserts) reported += each;
+    EXPECT_EQ(reported, draws);
     for (std::size_t i = 0; i < exact.values.size(); ++i) {
         ASSERT_EQ(filter.tables()[i].values, exact.values[i].size()) << seed;
         values += exact.values[i].size();
@@ -180,7 +180,7 @@ void drive(std::uint64_t seed) {
     for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_TRUE(answers[i / 64] >> i % 64 & 1) << seed;
 }
 
-TEST(daisy_fingerprint_model, is_what_its_values_say) {
+TEST(daisy_fingerprint_model, answers_maybe_exactly_for_its_values) {
     for (std::uint64_t seed = 0; seed < test::scaled(20u, 1'000u); ++seed) {
         drive(seed);
         if (testing::Test::HasFatalFailure()) return;

@@ -1,5 +1,5 @@
-// Snapshots of daisy_fingerprint_filter: there and back, golden bytes, damage, and forgeries whose
-// checksums were repaired.
+// Snapshots of daisy_fingerprint_filter: saving and loading, golden bytes, damage, and forgeries
+// whose checksums were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,10 +39,10 @@ std::string load_with(const bytes& file, std::size_t at, std::size_t width, std:
     return test::load_with<daisy_fingerprint_filter>(file, at, width, value);
 }
 
-TEST(daisy_fingerprint_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
+TEST(daisy_fingerprint_snapshot, a_loaded_filter_answers_as_before_and_saves_the_same_bytes) {
     for (const hash_kind kind : {hash_kind::keyed, hash_kind::trusted}) {
         for (const bool unknown : {false, true}) {
-            for (const std::uint64_t keys : {0u, 1u, 900u, 9'000u}) {  // the last: far more than planned
+            for (const std::uint64_t keys : {0u, 1u, 900u, 9'000u}) {  // the last: far beyond the plan
                 const auto filter = sample(usual(1'000), keys, keys + 1, unknown, kind);
                 const bytes file = test::saved(filter);
                 auto loaded = daisy_fingerprint_filter::load(file);
@@ -57,7 +57,7 @@ TEST(daisy_fingerprint_snapshot, answers_as_what_was_saved_and_saves_the_same_by
                     const auto its_class = static_cast<unsigned>(key % 9);
                     ASSERT_EQ(loaded->may_contain(key, its_class), filter.may_contain(key, its_class));
                 }
-                // It goes on where the other one was.
+                // The loaded filter continues as the saved one does.
                 for (std::uint64_t key = 100'000; key < 103'000; ++key)
                     ASSERT_NE(loaded->insert(key, static_cast<unsigned>(key % 9)), insert_outcome::full);
                 for (std::uint64_t key = 100'000; key < 103'000; ++key)
@@ -76,9 +76,9 @@ TEST(daisy_fingerprint_snapshot, a_custom_hash_cannot_be_saved) {
     EXPECT_EQ(saved.error().code(), error_code::unsupported);
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if there is none. The sums are golden:
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the file if it does not exist. The sums are golden:
 // pinned, not derived.
-TEST(daisy_fingerprint_snapshot, golden) {
+TEST(daisy_fingerprint_snapshot, golden_file_loads_and_is_made_again) {
     const daisy_plan plan = usual(600, 0x1p-6);
     const bytes file =
         test::golden_bytes("daisy_fingerprint-v3-keyed.snapshot", 16'384, [&] { return sample(plan, 1'500, 20'240); });
@@ -98,8 +98,8 @@ TEST(daisy_fingerprint_snapshot, golden) {
     EXPECT_EQ(sum, 91'086'730u);
 }
 
-// Of unknown size: growing tables alone, with pages in all states of a split.
-TEST(daisy_fingerprint_snapshot, golden_of_unknown_size) {
+// Of unknown size: only growing tables, with pages in all states of a split.
+TEST(daisy_fingerprint_snapshot, golden_file_of_unknown_size_loads_and_is_made_again) {
     const auto make = [] {
         auto filter =
             *daisy_fingerprint_filter::make({{.terms = {600, 0x1p-6}}, hasher{hash_key::from_seed(20'241)}, true});
@@ -123,7 +123,7 @@ TEST(daisy_fingerprint_snapshot, golden_of_unknown_size) {
     EXPECT_EQ(sum, 51'190'386u);
 }
 
-// The golden file of the version before says so when it is refused.
+// The error for a golden file of the former version names that version.
 TEST(daisy_fingerprint_snapshot, version_2_is_refused_by_name) {
     const bytes file =
         test::golden_bytes("daisy_fingerprint-v2-keyed.snapshot", 16'384, [&] { return sample(usual(600), 1, 1); });
@@ -133,8 +133,8 @@ TEST(daisy_fingerprint_snapshot, version_2_is_refused_by_name) {
     EXPECT_NE(filter.error().message().find("version 2"), std::string_view::npos) << filter.error().message();
 }
 
-// Version 1, which no release wrote, had other tables for the same plan; version 2 chains of tables
-// that doubled.
+// Version 1, which no release wrote, had other tables for the same plan; version 2 had chains of
+// tables of doubling size.
 TEST(daisy_fingerprint_snapshot, another_version_is_refused) {
     for (const std::uint64_t version : {0u, 1u, 2u, 4u})
         EXPECT_EQ(load_with(test::saved(sample(usual(100), 50, 1)), 12, 2, version), "unsupported") << version;
@@ -160,36 +160,36 @@ TEST(daisy_fingerprint_snapshot, parameters_that_contradict_the_sections_are_ref
     EXPECT_EQ(number(keys_at, 8, 1), "corrupt");
     for (const double draws : {0.0, -1.0, 2'000.0, 0x1p40, 0x1p60, std::nan("")})
         EXPECT_EQ(real(plan_at, draws), "corrupt") << draws;
-    EXPECT_EQ(real(plan_at + 8, 1.5), "loaded") << "the mean of k_x: told, not used";
+    EXPECT_EQ(real(plan_at + 8, 1.5), "loaded") << "the mean of k_x is reported, not used";
     EXPECT_EQ(real(plan_at + 8, -1), "corrupt");
     EXPECT_EQ(real(plan_at + 16, std::nan("")), "corrupt");
     EXPECT_EQ(real(stored_at + 8, 0.9), "corrupt");
-    EXPECT_EQ(real(stored_at + 8 * 20, 0.001), "corrupt") << "no such class";
+    EXPECT_EQ(real(stored_at + 8 * 20, 0.001), "corrupt") << "the class does not exist";
     EXPECT_EQ(real(asked_at, 0.1), "corrupt") << "more than all";
     EXPECT_EQ(number(unknown_at, 4, 1), "corrupt");
     EXPECT_EQ(number(unknown_at, 4, 2), "corrupt");
     EXPECT_EQ(number(inserts_at + 8, 8, 1), "corrupt") << "fewer inserts than values";
-    EXPECT_EQ(number(inserts_at + 8, 8, ~std::uint64_t{0}), "corrupt") << "it could not count on";
+    EXPECT_EQ(number(inserts_at + 8, 8, ~std::uint64_t{0}), "corrupt") << "no room to count further";
     EXPECT_EQ(number(inserts_at + 8, 8, std::uint64_t{1} << 56), "loaded");
     const unsigned chain = sample(usual(1'000), 0, 2).kept_as(3);
     for (const std::uint64_t count : {1u, 2u, 64u, 65u, 255u})
         EXPECT_EQ(number(tables_at + chain, 1, count), "corrupt") << count;
     EXPECT_EQ(number(tables_at + 2, 1, 1), "corrupt") << "a class that shares has no chain of its own";
-    EXPECT_EQ(number(tables_at, 1, 1), "corrupt") << "nothing is kept of class 0";
-    EXPECT_EQ(number(inserts_at + 8 * 9, 8, 1), "corrupt") << "no such class";
-    EXPECT_EQ(real(asked_at + 8 * 9, -0.0), "corrupt") << "nor a zero's sign";
+    EXPECT_EQ(number(tables_at, 1, 1), "corrupt") << "class 0 stores nothing";
+    EXPECT_EQ(number(inserts_at + 8 * 9, 8, 1), "corrupt") << "the class does not exist";
+    EXPECT_EQ(real(asked_at + 8 * 9, -0.0), "corrupt") << "and not even a negative zero";
     EXPECT_EQ(number(tables_at + 64, 1, 1), "corrupt");
     const auto view = open_snapshot(file);
     ASSERT_TRUE(view);
     const auto used = static_cast<std::size_t>(&view->sections[0].front() - file.data());
     EXPECT_EQ(load_with(file, used, 8, 3), "corrupt");
     const auto last = static_cast<std::size_t>(&view->sections[1].back() - file.data());
-    EXPECT_EQ(load_with(file, last, 1, 1), "corrupt") << "behind the last table is nothing";
+    EXPECT_EQ(load_with(file, last, 1, 1), "corrupt") << "the bits after the last table are zero";
 }
 
-// The section of growing tables: counts, pages and remainders that contradict each other, with
-// their checksums repaired.
-TEST(daisy_fingerprint_snapshot, growing_tables_that_contradict_themselves_are_refused) {
+// The section of growing tables: contradictory counts, pages and remainders, with their checksums
+// repaired.
+TEST(daisy_fingerprint_snapshot, contradictory_growing_tables_are_refused) {
     const auto filter = sample(usual(1'000), 3'000, 2, true);
     const bytes file = test::saved(filter);
     const auto view = open_snapshot(file);
@@ -206,10 +206,10 @@ TEST(daisy_fingerprint_snapshot, growing_tables_that_contradict_themselves_are_r
         EXPECT_EQ(load_with(file, pages + 4, 1, width), "corrupt") << "slots of " << width;
     EXPECT_EQ(load_with(file, pages + 5, 1, 1), "corrupt");
     EXPECT_EQ(load_with(file, pages + 8, 8, 0), "corrupt") << "a slot without a remainder";
-    EXPECT_EQ(load_with(file, file.size() - 1, 1, 255), "corrupt") << "behind the last home";
+    EXPECT_EQ(load_with(file, file.size() - 1, 1, 255), "corrupt") << "after the last home";
 }
 
-// Shorter remainders let more through: a forgery that is above the rate of its class is refused.
+// Shorter remainders give a higher rate: a forgery above the rate of its class is refused.
 TEST(daisy_fingerprint_snapshot, growing_tables_above_their_rate_are_refused) {
     const daisy_plan plan{.terms = {1'000, 0x1p-8}};
     auto filter = *daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(1)}, true});
@@ -218,14 +218,14 @@ TEST(daisy_fingerprint_snapshot, growing_tables_above_their_rate_are_refused) {
     ASSERT_EQ(load_with(file, 0, 0, 0), "loaded");
     const auto view = open_snapshot(file);
     const auto pages = static_cast<std::size_t>(&view->sections[2].front() - file.data());
-    // One page of 200 slots of 10 bits: the mark, nine bits. Let the first be the mark alone, a
-    // whole home.
+    // One page of 200 slots of 10 bits: the mark and nine bits. The first slot becomes a mark
+    // alone, which stands for a whole home.
     ASSERT_EQ(static_cast<unsigned>(file[pages + 4]), 10u);
     const std::uint64_t first = load_little_endian<std::uint64_t>(&file[pages + 8]);
     EXPECT_EQ(load_with(file, pages + 8, 8, (first & ~bits::low_mask(10)) | 1), "corrupt");
 }
 
-TEST(daisy_fingerprint_snapshot, what_a_forgery_loads_as_is_a_sound_filter) {
+TEST(daisy_fingerprint_snapshot, forgeries_are_refused_or_give_a_sound_filter) {
     std::vector<bytes> files;
     for (const std::uint64_t keys : {0u, 1u, 70u, 600u}) {
         for (const bool unknown : {false, true}) files.push_back(test::saved(sample(usual(300), keys, 4, unknown)));

@@ -1,6 +1,6 @@
 // Rates of daisy_fingerprint_filter by the rule of docs/papers.md, class by class: at most the 1 -
-// 1e-9 quantile of Binomial(trials, 2^-j) false positives among 10^4 2^j absent keys of class j; a
-// rate 10 % too high would be caught 999 times in 1000. Fixed seeds.
+// 1e-9 quantile of Binomial(trials, 2^-j) false positives among 10^4 2^j absent keys of class j. A
+// rate 10 % too high is caught 999 times in 1000. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -29,7 +29,7 @@ std::uint64_t let_through(const daisy_fingerprint_filter& filter, unsigned its_c
     return hits;
 }
 
-// So many times as many keys as planned.
+// With so many times as many keys as planned.
 daisy_fingerprint_filter filled(double times, bool unknown) {
     const daisy_plan plan = test::plan_of(100'000, 0x1p-8, {0.1, 0.1, 0.1, 0.1, 0.2, 0.0002, 0.1, 0.1, 0.1998});
     auto filter = *daisy_fingerprint_filter::make({plan, hasher{hash_key::from_seed(7)}, unknown});
@@ -49,26 +49,27 @@ TEST(daisy_fingerprint_rates, are_those_of_the_classes) {
         EXPECT_TRUE(is_kept(filter, j, std::ldexp(1, -static_cast<int>(filter.kept_as(j))))) << j;
 }
 
-TEST(daisy_fingerprint_rates, are_at_most_a_quarter_higher_however_many_keys_come) {
+TEST(daisy_fingerprint_rates, are_at_most_a_quarter_higher_for_any_number_of_keys) {
     const auto filter = filled(6, false);
     for (unsigned j = 2; j <= 8; ++j) EXPECT_TRUE(is_kept(filter, j, 1.25 * std::ldexp(1, -static_cast<int>(j)))) << j;
-    // Control: the measurement can fail. So full it does not keep the rate itself.
+    // Control: the measurement can fail. So full a filter does not keep the rate itself.
     EXPECT_FALSE(is_kept(filter, 8, 0x1p-8));
 }
 
-TEST(daisy_fingerprint_rates, of_unknown_size_are_those_of_the_classes_all_the_same) {
+TEST(daisy_fingerprint_rates, of_unknown_size_are_those_of_the_classes_too) {
     const auto filter = filled(6, true);
     for (unsigned j = 1; j <= 8; ++j) EXPECT_TRUE(is_kept(filter, j, std::ldexp(1, -static_cast<int>(j)))) << j;
 }
 
-// let_through() is no estimate.
+// let_through() is the true rate and not an estimate.
 TEST(daisy_fingerprint_rates, are_as_the_filter_computes_them) {
     const auto filter = filled(3, false);
     for (unsigned j = 1; j <= 8; ++j) {
         const std::uint64_t trials = 2'000'000;
         const auto seen = lab::exact_interval(let_through(filter, j, trials), trials, 0.999999);
         EXPECT_LE(seen.low, filter.let_through(j)) << j;
-        // A union bound: what several tables of a chain let through is counted once.
+        // let_through() is a union bound: a false positive in several tables of a chain occurs
+        // once.
         EXPECT_GE(seen.high, -std::expm1(-filter.let_through(j))) << j;
     }
 }

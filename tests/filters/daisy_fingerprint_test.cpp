@@ -1,5 +1,5 @@
-// daisy_fingerprint_filter by example: which tables a plan gives, what is kept of a key, what
-// happens when the world is not as planned, and what is refused.
+// daisy_fingerprint_filter by example: the tables for a plan, what is stored of a key, input that
+// is not as planned, and bad options.
 #include "genista/filters/daisy_fingerprint.hpp"
 
 #include <gtest/gtest.h>
@@ -27,12 +27,12 @@ daisy_fingerprint_filter made(const daisy_plan& plan, std::uint64_t seed = 1, bo
     return *std::move(filter);
 }
 
-// Half of the draws in class 0, a quarter in class 3, a quarter in 8; class 5 hardly ever.
+// Half of the draws are in class 0, a quarter in class 3, a quarter in 8; class 5 is very rare.
 daisy_plan usual(double draws = 10'000) {
     return test::plan_of(draws, 0x1p-8, {0.5, 0, 0, 0.25, 0, 0.001, 0, 0, 0.249});
 }
 
-TEST(daisy_fingerprint, has_a_table_for_each_frequent_class_and_the_rare_share_the_next_longer) {
+TEST(daisy_fingerprint, frequent_classes_have_a_table_each_and_rare_ones_share_the_next_longer) {
     const auto filter = made(usual());
     const auto tables = filter.tables();
     ASSERT_EQ(tables.size(), 2u);
@@ -42,13 +42,13 @@ TEST(daisy_fingerprint, has_a_table_for_each_frequent_class_and_the_rare_share_t
     EXPECT_EQ(tables[1].bits, 8u);
     for (const unsigned shorter : {1u, 2u, 3u}) EXPECT_EQ(filter.kept_as(shorter), 3u) << shorter;
     for (const unsigned shorter : {4u, 5u, 6u, 7u, 8u}) EXPECT_EQ(filter.kept_as(shorter), 8u) << shorter;
-    EXPECT_EQ(filter.kept_as(64), 8u) << "as the largest";
+    EXPECT_EQ(filter.kept_as(64), 8u) << "treated as the largest";
     EXPECT_EQ(filter.kept_as(0), 0u);
 }
 
 // N = m + max(m / log n, 3 √m) for the m keys of all classes that share a table, in whole blocks of
-// which 99 % are taken.
-TEST(daisy_fingerprint, tables_are_as_large_as_the_text_has_them) {
+// which 99 % may be full.
+TEST(daisy_fingerprint, tables_are_as_large_as_in_the_paper) {
     for (const double draws : {10'000.0, 100'000.0, 1'000'000.0}) {
         const daisy_plan plan = usual(draws);
         const auto filter = made(plan);
@@ -65,8 +65,8 @@ TEST(daisy_fingerprint, tables_are_as_large_as_the_text_has_them) {
     EXPECT_EQ(made(usual(1'000'000)).kept_as(5), 5u) << "a thousand keys are worth a table";
 }
 
-// Every way to cut the classes into stretches, by the sizes of the header: none takes fewer bytes
-// than the one that was chosen.
+// All ways to divide the classes into stretches, by the sizes in the header: none takes fewer bytes
+// than the chosen one.
 TEST(daisy_fingerprint, no_other_way_to_share_tables_takes_fewer_bytes) {
     const auto bytes_of = [](double keys, unsigned bits, double draws) {
         if (keys == 0) return 0.0;
@@ -105,7 +105,7 @@ TEST(daisy_fingerprint, a_plan_of_few_draws_puts_all_classes_together) {
     for (const double draws : {1.0, 1.5, 2.0, 3.0}) EXPECT_LE(made(usual(draws)).tables().size(), 1u) << draws;
 }
 
-TEST(daisy_fingerprint, finds_what_was_inserted_and_keeps_nothing_of_class_0) {
+TEST(daisy_fingerprint, finds_inserted_keys_and_stores_nothing_for_class_0) {
     const auto plan = usual();
     auto filter = made(plan);
     for (std::uint64_t key = 0; key < 10'000; ++key) {
@@ -137,7 +137,7 @@ TEST(daisy_fingerprint, integers_texts_and_digests_are_the_same_keys) {
     EXPECT_FALSE(filter.may_contain(std::uint64_t{7}, 8)) << "another class, another table";
 }
 
-TEST(daisy_fingerprint, classes_beyond_the_largest_are_the_largest) {
+TEST(daisy_fingerprint, classes_above_the_largest_are_treated_as_the_largest) {
     auto filter = made(usual());
     for (const unsigned its_class : {9u, 64u, 65u, 1'000u, ~0u}) {
         EXPECT_NE(filter.insert(std::uint64_t{its_class}, its_class), insert_outcome::full);
@@ -166,7 +166,7 @@ TEST(daisy_fingerprint, batches_answer_as_single_look_ups_do) {
             ASSERT_EQ((out[i / 64] >> i % 64 & 1) != 0, filter.may_contain(keys[i], classes[i]))
                 << i << " of " << count;
         ASSERT_TRUE(std::equal(again.begin(), again.end(), out.begin()));
-        EXPECT_EQ(out.back(), ~std::uint64_t{0}) << "not one word too many";
+        EXPECT_EQ(out.back(), ~std::uint64_t{0}) << "no word too many is written";
         if (count % 64 != 0) {
             EXPECT_EQ(out[count / 64] >> count % 64, 0u) << "unused bits are zero";
         }
@@ -189,7 +189,7 @@ TEST(daisy_fingerprint, every_instruction_set_answers_the_same) {
     EXPECT_EQ(std::ranges::count(sums, sums.front()), static_cast<std::ptrdiff_t>(sums.size()));
 }
 
-TEST(daisy_fingerprint, as_planned_it_needs_no_more_tables) {
+TEST(daisy_fingerprint, input_as_planned_needs_no_more_tables) {
     const auto plan = usual(20'000);
     for (std::uint64_t seed = 0; seed < 10; ++seed) {
         auto filter = made(plan, seed);
@@ -203,7 +203,7 @@ TEST(daisy_fingerprint, as_planned_it_needs_no_more_tables) {
     }
 }
 
-TEST(daisy_fingerprint, ten_times_too_many_keys_are_all_kept_and_it_says_so) {
+TEST(daisy_fingerprint, ten_times_too_many_keys_are_all_kept_and_reported) {
     const auto plan = usual(2'000);
     auto filter = made(plan);
     const auto at_first = filter.tables();
@@ -212,26 +212,26 @@ TEST(daisy_fingerprint, ten_times_too_many_keys_are_all_kept_and_it_says_so) {
     for (std::uint64_t key = 0; key < 20'000; ++key) ASSERT_TRUE(filter.may_contain(key, test::class_by(plan, key)));
     const auto drift = filter.drift();
     EXPECT_EQ(drift.verdict, verdict::fuller_than_planned);
-    EXPECT_EQ(drift.extra_tables, at_first.size()) << "one behind each, however many keys come";
+    EXPECT_EQ(drift.extra_tables, at_first.size()) << "one more for each table, for any number of keys";
     EXPECT_EQ(drift.extra_tables + at_first.size(), filter.tables().size());
     EXPECT_NEAR(drift.planned[3], 500, 1e-9);
     EXPECT_NEAR(static_cast<double>(drift.inserts[3]), 5'000, 300);
-    // Each chain: the growing table has a quarter of the planned one's rate.
+    // In each chain the growing table has a quarter of the planned one's rate.
     for (unsigned j = 1; j <= 8; ++j) EXPECT_LE(filter.let_through(j), 1.25 * std::ldexp(1, -static_cast<int>(j))) << j;
     for (const auto& table : filter.tables()) EXPECT_LE(table.values, table.room);
 }
 
-TEST(daisy_fingerprint, keys_of_a_class_that_nobody_planned_are_kept_and_it_says_so) {
+TEST(daisy_fingerprint, keys_of_an_unplanned_class_are_kept_and_reported) {
     auto filter = made(usual());
     for (std::uint64_t key = 0; key < 10'000; ++key) {
         ASSERT_NE(filter.insert(key, key % 2 == 0 ? 6 : 1), insert_outcome::full);
     }
     for (std::uint64_t key = 0; key < 10'000; ++key) ASSERT_TRUE(filter.may_contain(key, key % 2 == 0 ? 6 : 1));
     EXPECT_EQ(filter.drift().verdict, verdict::classes_differ);
-    EXPECT_LE(filter.let_through(6), 1.25 * 0x1p-8) << "kept as class 8, 5/4 of its rate at the most";
+    EXPECT_LE(filter.let_through(6), 1.25 * 0x1p-8) << "kept as class 8, at most 5/4 of its rate";
 }
 
-TEST(daisy_fingerprint, beyond_all_planned_classes_a_table_comes_by_need) {
+TEST(daisy_fingerprint, a_class_above_all_planned_ones_gets_a_table_when_needed) {
     auto filter = made(test::plan_of(10'000, 0x1p-6, {0, 0, 0, 0, 1}));
     EXPECT_EQ(filter.tables().size(), 1u);
     EXPECT_FALSE(filter.may_contain(std::uint64_t{1}, 2));
@@ -244,12 +244,12 @@ TEST(daisy_fingerprint, beyond_all_planned_classes_a_table_comes_by_need) {
     EXPECT_EQ(filter.kept_as(5), 6u);
     EXPECT_EQ(filter.tables().size(), 2u);
     EXPECT_EQ(filter.drift().extra_tables, 1u);
-    EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << "a key or two say nothing";
+    EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << "two keys are not enough to judge";
 }
 
-// Tables lie one behind the other, and what a look-up reads behind its own is the next one's: full
-// ones disturb nobody.
-TEST(daisy_fingerprint, tables_full_to_their_room_answer_and_disturb_nobody) {
+// Tables lie next to each other in memory, and a look-up may read beyond its own table into the
+// next: full tables must not change the answers of others.
+TEST(daisy_fingerprint, full_tables_answer_and_do_not_disturb_their_neighbours) {
     const daisy_plan plan = test::plan_of(4'000, 0x1p-8, {0, 0, 0.3, 0, 0.3, 0, 0, 0, 0.4});
     auto filter = made(plan);
     ASSERT_EQ(filter.tables().size(), 3u);
@@ -267,7 +267,7 @@ TEST(daisy_fingerprint, tables_full_to_their_room_answer_and_disturb_nobody) {
     for (const auto& [each, its_class] : members) ASSERT_TRUE(filter.may_contain(each, its_class));
 }
 
-TEST(daisy_fingerprint, of_unknown_size_it_begins_with_nothing_and_keeps_its_rates) {
+TEST(daisy_fingerprint, of_unknown_size_it_begins_empty_and_keeps_its_rates) {
     auto filter = made({.terms = {1'000'000, 0x1p-8}}, 1, true);
     EXPECT_TRUE(filter.tables().empty());
     EXPECT_FALSE(filter.may_contain(std::uint64_t{1}, 8));
@@ -277,16 +277,16 @@ TEST(daisy_fingerprint, of_unknown_size_it_begins_with_nothing_and_keeps_its_rat
     for (std::uint64_t key = 0; key < 60'000; ++key)
         ASSERT_TRUE(filter.may_contain(key, 1 + static_cast<unsigned>(key % 8)));
     for (unsigned j = 1; j <= 8; ++j) {
-        EXPECT_LE(filter.let_through(j), std::ldexp(1, -static_cast<int>(j))) << "not twice: " << j;
+        EXPECT_LE(filter.let_through(j), std::ldexp(1, -static_cast<int>(j))) << "not twice the rate, class " << j;
         EXPECT_EQ(filter.kept_as(j), j);
     }
     EXPECT_EQ(filter.drift().verdict, verdict::as_planned) << "there was no plan";
     EXPECT_TRUE(filter.unknown_size());
 }
 
-// Right behind a power of two everything used to take twice as much, and a look-up asked each of
-// log n tables.
-TEST(daisy_fingerprint, of_unknown_size_it_has_one_table_a_class_and_few_bits_at_every_moment) {
+// A former design took twice as much memory just above a power of two, and a look-up read log n
+// tables.
+TEST(daisy_fingerprint, of_unknown_size_it_has_one_table_per_class_and_few_bits_at_every_moment) {
     auto filter = made({.terms = {1'000'000, 0x1p-8}}, 1, true);
     double worst = -100;
     for (std::uint64_t key = 1; key <= 70'000; ++key) {
@@ -302,9 +302,8 @@ TEST(daisy_fingerprint, of_unknown_size_it_has_one_table_a_class_and_few_bits_at
     EXPECT_LE(filter.let_through(8), 0x1p-8);
 }
 
-// A key that would have to move more than 2,048 cells goes to the growing table, so no value lies
-// further from its home and no operation passes more cells: also in a table that is filled to its
-// 99 %.
+// A key that would have to move more than 2,048 cells goes to the growing table. So no value is
+// further from its home and no operation passes more cells, even in a table that is 99 % full.
 TEST(daisy_fingerprint, crowded_keys_go_to_the_growing_table_before_the_planned_one_is_full) {
     auto filter = made(test::plan_of(200'000, 0x1p-8, {0, 0, 0, 0, 0, 0, 0, 0, 1}));
     const std::uint64_t room = filter.tables()[0].room;
@@ -333,7 +332,7 @@ TEST(daisy_fingerprint, stats_count_every_byte) {
     EXPECT_GT(filter.stats().local_bytes, before + 150'000 * 5 / 8);
 }
 
-TEST(daisy_fingerprint, moves_with_all_it_has) {
+TEST(daisy_fingerprint, a_moved_filter_answers_as_before) {
     auto filter = made(usual());
     EXPECT_EQ(filter.insert(std::uint64_t{1}, 8), insert_outcome::inserted);
     EXPECT_EQ(filter.insert(std::uint64_t{2}, 5), insert_outcome::inserted);
@@ -372,7 +371,7 @@ TEST(daisy_fingerprint, bad_plans_are_refused_by_name) {
     refused(with([&](daisy_plan& p) { p.mean_bits = nan; }), "bits");
     refused(with([&](daisy_plan& p) { p.overlap = nan; }), "overlap");
     refused({}, "sum");
-    EXPECT_TRUE(daisy_fingerprint_filter::make({{}, std::nullopt, true})) << "without shares: of unknown size";
+    EXPECT_TRUE(daisy_fingerprint_filter::make({{}, std::nullopt, true})) << "without shares the size is unknown";
 }
 
 TEST(daisy_fingerprint, works_at_the_ends_of_its_range) {

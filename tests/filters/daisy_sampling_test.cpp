@@ -1,5 +1,5 @@
-// sampled_filter by example: what it answers before, while and after the filter takes over, what
-// the plan is made of, and what is refused.
+// sampled_filter by example: its answers before, while and after the filter takes over, the plan
+// that it makes, and bad options.
 #include "genista/filters/daisy_sampling.hpp"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,7 @@
 namespace genista::daisy_sampling_test {
 namespace {
 
-// Keys below a thousand are stored as good as always; even ones are asked for, odd ones hardly
-// ever.
+// Keys below a thousand are stored almost always; even keys are queried, odd ones hardly ever.
 struct simple_oracle {
     [[nodiscard]] key_odds odds(key_view key) const noexcept {
         std::uint64_t number = 0;
@@ -67,11 +66,11 @@ TEST(daisy_sampling, the_last_sample_makes_the_filter_and_no_key_is_lost) {
         ASSERT_TRUE(filter.may_contain(3 * key));
     }
     for (std::uint64_t key = 0; key < 5'000; ++key) ASSERT_TRUE(filter.may_contain(3 * key)) << key;
-    EXPECT_LT(filter.stats().local_bytes, 30'000u) << "the dictionary is gone";
-    EXPECT_TRUE(filter.finish()) << "done already";
+    EXPECT_LT(filter.stats().local_bytes, 30'000u) << "the dictionary is released";
+    EXPECT_TRUE(filter.finish()) << "the filter exists already";
 }
 
-TEST(daisy_sampling, repetitions_are_draws_but_one_key) {
+TEST(daisy_sampling, repeated_inserts_are_draws_of_one_key) {
     auto filter = made(usual(100));
     for (int i = 0; i < 60; ++i) (void)filter.insert(std::uint64_t{5});
     EXPECT_EQ(filter.insert(std::uint64_t{5}), insert_outcome::already_present);
@@ -85,18 +84,18 @@ TEST(daisy_sampling, repetitions_are_draws_but_one_key) {
     EXPECT_TRUE(filter.may_contain(std::uint64_t{5}));
 }
 
-TEST(daisy_sampling, queries_are_samples_of_what_is_asked) {
+TEST(daisy_sampling, queries_are_samples_of_the_queried_keys) {
     auto filter = made(usual(100));
     for (std::uint64_t key = 0; key < 75; ++key) (void)filter.may_contain(100'000 + 2 * key);
     for (std::uint64_t key = 0; key < 25; ++key) (void)filter.may_contain(100'001 + 2 * key);
     for (std::uint64_t key = 0; key < 500; ++key)
-        (void)filter.may_contain(100'001 + 2 * key);  // beyond what is counted
+        (void)filter.may_contain(100'001 + 2 * key);  // after the last query that is counted
     for (std::uint64_t key = 0; key < 100; ++key) (void)filter.insert(2'000 + 2 * key);
     ASSERT_FALSE(filter.is_sampling());
     EXPECT_NEAR(filter.filter()->plan().asked_share[8], 0.75, 0.01);
 }
 
-TEST(daisy_sampling, without_queries_it_plans_for_keys_asked_in_full) {
+TEST(daisy_sampling, without_queries_it_plans_for_the_largest_class) {
     auto filter = made(usual(100));
     for (std::uint64_t key = 0; key < 100; ++key) (void)filter.insert(2'000 + 2 * key);
     ASSERT_FALSE(filter.is_sampling());
@@ -105,7 +104,7 @@ TEST(daisy_sampling, without_queries_it_plans_for_keys_asked_in_full) {
 
 TEST(daisy_sampling, finishes_early_when_asked_to) {
     auto filter = made(usual(32'000));
-    EXPECT_FALSE(filter.finish()) << "nothing was seen yet";
+    EXPECT_FALSE(filter.finish()) << "there is no sample yet";
     EXPECT_TRUE(filter.is_sampling());
     (void)filter.insert(std::uint64_t{4'000});
     ASSERT_TRUE(filter.finish());
@@ -118,7 +117,7 @@ TEST(daisy_sampling, finishes_early_when_asked_to) {
 TEST(daisy_sampling, tuned_it_takes_the_largest_parameter_that_keeps_the_rate) {
     sampled_options options = usual(1'000);
     options.tuned = true;
-    options.terms.rate = 0.01;  // no power of two: class 7 rounds up, so ε itself will do
+    options.terms.rate = 0.01;  // not a power of two: class 7 is rounded up, so ε itself suffices
     auto filter = made(options);
     for (std::uint64_t key = 0; key < 3'000; ++key) (void)filter.may_contain(100'000 + key);
     for (std::uint64_t key = 0; key < 1'000; ++key) (void)filter.insert(2'000 + key);
@@ -127,7 +126,7 @@ TEST(daisy_sampling, tuned_it_takes_the_largest_parameter_that_keeps_the_rate) {
     for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_TRUE(filter.may_contain(2'000 + key));
 }
 
-// Chance drives inserts, repetitions and queries through the whole life; the model is a set.
+// Random inserts, repetitions and queries from the first sample on; the model is a set.
 TEST(daisy_sampling, a_model_finds_no_key_missing_at_any_time) {
     for (std::uint64_t seed = 0; seed < test::scaled(20u, 500u); ++seed) {
         test::splitmix chance{seed};
@@ -201,12 +200,12 @@ TEST(daisy_sampling, moves_in_both_states) {
     EXPECT_FALSE(again.is_sampling());
 }
 
-// An oracle that breaks its own rule: no plan can be made, and still no key is lost.
+// An oracle that gives invalid odds: no plan can be made, and still no key is lost.
 struct broken_oracle {
     [[nodiscard]] static key_odds odds(key_view) noexcept { return {.stored = -1, .asked = 7}; }
     [[nodiscard]] static std::uint64_t memory_bytes() noexcept { return 0; }
 };
-TEST(daisy_sampling, odds_that_are_none_leave_it_sampling_and_are_named) {
+TEST(daisy_sampling, invalid_odds_leave_it_sampling_and_are_named) {
     auto filter = *sampled_filter<daisy_fingerprint_filter, broken_oracle>::make(
         usual(100), std::make_shared<const broken_oracle>());
     for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_EQ(filter.insert(key), insert_outcome::inserted);

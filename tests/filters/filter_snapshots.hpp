@@ -1,4 +1,4 @@
-// Filters that the snapshot tests save, and how they compare them.
+// The filters that the snapshot tests save, and the comparison of a saved and a loaded one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace genista::test {
 
-// The integers 0 .. keys - 1, at full capacity.
+// Holds the integers 0 .. keys - 1, at full capacity.
 template <class Filter>
 Filter filled(std::uint64_t keys, double rate, hash_kind kind = hash_kind::keyed) {
     auto made =

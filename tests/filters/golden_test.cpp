@@ -1,10 +1,10 @@
-// Golden snapshots: files written once, under tests/golden, which every later version must read,
-// answer from as on that day, and write again bit for bit. The numbers below are golden: pinned,
-// not derived.
+// Golden snapshots: files written once, under tests/golden, which every later version must load,
+// answer from as when they were written, and save again bit for bit. The numbers below are golden:
+// pinned, not derived.
 //
-// GENISTA_WRITE_GOLDEN=1 filters_tests --gtest_filter='golden*' writes those files that do not
-// exist; the failure then names their numbers. An existing file is never overwritten: a new format
-// gets a new file beside the old one.
+// GENISTA_WRITE_GOLDEN=1 filters_tests --gtest_filter='golden*' writes the files that do not exist;
+// the failure then names their numbers. An existing file is never overwritten: a new format gets a
+// new file beside the old one.
 #include <gtest/gtest.h>
 
 #include <concepts>
@@ -40,12 +40,12 @@ namespace {
 constexpr std::uint64_t members = 300;  // integers 0..299, and as many texts of 1 to 40 bytes
 constexpr std::uint64_t absent_keys = 20'000;
 
-// Lengths on both sides of the 15 bytes where the keyed hash changes.
+// Lengths below and above 15 bytes, where the keyed hash changes.
 std::string text_key(std::uint64_t i) {
     return std::string(1 + i % 36, static_cast<char>('a' + i % 26)) + std::to_string(i);
 }
 
-// How many absent keys are let in, and which: the sum of their numbers.
+// How many absent keys are answered maybe, and which: the sum of their numbers.
 struct mistakes {
     std::uint64_t count = 0;
     std::uint64_t sum = 0;
@@ -77,9 +77,8 @@ void fill_golden(Filter& filter) {
     }
 }
 
-// Those that know their keys through R have also learnt from some mistakes. What is learnt goes
-// after n queries where the text says so, and a list grows with every mistake: there fewer are
-// asked.
+// Filters with a remote have also adapted some false positives. Fewer queries are made where the
+// paper drops adaptations after n queries, and where each false positive makes a list longer.
 template <class Filter>
 constexpr std::uint64_t asked = 30'000;
 template <>
@@ -126,9 +125,9 @@ void check_golden(const std::string& name, hash_kind kind, double rate, mistakes
     const auto file = test::golden_bytes(name, 4096, [&] { return make_golden<Filter>(kind, rate); });
     const result<Filter> filter = Filter::load(file);
     ASSERT_TRUE(filter) << filter.error().message();
-    // A loaded broom filter has salts of its own; its answers are the same.
+    // A loaded broom filter draws its own salts; its answers are the same.
     if constexpr (!std::same_as<Filter, broom_filter>) {
-        EXPECT_EQ(test::saved(*filter), file) << "before any query: some count them";
+        EXPECT_EQ(test::saved(*filter), file) << "compared before any query, because some filters count queries";
     }
 
     EXPECT_EQ(filter->hash().kind(), kind);
@@ -224,8 +223,7 @@ TEST(golden, whitelist_keyed) {
     check_golden<whitelist_filter>("whitelist-v1-keyed.snapshot", hash_kind::keyed, 1.0 / 8, {3'585, 37'041'085});
 }
 
-// ---- a filter that leaves keys out, and the exact dictionaries of numbers
-// -----------------------------------------------
+// ---- a filter that leaves keys out, and the exact dictionaries of numbers -----------------------
 
 lossy_filter make_golden_lossy(hash_kind kind) {
     auto filter = lossy_filter::make({.capacity = 2 * members,
@@ -240,7 +238,7 @@ lossy_filter make_golden_lossy(hash_kind kind) {
     return *std::move(filter);
 }
 
-// `left_out`: which members are, counted and summed like mistakes.
+// `left_out`: which stored keys are left out, counted and summed like mistakes.
 void check_golden_lossy(const std::string& name, hash_kind kind, mistakes left_out, mistakes golden) {
     const auto file = test::golden_bytes(name, 4096, [&] { return make_golden_lossy(kind); });
     const result<lossy_filter> filter = lossy_filter::load(file);
@@ -270,8 +268,8 @@ void check_golden_lossy(const std::string& name, hash_kind kind, mistakes left_o
     EXPECT_EQ(found, golden) << found.count << ", " << found.sum;
 }
 
-// Numbers i * i for i below 300, i % 9 + 1 times where there are counts. The universe is no power
-// of two.
+// The numbers i * i for i below 300, i % 9 + 1 times each where counts are kept. The universe is
+// not a power of two.
 constexpr std::uint64_t universe = 3'000'000'019;
 
 template <class Dictionary>
@@ -292,7 +290,7 @@ void check_golden_numbers(const std::string& name, hash_kind kind, std::uint64_t
     EXPECT_EQ(test::saved(*all), file);
     EXPECT_EQ(all->universe(), universe);
     EXPECT_EQ(all->size(), size);
-    // Exactly these: each is there, and the visits are of nothing else.
+    // Exactly these: each is held, and no other number is visited.
     for (std::uint64_t i = 0; i < members; ++i) {
         ASSERT_TRUE(all->contains(i * i)) << i;
         if constexpr (counts) {

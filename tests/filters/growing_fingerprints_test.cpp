@@ -1,5 +1,5 @@
-// growing_fingerprints beside a reference model, at every size: answers, rates, bits, memory that
-// ends, snapshots.
+// growing_fingerprints against a reference model, at every size: answers, rates, bits, failing
+// memory, snapshots.
 #include "filters/growing_fingerprints.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ digest any(test::splitmix& chance) {
     return {position, chance()};
 }
 
-// The strings that are kept, one by one.
+// The strings that the table must hold, one by one.
 struct strings {
     std::set<std::pair<unsigned, uint128>> kept{};
     std::set<unsigned> lengths{};
@@ -50,9 +50,9 @@ struct strings {
     }
 };
 
-// 2^-L of the members of each doubling: 1/(i (i + 1)) of the rate at most, more than half of that
-// at least.
-TEST(growing_fingerprints, lengths_share_the_rate_among_all_doublings) {
+// The sum of 2^-L over the values of each doubling is at most 1/(i (i + 1)) of the rate, and more
+// than half of that.
+TEST(growing_fingerprints, lengths_divide_the_rate_among_all_doublings) {
     for (const unsigned rate_bits : {1u, 8u, 50u}) {
         double sum = 0;
         std::uint64_t first = 0, members = growing_fingerprints::page_values;
@@ -71,8 +71,9 @@ TEST(growing_fingerprints, lengths_share_the_rate_among_all_doublings) {
     }
 }
 
-// Short rates make remainders run out of bits: whole homes, which are copied when pages split.
-TEST(growing_fingerprints, answers_as_the_strings_it_keeps) {
+// Short rates make remainders run out of bits: the value is then a whole home, which is copied when
+// its page splits.
+TEST(growing_fingerprints, answers_maybe_exactly_for_its_strings) {
     for (const unsigned rate_bits : {1u, 2u, 3u, 5u, 9u, 17u, 50u}) {
         test::splitmix chance{rate_bits};
         auto table = made(rate_bits);
@@ -98,8 +99,8 @@ TEST(growing_fingerprints, answers_as_the_strings_it_keeps) {
     }
 }
 
-// Digests that agree in their first bits crowd into few pages, which grow. Answers stay right, and
-// nothing is refused.
+// Digests with equal first bits go to few pages, which grow. Answers stay right, and no insert is
+// refused.
 TEST(growing_fingerprints, crowded_pages_grow_and_answer) {
     test::splitmix chance{3};
     auto table = made(8);
@@ -145,7 +146,7 @@ TEST(growing_fingerprints, an_insert_without_memory_is_full_and_changes_no_answe
                 if (table.insert(d) == insert_outcome::full) {
                     ++refused;
                     EXPECT_FALSE(table.may_contain(d));
-                    EXPECT_EQ(table.insert(d), insert_outcome::inserted) << "with memory again";
+                    EXPECT_EQ(table.insert(d), insert_outcome::inserted) << "memory is back";
                 }
                 members.push_back(d);
             }
@@ -157,12 +158,12 @@ TEST(growing_fingerprints, an_insert_without_memory_is_full_and_changes_no_answe
     }
 }
 
-TEST(growing_fingerprints, is_loaded_as_it_was_saved_also_between_a_split_and_its_insert) {
+TEST(growing_fingerprints, is_loaded_as_saved_even_between_a_split_and_its_insert) {
     for (const std::uint64_t values : {0u, 1u, 255u, 256u, 257u, 5'000u}) {
         test::splitmix chance{values};
         auto table = made(4);
         while (table.values() < values) static_cast<void>(table.insert(any(chance)));
-        if (values == 256) {  // the split succeeds, the insert does not
+        if (values == 256) {  // the split succeeds and the insert does not
             const test::failing_allocations armed{3};
             digest d = any(chance);
             while (table.may_contain(d)) d = any(chance);

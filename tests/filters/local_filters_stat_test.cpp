@@ -1,6 +1,6 @@
 // False-positive rates by the rule of docs/papers.md: the promised rate is broken iff the count
 // exceeds the 1 - 1e-9 quantile of Binomial(trials, rate). With 10^4/rate trials a rate 10 % too
-// high is caught 999 times in 1000; fixed seeds.
+// high is caught 999 times in 1000. Seeds are fixed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ template <class F>
 class rates : public testing::Test {};
 TYPED_TEST_SUITE(rates, test::all_local_filters, test::filter_names);
 
-// Counters are bijected by the keyed hash itself: members are 0..n-1, the others lie far above.
+// Keys are consecutive numbers, which the keyed hash maps one to one: stored keys are 0..n-1,
+// absent keys are far larger.
 template <class F>
 std::uint64_t false_positives(const F& filter, std::uint64_t trials) {
     std::vector<std::uint64_t> keys(4096);
@@ -34,10 +35,10 @@ std::uint64_t false_positives(const F& filter, std::uint64_t trials) {
     return hits;
 }
 
-TYPED_TEST(rates, are_kept_at_half_ninety_and_hundred_percent_of_the_capacity) {
+TYPED_TEST(rates, hold_at_fifty_ninety_and_hundred_percent_of_the_capacity) {
     for (const double rate : {0.25, 0.02, 0x1p-8, 0x1p-12, 1.3e-4}) {
-        // Small tables, where variance hurts, and larger ones; several small ones so that no single
-        // hash key decides.
+        // Small tables, whose rates vary most, and larger ones; several small ones so that no
+        // single hash key decides.
         for (const std::uint64_t capacity : {200u, 5000u, 200'000u}) {
             const std::uint64_t filters = capacity == 200 ? 200 : capacity == 5000 ? 20 : 1;
             const std::uint64_t all =
@@ -68,13 +69,13 @@ TYPED_TEST(rates, are_kept_at_half_ninety_and_hundred_percent_of_the_capacity) {
 }
 
 // Control: the measurement can fail. A filter sized for a rate 10 % higher breaks the promise. Only
-// where the rate follows the size: the cuckoo filter's comes in two steps.
+// for filters whose rate follows the size: the cuckoo filter's has two steps.
 template <class F>
 class lying_rates : public testing::Test {};
 using smoothly_sized_filters = testing::Types<bloom_filter, blocked_bloom_filter>;
 TYPED_TEST_SUITE(lying_rates, smoothly_sized_filters, test::filter_names);
 
-TYPED_TEST(lying_rates, a_ten_percent_lie_is_caught) {
+TYPED_TEST(lying_rates, ten_percent_too_high_are_caught) {
     const double rate = 0x1p-8;
     auto filter = TypeParam::make({200'000, 1.1 * rate, hasher{hash_key::from_seed(1)}});
     ASSERT_TRUE(filter.has_value());

@@ -1,5 +1,4 @@
-// What every filter that needs no remote map must do, whatever its structure: typed over all of
-// them.
+// What every filter without a remote map must do, whatever its structure: typed over all of them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -105,7 +104,7 @@ TYPED_TEST(local_filters, batches_of_every_length_equal_single_queries) {
                 digests.push_back(filter.hash()(key));
             }
             for (std::size_t count = 0; count <= asked.size(); ++count) {
-                // One word more, to see that nothing beyond is written.
+                // One word more, to check that no word beyond is written.
                 std::vector<std::uint64_t> integers(words_for(count) + 1, 0xdead), texts = integers, ready = integers;
                 filter.may_contain(std::span<const std::uint64_t>{asked}.first(count), integers);
                 filter.may_contain(std::span<const key_view>{views}.first(count), texts);
@@ -157,9 +156,9 @@ TYPED_TEST(local_filters, options_outside_their_range_are_refused_by_name) {
     }
 }
 
-TYPED_TEST(local_filters, memory_that_cannot_be_had_is_an_error) {
+TYPED_TEST(local_filters, too_little_memory_is_an_error) {
     const auto filter = TypeParam::make(seeded(max_capacity, 1.3e-4));
-    if (filter) GTEST_SKIP() << "this machine lends terabytes";
+    if (filter) GTEST_SKIP() << "this machine supplies terabytes";
     EXPECT_EQ(filter.error().code(), error_code::out_of_memory);
 }
 
@@ -203,7 +202,7 @@ TYPED_TEST(local_filters, filters_without_a_given_key_do_not_share_one) {
     EXPECT_FALSE(one.hash() == two.hash());
 }
 
-TYPED_TEST(local_filters, a_filter_survives_being_moved) {
+TYPED_TEST(local_filters, a_moved_filter_answers_as_before) {
     auto first = made<TypeParam>(seeded(1000));
     for (const auto key : keys_from(1, 1000)) ASSERT_NE(first.insert(key), insert_outcome::full);
     auto second = std::move(first);
@@ -257,14 +256,14 @@ TYPED_TEST(mergeable_filters, unlike_filters_are_refused_and_nothing_changes) {
     }
 }
 
-TYPED_TEST(mergeable_filters, a_second_insert_changes_nothing_and_says_so) {
+TYPED_TEST(mergeable_filters, a_second_insert_changes_nothing_and_reports_it) {
     auto filter = made<TypeParam>(seeded(2000));
     EXPECT_EQ(filter.insert("once"), insert_outcome::inserted);
     EXPECT_EQ(filter.insert("once"), insert_outcome::already_present);
     EXPECT_EQ(filter.stats().keys, 1u);
 }
 
-TYPED_TEST(mergeable_filters, keys_past_the_capacity_are_kept) {
+TYPED_TEST(mergeable_filters, keys_beyond_the_capacity_are_kept) {
     auto filter = made<TypeParam>(seeded(100));
     for (const auto key : keys_from(1, 10'000)) ASSERT_NE(filter.insert(key), insert_outcome::full);
     for (const auto key : keys_from(1, 10'000)) ASSERT_TRUE(filter.may_contain(key));

@@ -1,4 +1,5 @@
-// lossy_filter: what is left out is what it says, deletions stay valid, what is refused, snapshots.
+// lossy_filter: exactly the keys that it reports are left out, erases stay correct, bad options,
+// snapshots.
 #include "genista/filters/lossy.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ lossy_filter seeded(std::uint64_t capacity, double share) {
         {.capacity = capacity, .false_negative_share = share, .hash = hasher{hash_key::from_seed(capacity)}});
 }
 
-TEST(lossy, leaves_out_what_it_says_and_nothing_else) {
+TEST(lossy, leaves_out_exactly_the_keys_it_reports) {
     auto filter = seeded(20'000, 0.25);
     std::uint64_t omitted = 0;
     for (std::uint64_t key = 0; key < 20'000; ++key) {
@@ -33,7 +34,7 @@ TEST(lossy, leaves_out_what_it_says_and_nothing_else) {
             ASSERT_TRUE(filter.may_contain(key));
         }
     }
-    // Erasing all that are omitted takes nothing from the others.
+    // Erasing all omitted keys removes no stored key.
     for (std::uint64_t key = 0; key < 20'000; ++key) {
         if (filter.omits(key)) {
             ASSERT_EQ(filter.erase(key), lossy_erase::omitted);
@@ -54,9 +55,9 @@ TEST(lossy, leaves_out_what_it_says_and_nothing_else) {
     }
 }
 
-// Inserts, erases of those that were omitted, and inserts again: stored keys alone remain, until
-// the filter refuses in time. The rate holds for all that it took. 2^19 queries at 2^-8 let 2,048
-// through; 10 % more are 4.5 standard deviations.
+// Inserts, erases of the omitted keys, and further inserts, until the filter refuses. Only stored
+// keys remain, and the rate must hold for all of them. 2^19 queries at 2^-8 give 2,048 false
+// positives; 10 % more are 4.5 standard deviations.
 TEST(lossy, erasing_the_omitted_and_inserting_more_does_not_raise_the_rate) {
     for (const double share : {0.5, 0.9, 0.99}) {
         auto filter = seeded(100'000, share);
@@ -69,7 +70,7 @@ TEST(lossy, erasing_the_omitted_and_inserting_more_does_not_raise_the_rate) {
             }
             ++next;
         }
-        // All that a lucky filter could need, and not more.
+        // As many keys as the filter may hold.
         EXPECT_GE(static_cast<double>(filter.stats().keys), 100'000 * (1 - share));
         std::uint64_t let_through = 0;
         for (std::uint64_t key = 0; key < (1u << 19); ++key)
@@ -78,13 +79,13 @@ TEST(lossy, erasing_the_omitted_and_inserting_more_does_not_raise_the_rate) {
     }
 }
 
-TEST(lossy, omits_nothing_at_zero) {
+TEST(lossy, omits_no_key_at_a_share_of_zero) {
     auto filter = seeded(1000, 0);
     for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_EQ(filter.insert(key), lossy_insert::stored);
     for (std::uint64_t key = 0; key < 1000; ++key) ASSERT_TRUE(filter.may_contain(key));
 }
 
-TEST(lossy, refuses_shares_that_there_are_not) {
+TEST(lossy, refuses_impossible_shares) {
     for (const double share : {-0.1, 1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
         const auto made = lossy_filter::make({.false_negative_share = share});
         ASSERT_FALSE(made.has_value());
@@ -92,7 +93,7 @@ TEST(lossy, refuses_shares_that_there_are_not) {
     }
 }
 
-TEST(lossy, comes_back_from_a_snapshot) {
+TEST(lossy, is_loaded_as_it_was_saved) {
     auto filter = seeded(3000, 0.5);
     for (std::uint64_t key = 0; key < 2000; ++key) (void)filter.insert(key);
     const auto file = test::saved(filter);
@@ -103,7 +104,7 @@ TEST(lossy, comes_back_from_a_snapshot) {
         ASSERT_EQ(back->may_contain(key), filter.may_contain(key));
     }
     for (std::uint64_t key = 2000; key < 3000; ++key) ASSERT_NE(back->insert(key), lossy_insert::full);
-    EXPECT_EQ(back->insert(3000u), lossy_insert::full) << "what was omitted before counts";
+    EXPECT_EQ(back->insert(3000u), lossy_insert::full) << "keys omitted before saving count";
     std::mt19937_64 chance{3};
     for (int i = 0; i < 500; ++i) {
         std::vector<std::byte> bytes = file;
@@ -115,8 +116,8 @@ TEST(lossy, comes_back_from_a_snapshot) {
 }
 
 // A filter that omits nothing, forged into one that should hold at most half as many keys at half
-// the rate: the universe is the same, the rate would be twice what the file says.
-TEST(lossy, refuses_snapshots_of_more_keys_than_the_rate_holds_for) {
+// the rate: the universe is the same, and the true rate would be twice that in the file.
+TEST(lossy, refuses_snapshots_of_more_keys_than_the_rate_allows) {
     auto filter = *lossy_filter::make({.capacity = 10'000,
                                        .false_positive_rate = 1.0 / 64,
                                        .false_negative_share = 0,

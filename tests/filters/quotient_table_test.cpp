@@ -1,4 +1,4 @@
-// The quotient table against a dull model: a list of entries for every quotient.
+// The quotient table against a reference model: a list of entries for every quotient.
 #include "filters/quotient_table.hpp"
 
 #include <gtest/gtest.h>
@@ -76,19 +76,19 @@ void drive(const quotient_shape& shape, double load, std::uint64_t seed) {
     }
 }
 
-TEST(quotient_table, behaves_like_a_list_for_every_quotient) {
+TEST(quotient_table, behaves_like_one_list_per_quotient) {
     drive({.quotients = 200, .bits = 5, .more_bits = 0, .window = 64}, 0.8, 1);
     drive({.quotients = 1000, .bits = 9, .more_bits = 15, .window = 96}, 0.9, 2);
     drive({.quotients = 64, .bits = 64, .more_bits = 64, .window = 1000}, 1.0, 3);
     drive({.quotients = 3000, .bits = 1, .more_bits = 0, .window = 60'000}, 0.97, 4);
 }
 
-TEST(quotient_table, refuses_what_would_slide_beyond_its_window_and_changes_nothing) {
+TEST(quotient_table, refuses_entries_that_would_slide_beyond_its_window_and_changes_nothing) {
     drive({.quotients = 300, .bits = 7, .more_bits = 3, .window = 5}, 0.9, 5);
     drive({.quotients = 1, .bits = 3, .more_bits = 0, .window = 1}, 100, 6);
 }
 
-TEST(quotient_table, refuses_shapes_that_make_no_sense) {
+TEST(quotient_table, refuses_invalid_shapes) {
     for (const quotient_shape& shape :
          {quotient_shape{.quotients = 0}, quotient_shape{.bits = 0}, quotient_shape{.bits = 65},
           quotient_shape{.more_bits = 65}, quotient_shape{.window = 0}, quotient_shape{.window = 60'001}}) {
@@ -96,7 +96,7 @@ TEST(quotient_table, refuses_shapes_that_make_no_sense) {
     }
 }
 
-TEST(quotient_table, takes_over_its_own_bytes_and_no_others) {
+TEST(quotient_table, loads_its_own_bytes_and_no_others) {
     const quotient_shape shape{.quotients = 150, .bits = 6, .more_bits = 4, .window = 40};
     quotient_table table = *quotient_table::make(shape);
     test::splitmix chance{7};
@@ -107,7 +107,7 @@ TEST(quotient_table, takes_over_its_own_bytes_and_no_others) {
     EXPECT_EQ(copy->size(), table.size());
     EXPECT_EQ(std::memcmp(copy->bytes().data(), bytes.data(), bytes.size()), 0);
     EXPECT_FALSE(quotient_table::from_bytes(shape, std::span{bytes}.first(bytes.size() - 8)));
-    // Whatever bit of the metadata is wrong, it is noticed.
+    // Every flipped bit of the metadata is detected.
     const std::uint64_t metadata = 2 * table.slots() + table.slots() / 64 * 16;
     for (std::uint64_t bit = 0; bit < metadata; ++bit) {
         std::vector<std::byte> damaged = bytes;

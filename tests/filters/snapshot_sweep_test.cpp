@@ -1,8 +1,8 @@
-// Snapshots of every filter, damaged and forged in bulk.
+// Snapshots of every filter, damaged and forged many times.
 //
 // The sizes are the reliability figures: every truncation and every bit flip of a 64 KiB file, and
-// 10^5 (long: 10^7) mutations whose checksums were repaired, after which a filter may come out that
-// nobody ever saved; it must then be a sound one, which answers, takes keys, saves and loads.
+// 10^5 (long: 10^7) mutations whose checksums were repaired. Such a file may load as a filter that
+// was never saved; it must then be a sound one, which answers, takes keys, saves and loads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,8 +34,8 @@ TYPED_TEST(snapshot_sweep, every_bit_flip_of_64_kib_is_refused) {
     test::expect_bit_flips_refused<TypeParam>(file);
 }
 
-// A byte, a word of special value, or a resize, somewhere; the parameters, where the arithmetic
-// starts, get half of all.
+// Changes a byte, sets a word to a special value, or resizes. Half of the changes are among the
+// parameters, with which all size arithmetic starts.
 void mutate(bytes& file, test::splitmix& chance) {
     constexpr std::uint64_t special[] = {0,
                                          1,
@@ -65,7 +65,7 @@ void mutate(bytes& file, test::splitmix& chance) {
             case 2:
                 test::put_little_endian(file, at, width, special[chance.below(std::size(special))]);
                 break;
-            default: {  // a little more or less, as an off-by-one would
+            default: {  // a little more or less, as an off-by-one error would give
                 const std::uint64_t old = load_little_endian<std::uint64_t>(&file[std::min(at, file.size() - 8)]);
                 test::put_little_endian(file, std::min(at, file.size() - 8), 8, old + chance.below(17) - 8);
             }

@@ -1,5 +1,5 @@
-// Snapshots of every filter: equal after a round trip, refused where parameters and table
-// contradict each other. Damage and forgery in bulk: snapshot_sweep_test.cpp.
+// Snapshots of every filter: equal after saving and loading, refused where parameters and table
+// contradict each other. Damage and forgeries in large numbers: snapshot_sweep_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TYPED_TEST(filter_snapshot, a_round_trip_gives_equal_answers_and_equal_bytes) {
     }
 }
 
-TYPED_TEST(filter_snapshot, an_empty_filter_makes_a_round_trip) {
+TYPED_TEST(filter_snapshot, an_empty_filter_can_be_saved_and_loaded) {
     const auto made = TypeParam::make({.capacity = 100});
     ASSERT_TRUE(made);
     const result<TypeParam> loaded = TypeParam::load(saved(*made));
@@ -46,7 +46,7 @@ TYPED_TEST(filter_snapshot, an_empty_filter_makes_a_round_trip) {
     expect_equal_answers(*made, *loaded, 1'000);
 }
 
-TYPED_TEST(filter_snapshot, a_loaded_filter_goes_on_like_the_one_that_was_saved) {
+TYPED_TEST(filter_snapshot, a_loaded_filter_continues_like_the_saved_one) {
     auto made = TypeParam::make({.capacity = 2'000, .hash = hasher{hash_key::from_seed(9)}});
     ASSERT_TRUE(made);
     for (std::uint64_t key = 0; key < 1'000; ++key) ASSERT_NE(made->insert(key), insert_outcome::full);
@@ -120,8 +120,8 @@ TYPED_TEST(filter_snapshot, another_kind_and_a_newer_kind_version_are_refused) {
     EXPECT_EQ(with(16, 0x5555), "corrupt") << "the key id belongs to another key";
 }
 
-// Sets the `width` bytes at `at` of an otherwise good snapshot and repairs the checksums: what does
-// the loader say?
+// What the loader reports for a good snapshot in which the `width` bytes at `at` were set and the
+// checksums repaired.
 template <class Filter>
 std::string load_with(bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
     test::put_little_endian(file, at, width, value);
@@ -189,7 +189,8 @@ TEST(blocked_bloom_snapshot, a_table_that_contradicts_its_parameters_is_refused)
          {std::uint64_t{0}, blocks - 1, blocks + 1, blocks + (std::uint64_t{1} << 58), ~blocks}) {
         EXPECT_EQ(size(value), "corrupt") << value;
     }
-    EXPECT_EQ(load_with<blocked_bloom_filter>(file, parameters_at + 56, 1, 255), "corrupt") << "no such layout";
+    EXPECT_EQ(load_with<blocked_bloom_filter>(file, parameters_at + 56, 1, 255), "corrupt")
+        << "the layout does not exist";
 }
 
 TEST(cuckoo_partial_snapshot, a_table_that_contradicts_its_parameters_is_refused) {
@@ -211,7 +212,7 @@ TEST(cuckoo_partial_snapshot, a_table_that_contradicts_its_parameters_is_refused
     const result<snapshot_view> view = open_snapshot(file);
     ASSERT_TRUE(view);
     const auto last = static_cast<std::size_t>(&view->sections[0].back() - file.data());
-    EXPECT_EQ(load_with<filter>(file, last, 1, 1), "corrupt") << "the bytes behind the last bucket are zero";
+    EXPECT_EQ(load_with<filter>(file, last, 1, 1), "corrupt") << "the bytes after the last bucket are zero";
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// succinct::bin: what is seen through a window is what a search step by step finds, and what a
-// sorted list says.
+// succinct::bin: a search through a window finds the same as a step-by-step search and a sorted
+// list.
 #include "filters/succinct/bin.hpp"
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@ using genista::succinct::bin;
 using genista::succinct::bin_code;
 namespace bits = genista::bits;
 
-// A block of its own, `spare` words longer than it has to be, between words that are nobody's and
-// all ones.
+// The words of one bin, `spare` words more than necessary, between two words of ones that do not
+// belong to it.
 class block {
   public:
     block(const std::vector<std::uint64_t>& numbers, std::uint64_t limit, std::size_t spare)
@@ -39,7 +39,8 @@ class block {
 };
 
 template <class Words>
-void expect_twins(bin here, const std::vector<std::uint64_t>& numbers, std::uint64_t least, std::uint64_t range) {
+void expect_searches_agree(bin here, const std::vector<std::uint64_t>& numbers, std::uint64_t least,
+                           std::uint64_t range) {
     const bin::found seen = here.find<Words>(least, range), plain = here.find_step_by_step<Words>(least, range);
     const auto next = std::ranges::lower_bound(numbers, least);
     const bool is_there = next != numbers.end() && *next - least < range;
@@ -60,8 +61,8 @@ void expect_twins(bin here, const std::vector<std::uint64_t>& numbers, std::uint
 
 std::vector<std::uint64_t> some_numbers(std::uint64_t limit, std::uint64_t count, std::mt19937_64& chance) {
     std::set<std::uint64_t> chosen;
-    // One in four lies beside another: several numbers have one upper part, and neighbours straddle
-    // two.
+    // One in four is next to another number, so that several numbers share an upper part, and
+    // neighbours have different ones.
     while (chosen.size() < std::min(count, limit))
         chosen.insert(chosen.empty() || chance() % 4 != 0 ? chance() % limit : (*chosen.rbegin() + limit - 1) % limit);
     return {chosen.begin(), chosen.end()};
@@ -77,13 +78,13 @@ void play(isa level, std::uint64_t limit, std::uint64_t count, std::size_t spare
         std::uint64_t least = chance() % limit;
         if (i % 2 == 0) least = numbers[chance() % numbers.size()] - std::min(numbers[0], chance() % 4);
         least = std::min(least, limit - range);
-        bits::with_word_kernel(level,
-                               [&](auto words) { expect_twins<decltype(words)>(mine.view(), numbers, least, range); });
+        bits::with_word_kernel(
+            level, [&](auto words) { expect_searches_agree<decltype(words)>(mine.view(), numbers, least, range); });
         if (::testing::Test::HasFatalFailure()) return;
     }
 }
 
-TEST(succinct_bin, a_window_shows_what_a_search_step_by_step_finds) {
+TEST(succinct_bin, a_window_finds_what_a_step_by_step_search_finds) {
     std::mt19937_64 chance{1};
     for (const isa level : genista::test::usable_isas()) {
         for (const std::uint64_t limit : {1u, 3u, 200u, 256u, 257u, 600u, 5'000u, 40'000u, 122'880u, 200'000u}) {
@@ -96,8 +97,8 @@ TEST(succinct_bin, a_window_shows_what_a_search_step_by_step_finds) {
     }
 }
 
-// All in one upper part, or in the last one: what no window holds.
-TEST(succinct_bin, crowds_are_found_too) {
+// All numbers in one upper part, or in the last one: more than a window holds.
+TEST(succinct_bin, many_numbers_in_one_part_are_found_too) {
     constexpr std::uint64_t limit = 122'880;
     for (const isa level : genista::test::usable_isas()) {
         for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{512}, limit - 200}) {
@@ -106,7 +107,7 @@ TEST(succinct_bin, crowds_are_found_too) {
             block mine{numbers, limit, 0};
             for (std::uint64_t least = from > 300 ? from - 300 : 0; least < std::min(limit - 3, from + 600); ++least) {
                 bits::with_word_kernel(
-                    level, [&](auto words) { expect_twins<decltype(words)>(mine.view(), numbers, least, 3); });
+                    level, [&](auto words) { expect_searches_agree<decltype(words)>(mine.view(), numbers, least, 3); });
                 if (HasFatalFailure()) return;
             }
         }

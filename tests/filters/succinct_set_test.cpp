@@ -1,5 +1,5 @@
-// succinct_set and succinct_multiset: what they hold, what they refuse, snapshots, and their size
-// beside the bound. The collection underneath has its model in succinct_sets_test.cpp, failing
+// succinct_set and succinct_multiset: their contents, bad options, snapshots, and their size
+// against the bound. The collection underneath has its model in succinct_sets_test.cpp; failing
 // memory is in allocation_test.cpp.
 #include "genista/filters/succinct_set.hpp"
 
@@ -30,14 +30,14 @@ std::vector<std::byte> damaged(const std::vector<std::byte>& file, std::mt19937_
     return bytes;
 }
 
-TEST(succinct_set, holds_what_a_set_holds) {
+TEST(succinct_set, agrees_with_a_set) {
     for (const std::uint64_t universe :
          {std::uint64_t{1}, std::uint64_t{50}, std::uint64_t{5000}, std::uint64_t{1} << 61}) {
         auto all = *succinct_set::make(seeded(universe));
         std::set<std::uint64_t> model;
         std::mt19937_64 chance{universe};
         for (int i = 0; i < 6000; ++i) {
-            // Neighbours: what an adversary would choose, if bins were ranges.
+            // Neighbouring numbers, which an adversary would choose if bins were ranges.
             const std::uint64_t x = chance() % std::min<std::uint64_t>(universe, 3000);
             if (chance() % 3 != 0) {
                 ASSERT_EQ(*all.insert(x),
@@ -55,7 +55,7 @@ TEST(succinct_set, holds_what_a_set_holds) {
     }
 }
 
-TEST(succinct_set, refuses_what_is_no_number_of_its_universe) {
+TEST(succinct_set, refuses_numbers_outside_its_universe) {
     EXPECT_EQ(succinct_set::make({.universe = 0}).error().message(), "succinct_set: universe 0, allowed are 1 to 2^61");
     auto all = *succinct_set::make(seeded(10));
     EXPECT_EQ(all.insert(10).error().message(), "succinct_set: number 10, allowed are 0 to 9");
@@ -63,7 +63,7 @@ TEST(succinct_set, refuses_what_is_no_number_of_its_universe) {
     EXPECT_EQ(all.size(), 0u);
 }
 
-TEST(succinct_set, comes_back_from_a_snapshot_and_refuses_damage) {
+TEST(succinct_set, is_loaded_as_saved_and_refuses_damage) {
     auto all = *succinct_set::make(seeded(100'000));
     for (std::uint64_t x = 0; x < 2000; ++x) ASSERT_TRUE(all.insert(x * 37));
     const auto file = test::saved(all);
@@ -96,7 +96,7 @@ TEST(succinct_set, takes_about_two_bits_a_number_above_the_bound) {
     EXPECT_LE(bits, succinct_set::bound_bits(universe, n) + 2.5 * static_cast<double>(n));
     EXPECT_LE(static_cast<double>(peak), 1.25 * static_cast<double>(all.stats().local_bytes));
     for (std::uint64_t x = 0; x + 1000 < n; ++x) ASSERT_EQ(*all.erase(x), erase_outcome::erased);
-    // Down to the thousand that is left, and two or three pieces of memory.
+    // Down to the memory of the thousand numbers that are left, and two or three pieces.
     EXPECT_LE(all.stats().local_bytes, 5000u + 3u * 8192u);
 }
 
@@ -104,13 +104,13 @@ TEST(succinct_set, the_bound_is_the_logarithm_of_a_binomial_coefficient) {
     EXPECT_NEAR(succinct_set::bound_bits(10, 3), std::log2(120.0), 1e-9);
     EXPECT_EQ(succinct_set::bound_bits(10, 0), 0);
     EXPECT_EQ(succinct_set::bound_bits(10, 10), 0);
-    // Both ways of computing it agree where they meet.
+    // Both formulas agree where one takes over from the other.
     const double far = succinct_set::bound_bits(10'000'000, 999), near = succinct_set::bound_bits(10'000'000, 1001);
     EXPECT_NEAR(near - far, 2 * std::log2(1e7 / 1000), 0.05);
     EXPECT_NEAR(succinct_multiset::bound_bits(10, 3), std::log2(286.0), 1e-9);
 }
 
-TEST(succinct_multiset, many_at_once_are_as_many_one_by_one) {
+TEST(succinct_multiset, an_insert_of_a_count_equals_as_many_inserts) {
     auto all = *succinct_multiset::make(seeded(400));
     std::map<std::uint64_t, std::uint64_t> model;
     std::mt19937_64 chance{14};
@@ -137,7 +137,7 @@ TEST(succinct_multiset, many_at_once_are_as_many_one_by_one) {
     for (std::uint64_t x = 0; x < 400; ++x) ASSERT_EQ(back->count(x), model[x]);
 }
 
-TEST(succinct_multiset, counts_as_a_map_does) {
+TEST(succinct_multiset, agrees_with_a_map) {
     const std::uint64_t universe = 400;
     auto all = *succinct_multiset::make(seeded(universe));
     std::map<std::uint64_t, std::uint64_t> model;
@@ -172,7 +172,7 @@ TEST(succinct_multiset, counts_as_a_map_does) {
     for (int i = 0; i < 1000; ++i) {
         auto loaded = succinct_multiset::load(damaged(file, chance));
         if (!loaded) continue;
-        // Whatever it is, it is a multiset: everything can be taken out of it, once for each count.
+        // Any multiset that loads can be emptied by erasing each number as often as its count.
         std::map<std::uint64_t, std::uint64_t> held;
         loaded->each([&](std::uint64_t x, std::uint64_t count) { held[x] = count; });
         for (const auto& [x, count] : held)
@@ -181,7 +181,7 @@ TEST(succinct_multiset, counts_as_a_map_does) {
     }
 }
 
-TEST(succinct_multiset, a_number_that_is_there_often_has_few_digits) {
+TEST(succinct_multiset, a_large_count_takes_few_digits) {
     auto all = *succinct_multiset::make(seeded(1000));
     for (int i = 0; i < 100'000; ++i) ASSERT_TRUE(all.insert(7));
     EXPECT_EQ(all.count(7), 100'000u);

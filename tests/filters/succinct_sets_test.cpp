@@ -1,5 +1,5 @@
-// succinct::sets: against maps while they grow and shrink, in universes from 1 to 2^61, and words
-// that are damaged.
+// succinct::sets: agrees with maps while both grow and shrink, in universes from 1 to 2^61, and
+// with damaged words.
 #include "filters/succinct/sets.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ sets made(const sets_shape& shape) {
     return *std::move(one);
 }
 
-// Three sets against three maps, growing and shrinking.
+// Three sets compared with three maps, growing and shrinking.
 class model {
   public:
     model(const sets_shape& shape, std::uint64_t seed) : shape_{shape}, all_{made(shape)}, chance_{seed} {}
@@ -101,7 +101,7 @@ class model {
 
 class succinct_sets : public ::testing::TestWithParam<sets_shape> {};
 
-TEST_P(succinct_sets, hold_what_maps_hold_while_they_grow_and_shrink) {
+TEST_P(succinct_sets, agree_with_maps_while_they_grow_and_shrink) {
     model both{GetParam(), 11};
     for (const auto& [steps, growth] : {std::pair{20'000u, 0.9}, {20'000u, 0.5}, {30'000u, 0.2}, {10'000u, 0.8}}) {
         both.play(steps, growth);
@@ -124,15 +124,15 @@ TEST(succinct_sets, answer_alike_without_the_newer_instructions) {
     both.play(5'000, 0.3);
 }
 
-TEST(succinct_sets, refuse_a_shape_that_cannot_be) {
+TEST(succinct_sets, refuse_impossible_shapes) {
     EXPECT_FALSE(sets::make({0, 1}).has_value());
     EXPECT_FALSE(sets::make({sets::most_universe + 1, 1}).has_value());
     EXPECT_FALSE(sets::make({10, 0}).has_value());
     EXPECT_FALSE(sets::make({10, 4}).has_value());
 }
 
-// Damaged words are refused or are some collection, and never more than that.
-TEST(succinct_sets, damaged_words) {
+// Damaged words are refused or give a valid collection.
+TEST(succinct_sets, refuse_damaged_words_or_load_a_sound_collection) {
     std::mt19937_64 chance{5};
     const sets_shape shape{50'000, 3};
     sets all = made(shape);

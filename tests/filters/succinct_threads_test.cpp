@@ -1,5 +1,5 @@
-// The succinct filters among threads: many look at once, nobody changes anything, and all get the
-// answers that one alone gets.
+// The succinct filters with several threads: many query at the same time while none changes the
+// filter, and all get the answers that a single thread gets.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned readers = 4;
 
-// look(key) for every key by every reader, each beginning somewhere else.
+// Calls look(key) for every key on every reader; each reader starts at another key.
 template <class Look>
 std::uint64_t wrong_answers(std::uint64_t keys, const std::vector<std::uint64_t>& answers, const Look& look) {
     std::atomic<std::uint64_t> wrong{0};
@@ -50,7 +50,7 @@ class succinct_threads : public ::testing::Test {};
 using counting = ::testing::Types<optimal_filter, spectral_filter>;
 TYPED_TEST_SUITE(succinct_threads, counting);
 
-TYPED_TEST(succinct_threads, readers_of_a_filter_that_counts) {
+TYPED_TEST(succinct_threads, readers_of_a_counting_filter_get_the_same_answers) {
     const auto keys = test::scaled<std::uint64_t>(20'000, 400'000);
     auto filter = *TypeParam::make({.capacity = 2 * keys, .hash = hasher{hash_key::from_seed(4)}});
     for (std::uint64_t key = 0; key < keys; ++key)
@@ -67,14 +67,14 @@ TYPED_TEST(succinct_threads, readers_of_a_filter_that_counts) {
     for (std::uint64_t key = 0; key < keys; ++key) ASSERT_TRUE(filter.may_contain(key));
 }
 
-TEST(succinct_threads, readers_of_a_lossy_filter) {
+TEST(succinct_threads, readers_of_a_lossy_filter_get_the_same_answers) {
     const auto keys = test::scaled<std::uint64_t>(20'000, 400'000);
     auto filter = *lossy_filter::make({.capacity = keys, .hash = hasher{hash_key::from_seed(5)}});
     for (std::uint64_t key = 0; key < keys; ++key) ASSERT_NE(filter.insert(key), lossy_insert::full);
     expect_same_answers(2 * keys, [&](std::uint64_t key) { return std::uint64_t{filter.may_contain(key)}; });
 }
 
-TEST(succinct_threads, readers_of_a_set_and_a_multiset) {
+TEST(succinct_threads, readers_of_a_set_and_a_multiset_get_the_same_answers) {
     const auto numbers = test::scaled<std::uint64_t>(20'000, 400'000);
     const succinct_options options{.universe = 2 * numbers, .hash = hasher{hash_key::from_seed(6)}};
     auto set = *succinct_set::make(options);

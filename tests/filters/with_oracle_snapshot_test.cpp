@@ -1,8 +1,8 @@
-// Snapshots of with_oracle: the oracle that filled the filter finds everything again; another one,
-// another filter and damage are refused; a golden file.
+// Snapshots of with_oracle: with the oracle that filled the filter every key is found; another
+// oracle, another filter and damage are refused; a golden file.
 //
-// The golden file was written by this test with GENISTA_WRITE_GOLDEN=1, which writes one that does
-// not exist and never another.
+// The golden file was written by this test with GENISTA_WRITE_GOLDEN=1, which writes only a file
+// that does not exist.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -32,8 +32,8 @@ daisy_plan plan() {
     return test::plan_of_shares(terms, {{0, 0.2, 0.1}, {1, 0.4, 0.2}, {8, 0.4, 0.7}});
 }
 
-// Odds from logs in which a key came some number of times, absent keys only as queries: another
-// day, another number.
+// Odds from logs in which each key has a count that depends on the day, absent keys only as
+// queries.
 shared trained(std::uint64_t day) {
     std::vector<integer_key> numbers;
     for (std::uint64_t i = 0; i < asked_for; ++i) numbers.push_back(integer_key{i});
@@ -59,7 +59,7 @@ class with_oracle_snapshot : public testing::Test {};
 using both = testing::Types<daisy_bloom_filter, daisy_fingerprint_filter>;
 TYPED_TEST_SUITE(with_oracle_snapshot, both);
 
-TYPED_TEST(with_oracle_snapshot, the_oracle_that_filled_it_finds_everything_again) {
+TYPED_TEST(with_oracle_snapshot, the_oracle_that_filled_it_finds_every_key) {
     using filter = with_oracle<TypeParam, exact_oracle>;
     const auto made = filled<TypeParam>(trained(1));
     const bytes file = saved(made);
@@ -72,8 +72,9 @@ TYPED_TEST(with_oracle_snapshot, the_oracle_that_filled_it_finds_everything_agai
     }
 }
 
-// Asked with it all the same, members would be denied: the classes of many keys are others.
-TYPED_TEST(with_oracle_snapshot, an_oracle_trained_anew_is_refused) {
+// Used with that oracle all the same, the filter would have false negatives: the classes of many
+// keys differ.
+TYPED_TEST(with_oracle_snapshot, an_oracle_of_another_training_is_refused) {
     using filter = with_oracle<TypeParam, exact_oracle>;
     const auto made = filled<TypeParam>(trained(1));
     const auto refused = filter::load(saved(made), trained(2));
@@ -84,7 +85,7 @@ TYPED_TEST(with_oracle_snapshot, an_oracle_trained_anew_is_refused) {
     const with_oracle unmarked{*TypeParam::load(saved(made.filter())), trained(2)};
     std::uint64_t denied = 0;
     for (std::uint64_t key = 0; key < keys; ++key) denied += unmarked.may_contain(key) ? 0u : 1u;
-    EXPECT_GT(denied, 0u) << "then there is nothing to refuse";
+    EXPECT_GT(denied, 0u) << "otherwise there would be no reason to refuse";
 }
 
 TYPED_TEST(with_oracle_snapshot, a_filter_without_marks_and_another_kind_of_filter_are_refused) {
@@ -122,7 +123,7 @@ struct nameless_oracle {
     [[nodiscard]] std::uint64_t memory_bytes() const noexcept { return sizeof *this; }
 };
 
-TYPED_TEST(with_oracle_snapshot, an_oracle_that_cannot_say_which_it_is_needs_a_caller_who_can) {
+TYPED_TEST(with_oracle_snapshot, an_oracle_without_an_identity_needs_one_from_the_caller) {
     using filter = with_oracle<TypeParam, nameless_oracle>;
     const auto oracle = std::make_shared<const nameless_oracle>();
     const filter made{*TypeParam::make({.plan = plan()}), oracle};
@@ -137,7 +138,7 @@ TYPED_TEST(with_oracle_snapshot, an_oracle_that_cannot_say_which_it_is_needs_a_c
     EXPECT_FALSE(filter::load(out.bytes(), oracle));
 }
 
-TEST(with_oracle_golden, answers_as_on_the_day_it_was_written) {
+TEST(with_oracle_golden, answers_as_when_it_was_written) {
     using filter = with_oracle<daisy_bloom_filter, exact_oracle>;
     const bytes file = test::golden_bytes("with_oracle-v1-daisy_bloom.snapshot", 1 << 16,
                                           [] { return filled<daisy_bloom_filter>(trained(1)); });

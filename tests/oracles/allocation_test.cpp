@@ -1,5 +1,5 @@
-// The oracles short of memory: every allocation of making, training, saving and loading fails once,
-// and comes back as an error that says so; telling odds allocates nothing.
+// Oracles without memory: every allocation of making, training, saving and loading fails once and
+// must give an out-of-memory error; computing odds allocates nothing.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -30,7 +30,7 @@ void expect_errors_without_memory(const Oracle& oracle) {
     EXPECT_EQ(test::this_thread_allocations.allocations, before);
 }
 
-TEST(oracle_allocations, the_exact_table) {
+TEST(oracle_allocations, failed_ones_of_the_exact_table_are_errors) {
     EXPECT_GE(test::fail_each_allocation([] { return exact_oracle::from_counts(inserts, queries, {.hash = fixed}); }),
               4u);
     EXPECT_GE(test::fail_each_allocation([] { return exact_oracle::from_columns(stored, asked, {.hash = fixed}); }),
@@ -38,7 +38,7 @@ TEST(oracle_allocations, the_exact_table) {
     expect_errors_without_memory(*exact_oracle::from_counts(inserts, queries, {.hash = fixed}));
 }
 
-TEST(oracle_allocations, the_sketches) {
+TEST(oracle_allocations, failed_ones_of_the_sketches_are_errors) {
     const sketch_oracle_options options{.stored = {64, 3}, .asked = {64, 3}, .hash = fixed};
     EXPECT_GE(test::fail_each_allocation([&] { return count_min_oracle::train(options, inserts, queries); }), 2u);
     EXPECT_GE(test::fail_each_allocation([&] { return count_sketch_oracle::train(options, inserts, queries); }), 2u);

@@ -1,4 +1,5 @@
-// Plans: shares, bound and condition, by hand on small universes, and samples against the whole.
+// Plans: shares, bound and condition, computed by hand for small universes, and samples compared
+// with the whole universe.
 #include "genista/oracles/daisy_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +17,8 @@ namespace {
 
 constexpr daisy_terms terms{.draws = 100, .rate = 1.0 / 16};
 
-// A thousand keys that are stored nine times in ten, asked one time in ten; and a thousand the
-// other way round.
+// A thousand keys with 9/10 of the inserts and 1/10 of the queries, and a thousand with the
+// reverse.
 std::vector<key_odds> two_kinds() {
     std::vector<key_odds> universe;
     for (int i = 0; i < 1000; ++i) {
@@ -42,7 +43,7 @@ TEST(daisy_plan, adds_up_a_universe) {
     EXPECT_NEAR(plan->overlap, 100 * 2000 * 0.0009 * 0.0001, 1e-12);
     EXPECT_TRUE(plan->keeps_condition());
     EXPECT_EQ(plan->largest_class(), 4u);
-    // Queries for keys that are not there: (1 - p)^n of them.
+    // Of the queries those for absent keys count: (1 - p)^n of them.
     EXPECT_NEAR(plan->asked_share[1], 0.1 * std::pow(1 - 0.0009, 100), 1e-9);
     EXPECT_NEAR(plan->asked_share[4], 0.9 * std::pow(1 - 0.0001, 100), 1e-9);
     EXPECT_NEAR(plan->expected_rate(), plan->asked_share[1] / 2 + plan->asked_share[4] / 16, 1e-12);
@@ -77,7 +78,7 @@ TEST(daisy_plan, samples_come_close_to_the_universe) {
     EXPECT_NEAR(sampled->expected_rate(), whole->expected_rate(), 0.1 * whole->expected_rate());
 }
 
-TEST(daisy_plan, a_universe_nobody_knows_anything_of_costs_an_ordinary_filter) {
+TEST(daisy_plan, a_universe_of_equal_odds_costs_an_ordinary_filter) {
     const std::vector<odds_group> alike{{{1e-9, 1e-9}, 1e9}};
     const auto plan = plan_for_groups({.draws = 1e6, .rate = 0x1p-8}, alike);
     ASSERT_TRUE(plan.has_value());
@@ -85,7 +86,7 @@ TEST(daisy_plan, a_universe_nobody_knows_anything_of_costs_an_ordinary_filter) {
     EXPECT_NEAR(plan->expected_rate(), 0x1p-8, 1e-5);
 }
 
-TEST(daisy_plan, tunes_the_parameter_until_the_rate_is_kept) {
+TEST(daisy_plan, tunes_the_parameter_until_the_rate_holds) {
     const std::vector<key_odds> universe = two_kinds();
     const auto plain = plan_for_universe(terms, universe);
     const auto tuned = plan_tuned(terms, [&](const daisy_terms& at) { return plan_for_universe(at, universe); });
@@ -96,9 +97,9 @@ TEST(daisy_plan, tunes_the_parameter_until_the_rate_is_kept) {
     EXPECT_GT(tuned->lower_bound_bits(), plain->lower_bound_bits());
 }
 
-TEST(daisy_plan, says_when_no_parameter_keeps_the_rate) {
-    // One key that is nearly always stored and has half of the queries: with n = 3 it is missing
-    // one time in eight.
+TEST(daisy_plan, reports_when_no_parameter_gives_the_rate) {
+    // One key that is nearly always stored and has half of the queries: with n = 3 it is absent one
+    // time in eight.
     const std::vector<key_odds> universe{{0.5, 0.5}, {0.5, 0.5}};
     const auto tuned =
         plan_tuned({.draws = 3, .rate = 0.01}, [&](const daisy_terms& at) { return plan_for_universe(at, universe); });
@@ -106,7 +107,7 @@ TEST(daisy_plan, says_when_no_parameter_keeps_the_rate) {
     EXPECT_NE(std::string{tuned.error().message()}.find("0.01"), std::string::npos) << tuned.error().message();
 }
 
-TEST(daisy_plan, refuses_what_is_no_distribution_and_names_it) {
+TEST(daisy_plan, refuses_odds_that_are_not_a_distribution_and_names_them) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const auto message_of = [](std::vector<key_odds> universe) {
         const auto plan = plan_for_universe(terms, universe);
@@ -121,7 +122,7 @@ TEST(daisy_plan, refuses_what_is_no_distribution_and_names_it) {
     EXPECT_EQ(message_of({{0.995, 1}}), "");
 }
 
-TEST(daisy_plan, refuses_terms_and_samples_that_make_no_sense) {
+TEST(daisy_plan, refuses_invalid_terms_and_samples) {
     const std::vector<key_odds> one{{1e-3, 1e-3}}, none, wrong{{1e-3, -1}};
     EXPECT_FALSE(plan_from_samples(terms, none, one));
     EXPECT_FALSE(plan_from_samples(terms, one, none));

@@ -1,4 +1,4 @@
-// exact_oracle: the three ways to make one, absent keys, and input that is refused by name.
+// exact_oracle: the three ways to make one, absent keys, and bad input, which is refused by name.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,14 +25,14 @@ std::string message_of(const std::vector<known_key>& keys, const exact_oracle_op
     return made ? std::string{"made"} : std::string{made.error().message()};
 }
 
-TEST(exact_oracle, tells_what_it_was_told) {
+TEST(exact_oracle, gives_the_odds_it_was_made_with) {
     const auto oracle = *exact_oracle::make(three(), {fixed});
     EXPECT_EQ(oracle.odds("ada"), (key_odds{0.5, 0.1}));
     EXPECT_EQ(oracle.odds("eve"), (key_odds{0.25, 0.7}));
     EXPECT_EQ(oracle.keys(), 3u);
 }
 
-TEST(exact_oracle, serves_a_absent_key_in_full_whatever_the_terms_are) {
+TEST(exact_oracle, gives_an_absent_key_all_bits_for_any_terms) {
     const auto oracle = *exact_oracle::make(three(), {fixed});
     EXPECT_EQ(oracle.odds("mallory"), (key_odds{0, 0.1})) << "the smallest q";
     for (const double draws : {1.0, 1e3, 0x1p40}) {
@@ -41,7 +41,7 @@ TEST(exact_oracle, serves_a_absent_key_in_full_whatever_the_terms_are) {
     }
 }
 
-TEST(exact_oracle, takes_other_odds_for_absent_keys_but_not_none) {
+TEST(exact_oracle, takes_other_odds_for_absent_keys_but_not_zero) {
     const auto oracle = *exact_oracle::make(three(), {fixed, key_odds{1e-9, 1e-8}});
     EXPECT_EQ(oracle.odds("mallory"), (key_odds{1e-9, 1e-8}));
     EXPECT_NE(message_of(three(), {fixed, key_odds{0, 0}}).find("not both zero"), std::string::npos);
@@ -49,7 +49,7 @@ TEST(exact_oracle, takes_other_odds_for_absent_keys_but_not_none) {
     EXPECT_NE(message_of(three(), {fixed, key_odds{0.5, std::nan("")}}).find("nan"), std::string::npos);
 }
 
-TEST(exact_oracle, takes_a_key_with_no_odds_at_all_for_a_absent_key) {
+TEST(exact_oracle, treats_a_key_with_zero_odds_as_an_absent_key) {
     auto keys = three();
     keys.push_back({"ghost", {0, 0}});
     const auto oracle = *exact_oracle::make(keys, {fixed});
@@ -72,7 +72,7 @@ TEST(exact_oracle, refuses_bad_lists_and_names_the_value) {
               "exact_oracle: the key '0x0500000000000000' is listed twice, as entries 1 and 2");
 }
 
-TEST(exact_oracle, refuses_keys_that_its_hash_function_cannot_tell_apart) {
+TEST(exact_oracle, refuses_two_keys_with_one_position) {
     const auto alike = hasher::custom([](const void*, key_view) noexcept { return digest{5, 6}; }, nullptr);
     EXPECT_EQ(message_of(three(), {alike}),
               "exact_oracle: the keys 'ada' and 'bob' have one position under this hash key; take another");
@@ -97,11 +97,11 @@ TEST(exact_oracle, names_the_first_key_that_one_column_lacks) {
     EXPECT_EQ(message(stored, others),
               "exact_oracle: the key 'zoe', entry 4 of the list of probabilities of being asked, is not in that of "
               "being stored");
-    const std::vector<weighted_key> nobody{};
-    EXPECT_EQ(message(nobody, nobody), "exact_oracle: the list has no keys");
+    const std::vector<weighted_key> no_keys{};
+    EXPECT_EQ(message(no_keys, no_keys), "exact_oracle: the list has no keys");
 }
 
-TEST(exact_oracle, keeps_half_an_observation_of_every_key_for_those_not_seen) {
+TEST(exact_oracle, reserves_half_an_observation_of_every_key_for_unseen_keys) {
     const std::vector<counted_key> inserts{{"ada", 2}, {"bob", 1}, {"ada", 1}, {"nil", 0}};
     const std::vector<counted_key> queries{{"bob", 3}, {"eve", 5}};
     const auto oracle = *exact_oracle::from_counts(inserts, queries, {.hash = fixed, .universe = 1002});
@@ -115,11 +115,11 @@ TEST(exact_oracle, keeps_half_an_observation_of_every_key_for_those_not_seen) {
     EXPECT_EQ(oracle.odds("nil"), oracle.unknown());
     EXPECT_EQ(oracle.odds("mallory"), oracle.unknown());
     EXPECT_DOUBLE_EQ(oracle.unknown().stored, unseen_stored);
-    // All of 1002 keys together.
+    // All of the 1002 keys together.
     EXPECT_NEAR(2.5 / 4 + 0.5 / 4 + 1000 * unseen_stored, 1, 1e-12);
 }
 
-TEST(exact_oracle, never_takes_an_unseen_key_for_likelier_than_one_seen_once) {
+TEST(exact_oracle, never_makes_an_unseen_key_likelier_than_one_seen_once) {
     const std::vector<counted_key> log{{"a"}, {"b"}, {"c"}};
     for (const double universe : {1.0, 3.0, 4.0, 100.0, 0x1p64}) {
         const auto oracle = *exact_oracle::from_counts(log, log, {.hash = fixed, .universe = universe});
@@ -149,7 +149,8 @@ TEST(exact_oracle, takes_27_bytes_a_key_and_counts_them) {
     EXPECT_LE(oracle.memory_bytes(), 282'000u);
 }
 
-// Beside a map: every size from 1 on, whose ends and crowded places differ.
+// Compared with a map: every size from 1 on, because the ends and the crowded places of the table
+// differ.
 TEST(exact_oracle, agrees_with_a_map) {
     test::splitmix chance{5};
     for (std::uint64_t size = 1; size < 300; size += 1 + size / 20) {

@@ -1,5 +1,5 @@
 // oracle_model, odds_profile and train_model: every kind of oracle trained from logs, plans from
-// profiles, bad input by name.
+// profiles, and bad input, which is refused by name.
 #include "genista/oracles/oracle_model.hpp"
 
 #include <gtest/gtest.h>
@@ -15,13 +15,13 @@ namespace {
 
 using test::host_logs, test::saved_bytes, test::two_logs;
 
-// Inserts and queries of a small world with favourites: key i of 1,000 is stored like 1/(i + 1),
-// asked the other way round.
+// Inserts and queries of a small skewed universe: key i of 1,000 is stored in proportion to
+// 1/(i + 1), and queried in the reverse order.
 two_logs counted_logs(std::uint64_t draws, std::uint64_t seed) {
     test::splitmix chance{seed};
     two_logs made;
     const auto favourite = [&] {
-        // Zipf with exponent 1, roughly: uniform on a logarithmic scale.
+        // About Zipf with exponent 1: uniform on a logarithmic scale.
         return static_cast<std::uint64_t>(std::pow(1000.0, static_cast<double>(chance.below(1 << 20)) / (1 << 20))) - 1;
     };
     for (std::uint64_t i = 0; i < draws; ++i) {
@@ -81,7 +81,7 @@ TEST(odds_profile, keeps_at_most_its_number_of_draws_and_counts_equal_ones) {
     EXPECT_EQ(again->entries()[1], profile->entries()[1]);
 }
 
-TEST(odds_profile, refuses_what_is_no_sample) {
+TEST(odds_profile, refuses_draws_that_are_not_odds) {
     const std::vector<key_odds> fine = {{0.5, 0.5}};
     EXPECT_FALSE(odds_profile::make({}, fine));
     EXPECT_FALSE(odds_profile::make(fine, {}));
@@ -118,9 +118,9 @@ TEST(oracle_model, every_kind_trains_saves_and_answers_the_same_when_loaded) {
     }
 }
 
-// Both favourites are known to an exact table and to sketches that are large enough, so a filter
-// gets by with fewer bits.
-TEST(oracle_model, oracles_that_count_know_favourites) {
+// The exact table, and sketches that are large enough, find the most frequent keys of both logs, so
+// that a filter needs fewer bits.
+TEST(oracle_model, counting_oracles_find_the_frequent_keys) {
     const two_logs logs = counted_logs(20'000, 3);
     for (const oracle_kind kind : {oracle_kind::exact, oracle_kind::count_min, oracle_kind::count_sketch}) {
         const auto model = trained(kind, logs, 1 << 18);
@@ -132,15 +132,15 @@ TEST(oracle_model, oracles_that_count_know_favourites) {
         const auto plan = model->profile().plan({.draws = 100, .rate = 1.0 / 256});
         ASSERT_TRUE(plan);
         EXPECT_LT(plan->mean_bits, 7);
-        EXPECT_FALSE(plan->keeps_condition()) << "a hundred draws of a thousand keys, many of them asked for";
+        EXPECT_FALSE(plan->keeps_condition()) << "a hundred draws of a thousand keys, many of them queried";
     }
 }
 
-TEST(oracle_model, a_profile_is_of_absent_keys) {
-    // Every key once: an exact table cannot know the next one.
+TEST(oracle_model, a_profile_is_drawn_from_unseen_keys) {
+    // Every key occurs once: an exact table cannot have seen the next one.
     const auto exact = trained(oracle_kind::exact, host_logs(1'000));
     ASSERT_TRUE(exact) << exact.error().message();
-    EXPECT_EQ(exact->profile().entries().size(), 1u) << "all unknown";
+    EXPECT_EQ(exact->profile().entries().size(), 1u) << "all unseen";
     EXPECT_NEAR(static_cast<double>(exact->profile().stored_draws()), 200, 65) << "five standard deviations";
     const auto score = trained(oracle_kind::score, host_logs(1'000));
     ASSERT_TRUE(score) << score.error().message();
@@ -151,7 +151,7 @@ TEST(oracle_model, a_profile_is_of_absent_keys) {
     EXPECT_EQ(few->profile().stored_draws(), 50u);
 }
 
-TEST(oracle_model, bad_input_is_named) {
+TEST(oracle_model, bad_input_is_refused_by_name) {
     const two_logs logs = host_logs(10);
     EXPECT_FALSE(train_model({}, {}, logs.asked.views()));
     EXPECT_FALSE(train_model({}, logs.stored.views(), {}));
@@ -176,7 +176,7 @@ TEST(oracle_model, known_odds_become_an_exact_table_and_their_own_profile) {
     ASSERT_FALSE(differing);
     EXPECT_NE(std::string{differing.error().message()}.find("'"), std::string::npos) << differing.error().message();
     const std::vector<weighted_key> half = {{"a", 0.25}, {"b", 0.25}, {"c", 0}};
-    EXPECT_FALSE(model_of_odds(stored, half, 1)) << "sums to one half";
+    EXPECT_FALSE(model_of_odds(stored, half, 1)) << "the odds sum to one half";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Snapshots of the exact table and of the oracles over sketches: there and back, golden bytes,
+// Snapshots of the exact table and of the oracles over sketches: saving and loading, golden bytes,
 // damage, other versions and kinds, and forgeries whose checksums were repaired.
 #include <gtest/gtest.h>
 
@@ -20,8 +20,8 @@ namespace {
 using bytes = test::file_bytes;
 using test::saved;
 
-// Two logs of so many keys: key i was stored 1 + 1000 / (i + 1) times, and asked for as often as
-// the key at the other end was stored.
+// Two logs of so many keys: key i was stored 1 + 1000 / (i + 1) times, and queried as often as the
+// key at the same distance from the other end was stored.
 template <class Oracle>
 Oracle sample(std::uint64_t size, std::uint64_t seed, hash_kind kind = hash_kind::keyed) {
     std::vector<integer_key> keys;
@@ -62,7 +62,7 @@ class oracle_snapshots : public ::testing::Test {};
 using all_oracles = ::testing::Types<exact_oracle, count_min_oracle, count_sketch_oracle>;
 TYPED_TEST_SUITE(oracle_snapshots, all_oracles);
 
-TYPED_TEST(oracle_snapshots, tell_what_was_saved_and_save_the_same_bytes) {
+TYPED_TEST(oracle_snapshots, give_the_saved_odds_and_save_the_same_bytes) {
     for (const hash_kind kind : {hash_kind::keyed, hash_kind::trusted}) {
         for (const std::uint64_t size : {1u, 2u, 100u, 5'000u}) {
             const auto oracle = sample<TypeParam>(size, size, kind);
@@ -78,7 +78,7 @@ TYPED_TEST(oracle_snapshots, tell_what_was_saved_and_save_the_same_bytes) {
 
 // tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files that do not exist. An existing one is never
 // overwritten.
-TYPED_TEST(oracle_snapshots, golden) {
+TYPED_TEST(oracle_snapshots, golden_files_load_and_are_written_again) {
     const auto oracle = sample<TypeParam>(60, 20'240);
     const bytes file = test::golden_bytes(about<TypeParam>::golden, 8192, [&]() -> const TypeParam& { return oracle; });
     const auto loaded = TypeParam::load(file);
@@ -101,14 +101,14 @@ TYPED_TEST(oracle_snapshots, other_versions_and_kinds_are_refused_by_name) {
         return TypeParam::load(forged).error();
     };
     EXPECT_EQ(load_little_endian<std::uint16_t>(&file[10]), about<TypeParam>::kind);
-    EXPECT_EQ(error_with(12, 2).code(), error_code::unsupported) << "a version of later";
+    EXPECT_EQ(error_with(12, 2).code(), error_code::unsupported) << "a later version";
     EXPECT_NE(error_with(12, 2).message().find('2'), std::string_view::npos);
     EXPECT_FALSE(error_with(12, 0).message().empty());
     EXPECT_FALSE(error_with(10, 1).message().empty()) << "a Bloom filter";
-    EXPECT_EQ(error_with(14, 7).code(), error_code::unsupported) << "a hash function nobody knows";
+    EXPECT_EQ(error_with(14, 7).code(), error_code::unsupported) << "an unknown hash function";
 }
 
-TYPED_TEST(oracle_snapshots, a_hash_function_of_the_callers_own_cannot_be_saved) {
+TYPED_TEST(oracle_snapshots, a_custom_hash_function_cannot_be_saved) {
     const auto own = hasher::custom([](const void*, key_view key) noexcept { return digest{key.size, 1}; }, nullptr);
     const std::vector<counted_key> log{{"a", 1}};
     vector_sink out;
@@ -120,7 +120,7 @@ TYPED_TEST(oracle_snapshots, a_hash_function_of_the_callers_own_cannot_be_saved)
     }
 }
 
-TYPED_TEST(oracle_snapshots, what_a_forgery_loads_as_is_a_sound_oracle) {
+TYPED_TEST(oracle_snapshots, forgeries_are_refused_or_give_a_sound_oracle) {
     std::vector<bytes> files;
     for (const std::uint64_t size : {1u, 7u, 60u}) files.push_back(saved(sample<TypeParam>(size, 4)));
     const auto forge = [](bytes& file, test::splitmix& chance) {
@@ -135,7 +135,7 @@ TYPED_TEST(oracle_snapshots, what_a_forgery_loads_as_is_a_sound_oracle) {
                                             test::exercise_oracle_snapshot<TypeParam>);
 }
 
-TEST(exact_oracle_snapshot, keys_out_of_order_or_twice_are_refused) {
+TEST(exact_oracle_snapshot, keys_out_of_order_or_repeated_are_refused) {
     const bytes file = saved(sample<exact_oracle>(40, 1));
     const auto view = open_snapshot(file);
     ASSERT_TRUE(view);

@@ -1,5 +1,5 @@
-// How training chooses settings and sizes: worlds in which a wrong choice is clearly worse, and the
-// same model to the last byte everywhere.
+// How training chooses settings and sizes: logs for which a wrong choice is clearly worse, and the
+// same model to the last byte with every compiler and instruction set.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,8 +26,8 @@ std::string letters(test::splitmix& chance, std::size_t count, std::string_view 
     return made;
 }
 
-// Blocks of four letters a or b: an even number of a's in each of them if the key is stored, an odd
-// one if it is asked for. Three letters of a block are equally likely in both.
+// Blocks of four letters a or b. In each block the number of a's is even if the key is stored and
+// odd if it is queried. Any three letters of a block are equally likely in both.
 two_logs parity_logs(std::size_t count, std::uint64_t seed) {
     test::splitmix chance{seed};
     two_logs logs;
@@ -46,8 +46,8 @@ two_logs parity_logs(std::size_t count, std::uint64_t seed) {
     return logs;
 }
 
-// One letter of the key tells, three times out of four; the other forty are noise, which a large
-// model learns by heart.
+// One letter of the key is right three times out of four; the other forty are noise, which a large
+// model can memorize.
 two_logs noisy_logs(std::size_t count, std::uint64_t seed) {
     test::splitmix chance{seed};
     two_logs logs;
@@ -61,7 +61,8 @@ two_logs noisy_logs(std::size_t count, std::uint64_t seed) {
     return logs;
 }
 
-// Two languages of so many words each: telling them apart takes a weight for most of the words.
+// Two languages of so many words each: to separate them a model needs a weight for most of the
+// words.
 two_logs worded_logs(std::size_t count, std::size_t words, std::uint64_t seed) {
     test::splitmix spelling{99}, chance{seed};
     std::array<std::vector<std::string>, 2> languages;
@@ -79,7 +80,7 @@ two_logs worded_logs(std::size_t count, std::size_t words, std::uint64_t seed) {
     return logs;
 }
 
-// Bits a key on keys that nobody has trained on.
+// Bits per key for keys that were not used in training.
 double bits_on(const score_oracle& oracle, const two_logs& fresh) {
     const auto odds = [&](const test::key_log& log) {
         std::vector<key_odds> made;
@@ -93,7 +94,7 @@ double bits_on(const score_oracle& oracle, const two_logs& fresh) {
     return plan ? plan->mean_bits : 0;
 }
 
-TEST(score_choice, finds_the_ngrams_that_tell) {
+TEST(score_choice, finds_the_ngrams_that_matter) {
     const two_logs logs = parity_logs(4'000, 1), fresh = parity_logs(4'000, 2);
     const trained_score made = trained_on(logs, {.weights = 8192});
     EXPECT_TRUE(made.choice.is_judged);
@@ -101,11 +102,11 @@ TEST(score_choice, finds_the_ngrams_that_tell) {
     EXPECT_EQ(made.oracle.longest_ngram(), made.choice.settings.longest_ngram);
     const score_oracle blind =
         trained_on(logs, {.weights = 8192, .settings = score_settings{.longest_ngram = 3}}).oracle;
-    EXPECT_GT(bits_on(blind, fresh), 6) << "three letters tell nothing";
+    EXPECT_GT(bits_on(blind, fresh), 6) << "three letters carry no information";
     EXPECT_LT(bits_on(made.oracle, fresh), 1);
 }
 
-TEST(score_choice, does_not_learn_noise_by_heart) {
+TEST(score_choice, does_not_memorize_noise) {
     const two_logs logs = noisy_logs(3'000, 1), fresh = noisy_logs(20'000, 2);
     const trained_score made = trained_on(logs, {.weights = 1 << 16});
     const double chosen = bits_on(made.oracle, fresh);
@@ -114,9 +115,9 @@ TEST(score_choice, does_not_learn_noise_by_heart) {
     EXPECT_LE(made.choice.settings.longest_ngram, 3u);
 }
 
-// Settings are judged on absent keys: what the judges say is what fresh keys say. Judged by keys
-// that it was fitted to, a model of this size would seem to need hardly a bit.
-TEST(score_choice, the_judges_are_absent_keys) {
+// Settings are judged on keys that were held out: the judged cost must equal the cost on fresh
+// keys. Judged on the keys it was fitted to, a model of this size would seem to need hardly a bit.
+TEST(score_choice, settings_are_judged_on_held_out_keys) {
     const two_logs logs = noisy_logs(5'000, 1), others = noisy_logs(20'000, 2);
     const trained_score made = trained_on(logs, {.weights = 1 << 15});
     std::vector<score_draw> fresh;
@@ -132,7 +133,7 @@ TEST(score_choice, the_judges_are_absent_keys) {
     EXPECT_NEAR(mean, made.choice.bits_a_key, 0.15);
 }
 
-TEST(score_choice, short_logs_get_the_usual_settings_and_say_so) {
+TEST(score_choice, short_logs_get_the_default_settings_and_report_it) {
     for (const std::uint64_t count : {1u, 100u, 1'000u}) {
         const trained_score made = trained_on(host_logs(count));
         EXPECT_FALSE(made.choice.is_judged) << count;
@@ -142,7 +143,7 @@ TEST(score_choice, short_logs_get_the_usual_settings_and_say_so) {
     EXPECT_TRUE(trained_on(host_logs(2'500)).choice.is_judged);
 }
 
-TEST(score_choice, settings_that_are_told_are_kept) {
+TEST(score_choice, given_settings_are_kept) {
     const score_settings told{.longest_ngram = 2, .step = 0.3, .shrinkage = 0.01, .epochs = 3, .clipped = 9};
     const trained_score made = trained_on(host_logs(2'500), {.weights = 512, .settings = told});
     EXPECT_EQ(made.choice.settings, told);
@@ -156,10 +157,10 @@ TEST(score_choice, the_size_follows_the_number_of_keys) {
         return trained_on(logs, {.weights = score_options::chosen_weights, .keys = keys}).oracle.weights();
     };
     const std::uint64_t few = size_for(1'000), many = size_for(1'000'000);
-    EXPECT_EQ(few, 1024u) << "whatever it learns, a thousand keys do not pay for more";
+    EXPECT_EQ(few, 1024u) << "for a thousand keys a larger model never saves what it costs";
     EXPECT_GE(many, 16'384u);
-    // And it is right: with fresh keys a model four times smaller costs a large filter more than it
-    // saves.
+    // The choice is right: for fresh keys a model four times smaller costs a large filter more than
+    // it saves.
     const two_logs fresh = worded_logs(20'000, 400, 2);
     EXPECT_GT(bits_on(trained_on(logs, {.weights = 1024}).oracle, fresh),
               bits_on(trained_on(logs, {.weights = many}).oracle, fresh) + 0.5);
@@ -175,7 +176,7 @@ TEST(score_choice, a_sketch_has_no_size_to_choose) {
     EXPECT_NE(made.error().message().find("0 bytes are not in 64.."), std::string_view::npos);
 }
 
-TEST(score_choice, train_model_tells_what_was_chosen) {
+TEST(score_choice, train_model_reports_the_choice) {
     const two_logs logs = host_logs(3'000);
     training_options options;
     options.bytes = 512;
@@ -197,7 +198,7 @@ TEST(score_choice, train_model_tells_what_was_chosen) {
 
 // Golden: pinned, not derived. Compilers, optimisation and instruction sets must not change it;
 // only a change of training may.
-TEST(score_choice, golden) {
+TEST(score_choice, golden_model_is_the_same_everywhere) {
     const auto sum = [](const std::vector<std::byte>& bytes) {
         std::uint64_t x = 0xcbf29ce484222325;
         for (const std::byte b : bytes) x = (x ^ std::to_integer<std::uint64_t>(b)) * 0x100000001b3;
@@ -209,7 +210,7 @@ TEST(score_choice, golden) {
               5006341159867650292u);
 }
 
-TEST(score_math, is_near_the_library_s) {
+TEST(score_math, agrees_with_the_standard_library) {
     test::splitmix chance{3};
     for (int i = 0; i < 100'000; ++i) {
         const double x = (static_cast<double>(chance() >> 11) * 0x1p-53 - 0.5) * 1400;
@@ -224,11 +225,12 @@ TEST(score_math, is_near_the_library_s) {
     EXPECT_GT(portable_exp(-1e300), 0);
 }
 
-// Two pools: with k bits for the second alone Q₂ 2^-k is let through of it, and all of the first.
-TEST(score_bins, bits_are_those_that_the_rate_needs) {
+// Two pools. With k bits for the keys of the second, Q₂ 2^-k of the queries are false positives of
+// the second pool and Q₁ of the first.
+TEST(score_bins, bits_are_as_many_as_the_rate_needs) {
     const std::vector<score_pool> pools = {{.stored = 100, .asked = 900}, {.stored = 900, .asked = 1e-6}};
-    // The first pool needs the whole rate's bits for a tenth of the keys; nobody asks for the
-    // second.
+    // The first pool needs the whole rate's bits for a tenth of the keys; the second is never
+    // queried.
     EXPECT_NEAR(bits_a_key(pools, 1.0 / 256), 0.1 * 8, 1e-3);
     const std::vector<score_pool> alike = {{.stored = 10, .asked = 10}};
     for (const double rate : {0.5, 1.0 / 256, 1e-6}) EXPECT_NEAR(bits_a_key(alike, rate), -std::log2(rate), 1e-9);

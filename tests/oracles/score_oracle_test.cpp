@@ -1,5 +1,5 @@
-// score_oracle: what a model learns, what it says of keys nobody saw, its limits and bad input. How
-// training chooses is in score_choice_test.cpp, snapshots are in score_snapshot_test.cpp.
+// score_oracle: what a model learns, its odds for keys not in the logs, its limits and bad input.
+// How training chooses is in score_choice_test.cpp, snapshots are in score_snapshot_test.cpp.
 #include "genista/oracles/score_oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ score_oracle::parts sound_parts() {
     return made;
 }
 
-// A second way to the score, written from docs/format.md and not from the library's sources.
+// A second implementation of the score, from docs/format.md and not from the library's sources.
 std::int32_t plain_score(std::string_view key, unsigned longest, const std::vector<std::int8_t>& weights) {
     std::vector<std::uint64_t> symbols{256};
     for (const char c : key.substr(0, 256)) symbols.push_back(static_cast<unsigned char>(c));
@@ -86,7 +86,7 @@ TEST(score_oracle, bins_begin_at_their_cuts) {
     EXPECT_NEAR(oracle->divergence_bits(), 0.2 * std::log2(0.2 / 0.6) + 0.5 * std::log2(5), 1e-12);
 }
 
-TEST(score_oracle, refuses_what_is_no_sound_model) {
+TEST(score_oracle, refuses_invalid_models_and_names_the_reason) {
     const auto with = [](auto change) {
         score_oracle::parts parts = sound_parts();
         change(parts);
@@ -110,11 +110,11 @@ TEST(score_oracle, refuses_what_is_no_sound_model) {
     EXPECT_NE(with([](parts& p) { p.odds[2].stored *= 1.1; }).find("sum to 1.05"), std::string::npos);
 }
 
-TEST(score_training, tells_absent_keys_apart_by_their_looks) {
+TEST(score_training, classifies_unseen_keys_by_their_ngrams) {
     const trained_score made = trained_on(host_logs(6'000));
     EXPECT_TRUE(made.is_held_out);
     EXPECT_GT(made.oracle.divergence_bits(), 1.5);
-    // Names that training has not seen, with a tenth of each kind that looks like the other.
+    // Names not in the logs; a tenth of each kind look like the other kind.
     const two_logs others = host_logs(4'000, 1'000'000);
     std::uint64_t fewer = 0, full = 0;
     const daisy_terms terms{4'000, 1.0 / 256};
@@ -124,9 +124,9 @@ TEST(score_training, tells_absent_keys_apart_by_their_looks) {
     EXPECT_GT(full, 4'000u * 80 / 100);
 }
 
-// The shares of the bins are what a fresh sample meets: within five standard deviations, for the
+// The shares of the bins equal those of a fresh sample within five standard deviations, because the
 // model's own draws are a sample too.
-TEST(score_training, bins_hold_the_shares_that_they_promise) {
+TEST(score_training, bins_have_the_shares_that_they_promise) {
     const trained_score made = trained_on(host_logs(20'000));
     const two_logs others = host_logs(20'000, 1'000'000);
     std::vector<double> stored(made.oracle.bins()), asked(made.oracle.bins());
@@ -150,7 +150,7 @@ TEST(score_training, the_same_logs_and_seed_give_the_same_model) {
     EXPECT_NE(once, test::saved_bytes(trained_on(logs, {.weights = 2048, .seed = 2}).oracle));
 }
 
-TEST(score_training, holds_out_about_every_fifth_key_and_always_the_same) {
+TEST(score_training, holds_out_about_one_key_in_five_and_always_the_same_keys) {
     const two_logs logs = host_logs(10'000);
     const trained_score made = trained_on(logs, {.weights = 64, .settings = quickly, .seed = 9});
     std::uint64_t aside = 0;
@@ -167,7 +167,7 @@ TEST(score_training, logs_of_the_same_keys_teach_nothing) {
     EXPECT_LT(made.oracle.divergence_bits(), 0.05);
 }
 
-TEST(score_training, short_logs_are_used_whole_and_say_so) {
+TEST(score_training, short_logs_are_used_whole_and_reported_as_such) {
     for (const std::uint64_t count : {1u, 2u, 40u}) {
         const trained_score made = trained_on(host_logs(count));
         EXPECT_FALSE(made.is_held_out) << count;
@@ -176,7 +176,7 @@ TEST(score_training, short_logs_are_used_whole_and_say_so) {
     }
 }
 
-TEST(score_training, keys_of_any_bytes_and_lengths_are_taken) {
+TEST(score_training, keys_of_any_bytes_and_lengths_are_accepted) {
     two_logs logs = host_logs(300);
     logs.stored.keys.emplace_back();
     logs.stored.keys.emplace_back(100'000, '\0');
@@ -190,7 +190,7 @@ TEST(score_training, keys_of_any_bytes_and_lengths_are_taken) {
     }
 }
 
-TEST(score_training, a_log_of_one_key_many_times_and_unequal_logs_are_fine) {
+TEST(score_training, a_log_of_one_repeated_key_and_logs_of_unequal_length_are_accepted) {
     two_logs logs = host_logs(2'000);
     logs.asked.keys.resize(40);
     EXPECT_GT(trained_on(logs).oracle.divergence_bits(), 0);
@@ -206,7 +206,7 @@ TEST(score_training, longer_logs_are_sampled_evenly) {
     EXPECT_EQ(made.fitted_asked + made.calibrated_asked, 1'000u);
 }
 
-TEST(score_training, no_bin_and_no_class_is_on_the_edge_of_the_regimes_that_depend_on_n) {
+TEST(score_training, no_bin_falls_into_a_regime_that_depends_on_n) {
     const trained_score made = trained_on(host_logs(3'000));
     for (std::size_t b = 0; b < made.oracle.bins(); ++b) {
         const key_odds odds = {
@@ -222,7 +222,7 @@ TEST(score_training, no_bin_and_no_class_is_on_the_edge_of_the_regimes_that_depe
     }
 }
 
-TEST(score_training, bad_options_and_empty_logs_are_named) {
+TEST(score_training, bad_options_and_empty_logs_are_refused_by_name) {
     const two_logs logs = host_logs(10);
     const auto with = [&](const score_options& options) {
         const auto made = train_score(options, logs.stored.views(), logs.asked.views());
@@ -250,7 +250,7 @@ TEST(score_training, bad_options_and_empty_logs_are_named) {
     EXPECT_FALSE(train_score({}, logs.stored.views(), {}));
 }
 
-TEST(score_training, memory_is_the_weights_and_little_more) {
+TEST(score_training, memory_is_little_more_than_the_weights) {
     for (const std::uint64_t weights : {64u, 4096u, 20'000u}) {
         const trained_score made = trained_on(host_logs(200), {.weights = weights, .settings = quickly});
         EXPECT_EQ(made.oracle.weights(), weights);

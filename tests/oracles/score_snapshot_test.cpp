@@ -1,5 +1,5 @@
-// Snapshots of score models and of whole oracle models: there and back, golden bytes, damage,
-// forgeries whose checksums were repaired.
+// Snapshots of score models and of whole oracle models: saving and loading, golden bytes, damage,
+// and forgeries whose checksums were repaired.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ oracle_model model_of(oracle_kind kind, const two_logs& logs, std::uint64_t size
     return *std::move(made);
 }
 
-// Names like the made-up hosts', of this file's own: golden sums must not change with the lab's
+// Names like the made-up hosts', generated in this file: golden sums must not change with the lab's
 // generators.
 std::string pinned_name(std::uint64_t number) {
     test::splitmix chance{number};
@@ -35,7 +35,7 @@ std::string pinned_name(std::uint64_t number) {
     return name + std::array{".com", ".org", ".xyz", ".top", ".info"}[chance.below(5)];
 }
 
-// The classes of many keys, as one number: the same before and after a save, and on every machine.
+// The sum of the classes of many keys: the same before and after a save, and on every machine.
 std::uint64_t classes_sum(const auto& oracle, std::uint64_t count) {
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < 2 * count; ++i)
@@ -43,7 +43,7 @@ std::uint64_t classes_sum(const auto& oracle, std::uint64_t count) {
     return sum;
 }
 
-TEST(score_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
+TEST(score_snapshot, gives_the_saved_odds_and_saves_the_same_bytes) {
     for (const std::uint64_t weights : {64u, 1000u, 4096u}) {
         const score_oracle oracle = trained_on(host_logs(1'000), {.weights = weights}).oracle;
         const bytes file = saved_bytes(oracle);
@@ -58,10 +58,10 @@ TEST(score_snapshot, answers_as_what_was_saved_and_saves_the_same_bytes) {
     }
 }
 
-// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files if there are none. The sums are golden:
-// pinned, not derived. Training is not repeated here: what it gives is pinned in
-// score_choice_test.cpp, and may get better from version to version.
-TEST(score_snapshot, golden) {
+// tests/golden: GENISTA_WRITE_GOLDEN=1 writes the files that do not exist. The sums are golden:
+// pinned, not derived. Training is not repeated here: score_choice_test.cpp pins its result, which
+// may improve from version to version.
+TEST(score_snapshot, golden_oracle_has_its_pinned_classes) {
     const bytes file = test::golden_bytes("score_oracle-v1.snapshot", 8192,
                                           [] { return trained_on(host_logs(2'000), {.weights = 1000}).oracle; });
     const auto oracle = score_oracle::load(file);
@@ -73,7 +73,7 @@ TEST(score_snapshot, golden) {
     EXPECT_EQ(classes_sum(*oracle, 1'000), 17'562'456u);
 }
 
-TEST(score_snapshot, golden_model) {
+TEST(score_snapshot, golden_model_has_its_pinned_classes) {
     const bytes file = test::golden_bytes("oracle_model-v1-score.snapshot", 8192,
                                           [] { return model_of(oracle_kind::score, host_logs(2'000), 500); });
     const auto model = oracle_model::load(file);
@@ -147,8 +147,8 @@ TEST(score_snapshot, models_of_other_versions_and_kinds_are_refused_by_name) {
         << with_inside(10, 1);
 }
 
-// Chance changes bytes behind repaired checksums: what loads is a sound model, which answers and
-// saves what it was loaded from.
+// Random bytes are changed and the checksums repaired: a file that loads must give a sound model,
+// which answers queries and saves the bytes it was loaded from.
 template <class Loaded>
 void try_forgeries(const bytes& original, std::uint64_t seed, const char* what, auto odds_of) {
     test::splitmix chance{seed};

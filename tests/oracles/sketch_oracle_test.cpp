@@ -1,4 +1,4 @@
-// count_min_oracle and count_sketch_oracle: trained from logs, what drowns in the noise, merging,
+// count_min_oracle and count_sketch_oracle: training from logs, keys below the noise, merging, and
 // bad input.
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 const hasher fixed{hash_key::from_seed(3)};
 
-// Three keys make up three quarters of the log; 10,000 others came once.
+// Three keys make up three quarters of the log; 10,000 others occur once each.
 struct sample_log {
     std::vector<integer_key> keys;
     std::vector<counted_key> entries;
@@ -32,7 +32,7 @@ TYPED_TEST_SUITE(sketch_oracles, both_oracles);
 
 const sketch_oracle_options usual{.stored = {512, 5}, .asked = {512, 5}, .hash = fixed};
 
-TYPED_TEST(sketch_oracles, know_what_stands_out) {
+TYPED_TEST(sketch_oracles, find_the_frequent_keys) {
     const sample_log inserts{0}, queries{2};  // key 2 is the last of one and the first of the other
     const auto oracle = *TypeParam::train(usual, inserts.entries, queries.entries);
     for (const std::uint64_t key : {0u, 1u, 2u}) EXPECT_NEAR(oracle.odds(key).stored, 0.25, 0.01) << key;
@@ -40,14 +40,14 @@ TYPED_TEST(sketch_oracles, know_what_stands_out) {
     EXPECT_EQ(oracle.odds(std::uint64_t{0}).asked, oracle.unseen().asked);
 }
 
-TYPED_TEST(sketch_oracles, share_what_drowns_among_the_universe) {
+TYPED_TEST(sketch_oracles, give_keys_below_the_noise_equal_odds) {
     const sample_log inserts{0}, queries{2};
     auto options = usual;
     options.universe = 1e6;
     const auto oracle = *TypeParam::train(options, inserts.entries, queries.entries);
     EXPECT_NEAR(oracle.unseen().stored, 0.25 / 1e6, 0.01 / 1e6);
     const auto shy = *TypeParam::train(usual, inserts.entries, queries.entries);
-    EXPECT_NEAR(shy.unseen().stored, 0.25 / 0x1p64, 0.01 / 0x1p64) << "a universe that nobody knows";
+    EXPECT_NEAR(shy.unseen().stored, 0.25 / 0x1p64, 0.01 / 0x1p64) << "a universe of unknown size";
     std::uint64_t absent_keys_believed = 0;
     for (std::uint64_t key = 1'000'000; key < 1'001'000; ++key) {
         const key_odds odds = oracle.odds(key);
@@ -58,14 +58,14 @@ TYPED_TEST(sketch_oracles, share_what_drowns_among_the_universe) {
     EXPECT_LE(absent_keys_believed, 20u);
 }
 
-TYPED_TEST(sketch_oracles, make_no_key_always_maybe_that_nobody_saw) {
+TYPED_TEST(sketch_oracles, never_give_an_unseen_key_zero_odds) {
     const std::vector<counted_key> one{{"a", 5}};
     const auto oracle = *TypeParam::train(usual, one, one);
     EXPECT_DOUBLE_EQ(oracle.unseen().stored, 0.1 / 0x1p64) << "half an observation of five";
     EXPECT_EQ(daisy_class(oracle.odds("absent_key"), {.draws = 1e6, .rate = 1.0 / 256}), 8u);
 }
 
-TYPED_TEST(sketch_oracles, take_the_callers_odds_for_the_unseen) {
+TYPED_TEST(sketch_oracles, use_the_callers_odds_for_unseen_keys) {
     const sample_log log{0};
     auto options = usual;
     options.unseen = key_odds{1e-7, 1e-8};

@@ -1,6 +1,6 @@
-// The sketches beside an exact table, chance driving both: count_min never says too little,
-// whichever way it is updated and merged; conservative counters are never above plain ones;
-// count_sketch of one part and another is that of the whole.
+// The sketches against an exact table, with random operations: count_min never estimates too
+// little, however it is updated and merged; conservative counters are never above plain ones; the
+// sum of two count_sketches is the count_sketch of both logs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 namespace genista::sketches_model_test {
 namespace {
 
-// A key of a skewed log: small numbers come often.
+// A key of a skewed log: small numbers occur often.
 std::uint64_t skewed(test::splitmix& chance, std::uint64_t bound) {
     const std::uint64_t top = 1 + chance.below(bound);
     return chance.below(1 + chance.below(top));
 }
 
-TEST(count_min_model, is_never_below_the_truth_nor_conservatively_above_the_plain_one) {
+TEST(count_min_model, is_never_below_the_truth_and_conservative_never_above_plain) {
     test::splitmix chance{1};
     for (int round = 0; round < test::scaled(150, 15'000); ++round) {
         const sketch_shape shape{1 + chance.below(60), static_cast<std::uint32_t>(1 + chance.below(6))};
@@ -52,7 +52,7 @@ TEST(count_min_model, is_never_below_the_truth_nor_conservatively_above_the_plai
     }
 }
 
-TEST(count_sketch_model, is_linear_and_exact_for_keys_that_meet_nobody) {
+TEST(count_sketch_model, is_linear_and_exact_for_keys_without_collisions) {
     test::splitmix chance{2};
     for (int round = 0; round < test::scaled(100, 10'000); ++round) {
         const sketch_shape shape{1 + chance.below(60), static_cast<std::uint32_t>(1 + chance.below(8))};

@@ -1,11 +1,11 @@
-// How wrong the sketches are, against what is proved of them.
+// The errors of the sketches are within the proved bounds.
 //
 // count_min, claim: an estimate is too large by more than e N / width with probability at most
 // e^-depth, for every key. Sample: 400 keys under 400 hash functions of their own each; the rule
-// for rates (docs/papers.md) judges the count. False alarm 10^-9; caught is a rate 1.1 times too
-// high at depth 1 and 2. count_sketch, claim: one row is unbiased with variance at most F / width.
-// Sample: one key under 20,000 hash functions: the mean within 6 standard errors of the truth
-// (false alarm 2·10^-9), the mean square below 1.1 F / width.
+// for rates (docs/papers.md) judges the count. False alarm 10^-9; smallest lie caught: a rate 1.1
+// times too high at depth 1 and 2. count_sketch, claim: one row is unbiased with variance at most F
+// / width. Sample: one key under 20,000 hash functions: the mean within 6 standard errors of the
+// truth (false alarm 2·10^-9), the mean square below 1.1 F / width.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace genista::sketches_stat_test {
 namespace {
 
-// Key i came about 2000 / (i + 1) times: a log with a long tail.
+// Key i occurs about 2000 / (i + 1) times: a log with a long tail.
 constexpr std::uint64_t keys = 400;
 constexpr std::uint64_t count_of(std::uint64_t key) {
     return 1 + 2'000 / (key + 1);
@@ -61,12 +61,12 @@ TEST(count_sketch_stat, one_row_is_right_on_average_and_its_variance_is_within_i
     const double bound = squares / double{width};
     EXPECT_LE(std::abs(sum / trials), 6 * std::sqrt(bound / trials));
     EXPECT_LE(sum_of_squares / trials, 1.1 * bound);
-    EXPECT_GE(sum_of_squares / trials, 0.5 * bound) << "collisions there must be";
+    EXPECT_GE(sum_of_squares / trials, 0.5 * bound) << "the sample must contain collisions";
 }
 
 TEST(count_sketch_stat, the_median_of_five_rows_rarely_leaves_the_noise) {
-    // Each row leaves 3 √(F / width) with probability at most 1/9 (Chebyshev); three of five do
-    // with at most 10 / 9^3.
+    // Each row errs by more than 3 √(F / width) with probability at most 1/9 (Chebyshev); three of
+    // five do with at most 10 / 9^3.
     const auto functions = test::scaled<std::uint64_t>(300, 3'000);
     std::uint64_t beyond = 0;
     for (std::uint64_t seed = 0; seed < functions; ++seed) {

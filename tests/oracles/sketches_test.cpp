@@ -1,5 +1,5 @@
-// count_min and count_sketch: examples, limits, bad input, merging, counters that stop instead of
-// wrapping.
+// count_min and count_sketch by example: limits, bad input, merging, and counters that stop instead
+// of wrapping.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ TEST(sketches, of_one_counter_count_everything) {
     EXPECT_EQ(other.estimate(std::uint64_t{1'000}), 100u);
 }
 
-TEST(sketches, counters_stop_where_they_are_full) {
+TEST(sketches, counters_stop_at_their_maximum) {
     constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
     for (const bool conservative : {false, true}) {
         auto sketch = conservative ? careful() : plain();
@@ -121,7 +121,7 @@ TEST(sketches, merge_is_the_sketch_of_both_logs) {
     EXPECT_EQ(c.total(), signed_both.total());
 }
 
-TEST(sketches, merge_refuses_what_does_not_belong_together_and_changes_nothing) {
+TEST(sketches, merge_refuses_sketches_that_do_not_match_and_changes_nothing) {
     auto a = plain({64, 3});
     a.add("x", 5);
     const auto message = [&](const count_min& other) { return std::string{a.merge(other).error().message()}; };
@@ -143,7 +143,7 @@ TEST(sketches, report_all_their_bytes) {
     EXPECT_GE(signed_one({65'536, 5}).memory_bytes(), 65'536u * 5 * 4);
 }
 
-TEST(sketches, bytes_that_are_no_counters_are_refused) {
+TEST(sketches, bytes_that_are_not_valid_counters_are_refused) {
     auto a = plain({16, 2});
     a.add("x", 5);
     const count_min_options options{{16, 2}, false, fixed};

@@ -1,5 +1,5 @@
-// bit_strings.hpp on small strings: everything there is, against the dull twin; and the edges of
-// the words by hand.
+// bit_strings.hpp: every operation on every small sequence agrees with the scalar version, and the
+// cases in which strings cross the edge of a word are listed by hand.
 #include "papers/bit_strings/bit_strings.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(bit_strings, the_layout_is_the_one_drawn_in_the_header) {
     EXPECT_EQ(nonempty(strings).words[0], 0b101u);
 }
 
-TEST(bit_strings, every_query_over_every_range_of_every_small_sequence_agrees_with_the_twin) {
+TEST(bit_strings, every_query_over_every_range_of_every_small_sequence_agrees_with_the_scalar_version) {
     bit_strings_driver<bit_strings<1>> driver;
     const std::size_t most_slots = test::sanitized ? 6 : 8;
     for (std::size_t slots = 0; slots <= most_slots; ++slots)
@@ -47,28 +47,28 @@ TEST(bit_strings, every_query_over_every_range_of_every_small_sequence_agrees_wi
     expect_no_mismatch(driver);
 }
 
-TEST(bit_strings, every_edit_of_every_small_sequence_agrees_with_the_twin) {
+TEST(bit_strings, every_edit_of_every_small_sequence_agrees_with_the_scalar_version) {
     bit_strings_driver<bit_strings<1>> driver;
     for (std::size_t slots = 0; slots <= 8; ++slots)
         for (const auto& texts : all_sequences(slots)) exhaust_edits(driver, texts);
     expect_no_mismatch(driver);
 }
 
-TEST(bit_strings, every_parallel_edit_of_every_small_sequence_agrees_with_the_twin) {
+TEST(bit_strings, every_parallel_edit_of_every_small_sequence_agrees_with_the_scalar_version) {
     bit_strings_driver<bit_strings<1>> driver;
     for (std::size_t slots = 0; slots <= 7; ++slots)
         for (const auto& texts : all_sequences(slots)) exhaust_parallel_edits(driver, texts, 3);
     expect_no_mismatch(driver);
 }
 
-TEST(bit_strings, every_parallel_query_of_every_pair_of_small_sequences_agrees_with_the_twin) {
+TEST(bit_strings, every_parallel_query_of_every_pair_of_small_sequences_agrees_with_the_scalar_version) {
     bit_strings_driver<bit_strings<1>> driver;
     exhaust_parallel_queries(driver, 6);
     expect_no_mismatch(driver);
 }
 
-// One string before the edge, one across it, one after: all operations where the words meet.
-TEST(bit_strings, strings_across_the_edges_of_words_agree_with_the_twin) {
+// One string before the edge, one across it, one after: all operations where two words meet.
+TEST(bit_strings, strings_across_the_edges_of_words_agree_with_the_scalar_version) {
     bit_strings_driver<bit_strings<3>> driver;
     for (const std::size_t lead : {60u, 61u, 62u, 63u, 64u, 65u, 124u, 125u, 126u, 127u, 128u, 129u}) {
         const std::vector<std::string> texts{std::string(lead, '1'), "", "0110", "1", "", "01101"};
@@ -115,7 +115,7 @@ TEST(bit_strings, one_string_may_take_every_slot_but_its_terminator) {
     expect_for(bit_strings<4>{});
 }
 
-TEST(bit_strings, what_does_not_fit_is_refused_and_changes_nothing) {
+TEST(bit_strings, an_edit_that_does_not_fit_is_refused_and_changes_nothing) {
     bit_strings<1> strings;
     for (int i = 0; i < 64; ++i) ASSERT_EQ(strings.insert(0, bit_string<1>::of(0, 0)), edit::done);  // 64 empty ones
     const auto before = strings;
@@ -129,7 +129,7 @@ TEST(bit_strings, what_does_not_fit_is_refused_and_changes_nothing) {
     EXPECT_EQ(strings.prefix_match(bit_string<1>::of(0, 0)).words[0], ~std::uint64_t{0});
 }
 
-TEST(bit_strings, foreign_words_are_taken_over_only_if_no_bit_lies_outside_the_strings) {
+TEST(bit_strings, words_from_outside_are_accepted_only_if_no_bit_lies_outside_the_strings) {
     using wide = wide_word<1>;
     EXPECT_TRUE(bit_strings<1>::from_words(wide::of(0b0101), wide::of(0b1000)));
     EXPECT_TRUE(bit_strings<1>::from_words(wide::of(0), wide::of(~std::uint64_t{0})));

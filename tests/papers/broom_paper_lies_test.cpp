@@ -1,5 +1,5 @@
-// What R says is checked before broom_paper believes it. Most of these were bugs once: each begins
-// with its story.
+// broom_paper checks what R answers before it uses it. Most of these tests are for former bugs;
+// each begins with what went wrong.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -34,9 +34,9 @@ std::vector<record> all_of(const memory_map& map) {
     return found;
 }
 
-// One bit of an answer turned a resident's order record into a ghost's: the frontier passed the key
-// by, and it was denied.
-TEST(broom_paper_lies, a_resident_that_r_calls_a_ghost_is_not_left_behind) {
+// One flipped bit of an answer turned a resident's order record into a ghost's: the frontier passed
+// the key without rehashing it, and the key became a false negative.
+TEST(broom_paper_lies, a_resident_that_r_reports_as_a_ghost_is_rehashed) {
     for (const double rate : rates) {
         for (std::uint64_t which = 0; which < 4; ++which) {
             test::paper_world w{options_of(rate, 1, 40)};
@@ -58,13 +58,13 @@ TEST(broom_paper_lies, a_resident_that_r_calls_a_ghost_is_not_left_behind) {
     }
 }
 
-// An order record of somebody who is no resident was enough to take away the fingerprint that
-// matched: another's, who was denied.
-TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_absent_key_in_the_index) {
+// An order record of a key that is not a resident was enough to remove the fingerprint that
+// matched: that of another key, which became a false negative.
+TEST(broom_paper_lies, no_key_loses_its_fingerprint_to_an_absent_key_in_the_index) {
     for (const double rate : rates) {
         test::paper_world w{options_of(rate, 2, 500), 1'000};
         std::vector<record> stray;
-        for (std::uint64_t key = 0; key < 400; ++key) {  // what the index says of keys 0, 1, …, while they are there
+        for (std::uint64_t key = 0; key < 400; ++key) {  // the records of keys 0, 1, …, while they are stored
             ASSERT_TRUE(w.insert(key));
             for (const record& each : all_of(w.plain_index)) {
                 if (each.where.position >> 63 == 1 && each.key == integer_key{key}.view().text()) stray.push_back(each);
@@ -90,7 +90,7 @@ TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_absent_key_in_the_index
         EXPECT_GT(refused, 0u);
         w.audit();
         EXPECT_TRUE(w.wrong.empty()) << w.text();
-        // By way of the frontier, too.
+        // Through the frontier, too.
         for (const record& each : stray) ASSERT_TRUE(w.plain_index.put(each.where, key_view{each.key}));
         for (int i = 0; i < 200; ++i) {
             ASSERT_TRUE(w.filter.adapt(*w.find_false_positive(), w.truth));
@@ -102,9 +102,9 @@ TEST(broom_paper_lies, nobody_loses_its_fingerprint_to_a_absent_key_in_the_index
     }
 }
 
-// The index lost an order record, and the phase ended with a key still to be rehashed: for ever, at
-// every repair.
-TEST(broom_paper_lies, an_index_that_lost_a_record_is_made_anew) {
+// The index lost an order record, so that the phase ended with one key not rehashed; from then on
+// every repair ended the phase in the same way.
+TEST(broom_paper_lies, an_index_that_lost_a_record_is_rebuilt) {
     for (const double rate : rates) {
         test::paper_world w{options_of(rate, 3)};
         for (std::uint64_t key = 0; key < 60; ++key) ASSERT_TRUE(w.insert(key));
@@ -121,12 +121,12 @@ TEST(broom_paper_lies, an_index_that_lost_a_record_is_made_anew) {
     }
 }
 
-// An index that says "erased" and keeps its records was asked for ever.
+// An index that reports "erased" and keeps its records was asked to erase them in an endless loop.
 class keeping_map : public memory_map {
   public:
     result<bool> erase(const digest&, key_view) noexcept { return true; }
 };
-TEST(broom_paper_lies, an_index_that_erases_nothing_is_an_error_and_no_endless_loop) {
+TEST(broom_paper_lies, an_index_that_erases_nothing_gives_an_error_and_no_endless_loop) {
     memory_map map;
     keeping_map index;
     with_index remote{map, index};
@@ -140,8 +140,8 @@ TEST(broom_paper_lies, an_index_that_erases_nothing_is_an_error_and_no_endless_l
     }
 }
 
-// A record that R named wrongly while the index was cleared stayed there.
-TEST(broom_paper_lies, a_clear_that_was_lied_to_leaves_nothing_behind) {
+// A record that R named wrongly while the index was cleared stayed in the index.
+TEST(broom_paper_lies, clearing_an_index_with_wrong_answers_leaves_no_record) {
     for (const fault_kind kind : {fault_kind::wrong_key, fault_kind::wrong_seed, fault_kind::duplicate}) {
         for (std::uint64_t which = 0; which < 40; which += 3) {
             test::paper_world w{options_of(0x1p-3, 5)};
@@ -157,7 +157,7 @@ TEST(broom_paper_lies, a_clear_that_was_lied_to_leaves_nothing_behind) {
     }
 }
 
-// Each record of the whole map whatever was asked: true records, in the wrong place.
+// Answers every range read with each record of the whole map: true records, outside of the range.
 class boundless_map : public memory_map {
   public:
     template <record_visitor Visit>
@@ -182,7 +182,7 @@ TEST(broom_paper_lies, records_from_outside_the_range_and_out_of_order_are_error
         with_index disordered{map, disordered_index};
         with_index no_order{disordered_map, index};
         EXPECT_FALSE(filter.rebuild(no_order));
-        ASSERT_TRUE(filter.audit(good)) << "and nothing has changed";
+        ASSERT_TRUE(filter.audit(good)) << "nothing has changed";
         for (std::uint64_t key = 0; key < 60; ++key) {
             const auto outcome = filter.forget(integer_key{key}.view(), boundless);
             EXPECT_TRUE(outcome && *outcome == erase_outcome::absent);
@@ -199,7 +199,7 @@ TEST(broom_paper_lies, records_from_outside_the_range_and_out_of_order_are_error
     }
 }
 
-// A map of the caller's that throws at one call of all.
+// A caller's map that throws at one call.
 class throwing_map {
   public:
     throwing_map(memory_map& inner, std::uint64_t& calls, std::uint64_t strikes, int what)
@@ -216,7 +216,7 @@ class throwing_map {
   private:
     void strike() {
         if (calls_++ != strikes_) return;
-        if (what_ == 0) throw std::runtime_error{"the store is on fire"};
+        if (what_ == 0) throw std::runtime_error{"the store failed"};
         if (what_ == 1) throw std::bad_alloc{};
         throw 42;
     }
@@ -226,7 +226,7 @@ class throwing_map {
     int what_;
 };
 
-TEST(broom_paper_lies, a_store_that_throws_has_failed_and_that_is_all) {
+TEST(broom_paper_lies, a_store_that_throws_is_a_store_that_failed) {
     std::uint64_t struck = 0;
     for (const double rate : rates) {
         for (int what = 0; what < 3; ++what) {

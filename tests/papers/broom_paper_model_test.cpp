@@ -1,6 +1,6 @@
-// Chance drives broom_paper and an exact set side by side, in both designs and under all rules,
-// audited after every step; then with a store that fails and lies. tests/support/paper_world.hpp is
-// what judges every single step.
+// Runs random operations on broom_paper and an exact set, in both designs and under all rules,
+// audited after every step; then with a store that fails and gives wrong answers.
+// tests/support/paper_world.hpp checks every single step.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -20,7 +20,7 @@ struct form {
     rehash_rule rehashing = rehash_rule::frontier;
     unsigned rehashed = 3;
 };
-// Small: r ≤ 2 log log n; large otherwise. Two bits: somebody collides all the time.
+// Small if r ≤ 2 log log n, large otherwise. With two bits keys collide all the time.
 constexpr std::array forms = {
     form{0x1p-2},
     form{0x1p-4},
@@ -45,14 +45,14 @@ broom_paper_options made(const form& f, std::uint64_t capacity, std::uint64_t se
             .rehashing = f.rehashing};
 }
 
-std::string told(const form& f, std::uint64_t capacity, std::uint64_t step) {
+std::string describe(const form& f, std::uint64_t capacity, std::uint64_t step) {
     return "step " + std::to_string(step) + ", rate " + std::to_string(f.rate) + ", capacity " +
            std::to_string(capacity) + ", ghosts " + std::to_string(static_cast<int>(f.ghosts)) + ", rehashing " +
            std::to_string(static_cast<int>(f.rehashing));
 }
 
-// Operations switched off at random: a run in which something never happens reaches states that
-// others do not.
+// Operations switched off at random: a run without some operation reaches states that others do
+// not.
 struct swarm {
     bool erase = true, forget = true, hunt = true, rebuild = true, save = true;
     static swarm drawn(test::splitmix& chance) {
@@ -93,7 +93,7 @@ TEST(broom_paper_model, every_step_agrees_with_the_truth) {
                 one_step(w, on, 4000);
                 w.scan();
                 if (capacity < 100 || step % 16 == 0) w.audit();
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, step);
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, step);
                 if (step % 50 == 0) {
                     const broom_paper_details now = w.filter.details();
                     ghosts += now.ghosts;
@@ -123,7 +123,7 @@ TEST(broom_paper_model, thousands_of_keys_agree_with_the_truth) {
             one_step(w, {.rebuild = step > steps / 2, .save = step > steps / 2}, 4000);
             if (step % 1'000 == 0) w.scan();
             if (step % 2'000 == 0) w.audit();
-            ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, step);
+            ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, step);
         }
         w.scan();
         w.audit();
@@ -131,7 +131,7 @@ TEST(broom_paper_model, thousands_of_keys_agree_with_the_truth) {
     }
 }
 
-TEST(broom_paper_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_stays_broken) {
+TEST(broom_paper_model, with_faults_and_wrong_answers_no_key_is_lost_and_nothing_stays_broken) {
     std::uint64_t failures = 0, rebuilds = 0, rehashed = 0;
     for (const form& f : forms) {
         for (const double share : {0.01, 0.1, 0.4}) {
@@ -146,15 +146,15 @@ TEST(broom_paper_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_sta
                     w.scan();
                     w.audit();
                     ASSERT_TRUE(w.wrong.empty())
-                        << w.text() << told(f, capacity, step) << ", faults " << share << ", round " << round;
+                        << w.text() << describe(f, capacity, step) << ", faults " << share << ", round " << round;
                 }
-                // The store is well again: any change at all pays what is owed.
+                // The store works again: any change must write what the filter still owes R.
                 w.set_faults(0);
                 w.adapt(w.any_key());
                 w.scan();
                 w.audit();
-                w.expect(w.index_records() >= w.filter.stats().keys, "an index that does not know all");
-                ASSERT_TRUE(w.wrong.empty()) << w.text() << told(f, capacity, 0) << ", after the faults " << share;
+                w.expect(w.index_records() >= w.filter.stats().keys, "the index lacks a stored key");
+                ASSERT_TRUE(w.wrong.empty()) << w.text() << describe(f, capacity, 0) << ", after the faults " << share;
             }
             failures += w.failures;
             rebuilds += w.all_rebuilds();
@@ -166,8 +166,7 @@ TEST(broom_paper_model, a_store_that_fails_and_lies_costs_no_key_and_nothing_sta
     EXPECT_GT(rehashed, 500u);
 }
 
-// Every call of an operation fails once, in each way it can: a sweep where chance might have missed
-// one.
+// Every call of an operation fails once, in each way it can. The random tests might miss one.
 TEST(broom_paper_model, every_call_may_fail_in_every_way) {
     std::uint64_t struck = 0;
     for (const form& f : {form{0x1p-3}, form{0x1p-7}}) {
@@ -207,9 +206,9 @@ TEST(broom_paper_model, every_call_may_fail_in_every_way) {
     EXPECT_GT(struck, 500u);
 }
 
-// A whole hash in the backyard and a newcomer of its baseline in the primary level: Invariant 7
-// holds between the two as well. It takes a key with a partial collision, the other one's erasure
-// and a third key: once in some thousand new keys here.
+// A whole hash in the backyard and a new key of its baseline in the primary level: Invariant 7
+// holds between the two as well. To get there takes a key with a partial collision, the erase of
+// the key it collides with, and a third key: once in some thousand new keys here.
 TEST(broom_paper_model, fingerprints_are_no_prefixes_of_hashes_in_the_backyard) {
     test::paper_world w{made({0x1p-5}, 16, 3)};
     ASSERT_TRUE(w.filter.details().is_large);

@@ -1,5 +1,5 @@
-// Snapshots of broom_paper: equal after a round trip, refused where parameters and sections
-// contradict each other; damaged and forged in bulk.
+// Snapshots of broom_paper: equal after saving and loading, refused where parameters and sections
+// contradict each other, and damaged and forged many times.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@ namespace {
 
 using bytes = test::file_bytes;
 
-// Full to the last key but one in eight, in the middle of a phase, with extensions and ghosts.
-bytes lived_in(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_rule::whole_match) {
+// Full but for one key in eight, in the middle of a phase, with extensions and ghosts.
+bytes after_use(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_rule::whole_match) {
     test::paper_world w{{.capacity = capacity, .false_positive_rate = rate, .repeatable = capacity, .ghosts = ghosts}};
     for (std::uint64_t key = 0; key < capacity; ++key) EXPECT_TRUE(w.insert(key));
     const std::uint64_t repairs = rate < 0x1p-9 ? 2 : capacity / 2 + 1;
@@ -35,7 +35,7 @@ bytes lived_in(std::uint64_t capacity, double rate, ghost_rule ghosts = ghost_ru
 TEST(broom_paper_snapshot, a_round_trip_gives_equal_bytes_and_answers_in_every_shape) {
     for (const double rate : {0.5, 0x1p-3, 0x1p-8, 0x1p-13, 0x1p-26}) {
         for (const std::uint64_t capacity : {1u, 64u, 500u}) {
-            const bytes file = lived_in(capacity, rate);
+            const bytes file = after_use(capacity, rate);
             const auto loaded = broom_paper_filter::load(file);
             ASSERT_TRUE(loaded) << loaded.error().message();
             vector_sink again;
@@ -53,13 +53,13 @@ TEST(broom_paper_snapshot, a_round_trip_gives_equal_bytes_and_answers_in_every_s
 }
 
 TEST(broom_paper_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    for (const double rate : {0x1p-3, 0x1p-8}) test::expect_damage_refused<broom_paper_filter>(lived_in(700, rate));
+    for (const double rate : {0x1p-3, 0x1p-8}) test::expect_damage_refused<broom_paper_filter>(after_use(700, rate));
 }
 
-// Found by fuzzing: a section of no bytes has no address either, and was copied from it.
-TEST(broom_paper_snapshot, a_section_that_is_empty_is_refused_wherever_it_must_not_be) {
+// Found by fuzzing: an empty section has no address, and memory was copied from it.
+TEST(broom_paper_snapshot, an_empty_section_is_refused_where_it_must_not_be_empty) {
     for (const double rate : {0x1p-3, 0x1p-8}) {
-        const bytes file = lived_in(200, rate);
+        const bytes file = after_use(200, rate);
         const auto view = open_snapshot(file);
         ASSERT_TRUE(view);
         for (std::size_t empty = 0; empty < view->section_count; ++empty) {
@@ -80,7 +80,7 @@ constexpr std::size_t own_fields_at = 192 + 56;
 
 TEST(broom_paper_snapshot, parameters_that_are_impossible_or_contradict_the_sections_are_refused) {
     for (const double rate : {0x1p-3, 0x1p-8}) {
-        const bytes file = lived_in(200, rate);
+        const bytes file = after_use(200, rate);
         const auto with = [&](std::size_t at, std::size_t width, std::uint64_t value) {
             return test::load_with<broom_paper_filter>(file, at, width, value);
         };
@@ -121,8 +121,8 @@ TEST(broom_paper_snapshot, a_custom_hash_cannot_be_saved) {
 TEST(broom_paper_snapshot, forgeries_with_valid_checksums_give_an_error_or_a_sound_filter) {
     std::vector<bytes> originals;
     for (const double rate : {0.5, 0x1p-3, 0x1p-8, 0x1p-26}) {
-        originals.push_back(lived_in(1, rate));
-        originals.push_back(lived_in(70, rate));
+        originals.push_back(after_use(1, rate));
+        originals.push_back(after_use(70, rate));
     }
     test::expect_edits_refused_or_sound(
         {originals, 13, test::scaled<std::uint64_t>(8'000, 1'000'000)}, 130, [](std::span<const std::byte> forged) {

@@ -1,5 +1,5 @@
-// broom_paper: limits, outcomes, the designs, ghosts, the frontier and what it costs R. The model
-// test drives it by chance.
+// broom_paper by example: limits, outcomes, the designs, ghosts, the frontier and its calls to R.
+// broom_paper_model_test.cpp runs random operations.
 #include "papers/broom_paper.hpp"
 
 #include <gtest/gtest.h>
@@ -38,11 +38,10 @@ void expect_sound(test::paper_world& w) {
     EXPECT_TRUE(w.wrong.empty()) << w.text();
 }
 
-// ---- limits and sizes
-// ---------------------------------------------------------------------------------------------------
+// ---- limits and sizes ---------------------------------------------------------------------------
 
 TEST(broom_paper, refuses_parameters_out_of_range_and_names_them) {
-    const auto told = [](const broom_paper_options& options) {
+    const auto message_of = [](const broom_paper_options& options) {
         const auto made = broom_paper_filter::make(options);
         if (made) return std::string{"made"};
         EXPECT_EQ(made.error().code(), error_code::invalid_argument);
@@ -51,16 +50,17 @@ TEST(broom_paper, refuses_parameters_out_of_range_and_names_them) {
     const auto names = [](const std::string& message, const char* value, const char* range) {
         return message.find(value) != std::string::npos && message.find(range) != std::string::npos;
     };
-    EXPECT_TRUE(names(told({.capacity = 0}), "0", "1")) << told({.capacity = 0});
-    EXPECT_TRUE(names(told({.capacity = (std::uint64_t{1} << 36) + 1}), "68719476737", "2^36"));
+    EXPECT_TRUE(names(message_of({.capacity = 0}), "0", "1")) << message_of({.capacity = 0});
+    EXPECT_TRUE(names(message_of({.capacity = (std::uint64_t{1} << 36) + 1}), "68719476737", "2^36"));
     for (const double rate : {0.0, -1.0, 0.6, 0x1p-27, std::numeric_limits<double>::quiet_NaN()}) {
-        EXPECT_NE(told({.capacity = 10, .false_positive_rate = rate}), "made") << rate;
+        EXPECT_NE(message_of({.capacity = 10, .false_positive_rate = rate}), "made") << rate;
     }
-    EXPECT_TRUE(names(told({.capacity = 10, .false_positive_rate = 0.6}), "0.6", "0.5"));
-    EXPECT_TRUE(names(told({.capacity = 10, .rehashed_by_adapt = 2}), "2", "3 to 64"));
-    EXPECT_TRUE(names(told({.capacity = 10, .rehashed_by_adapt = 65}), "65", "3 to 64"));
-    for (const unsigned c : {3u, 64u}) EXPECT_EQ(told({.capacity = 10, .rehashed_by_adapt = c}), "made");
-    for (const double rate : {0.5, 0x1p-26}) EXPECT_EQ(told({.capacity = 1, .false_positive_rate = rate}), "made");
+    EXPECT_TRUE(names(message_of({.capacity = 10, .false_positive_rate = 0.6}), "0.6", "0.5"));
+    EXPECT_TRUE(names(message_of({.capacity = 10, .rehashed_by_adapt = 2}), "2", "3 to 64"));
+    EXPECT_TRUE(names(message_of({.capacity = 10, .rehashed_by_adapt = 65}), "65", "3 to 64"));
+    for (const unsigned c : {3u, 64u}) EXPECT_EQ(message_of({.capacity = 10, .rehashed_by_adapt = c}), "made");
+    for (const double rate : {0.5, 0x1p-26})
+        EXPECT_EQ(message_of({.capacity = 1, .false_positive_rate = rate}), "made");
     EXPECT_FALSE(broom_paper_filter::bits_for(0, 0.01));
     EXPECT_FALSE(broom_paper_filter::bits_for((std::uint64_t{1} << 36) + 1, 0.01));
     EXPECT_FALSE(broom_paper_filter::bits_for(10, 0x1p-27));
@@ -88,12 +88,12 @@ TEST(broom_paper, the_rate_alone_chooses_the_design) {
             }
         }
     }
-    // Between two powers of two the remainder keeps what was asked for.
+    // At a capacity between two powers of two the remainder is as long as requested.
     EXPECT_EQ(broom_paper::design_for(1000, 0.3).remainder_bits, 2u);
     EXPECT_EQ(broom_paper::design_for(1000, 0.01).remainder_bits, 7u);
 }
 
-TEST(broom_paper, stats_and_details_tell_what_is_there) {
+TEST(broom_paper, stats_and_details_count_keys_and_memory) {
     for (const auto& options : {small_one(), large_one()}) {
         test::paper_world w{options};
         EXPECT_EQ(w.filter.stats().keys, 0u);
@@ -119,10 +119,9 @@ TEST(broom_paper, stats_and_details_tell_what_is_there) {
     }
 }
 
-// ---- outcomes
-// -----------------------------------------------------------------------------------------------------------
+// ---- outcomes -----------------------------------------------------------------------------------
 
-TEST(broom_paper, full_at_the_capacity_and_nothing_has_changed) {
+TEST(broom_paper, is_full_at_the_capacity_and_unchanged_by_a_refused_insert) {
     for (const auto& options : {small_one(2, 30), large_one(2, 30)}) {
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < 30; ++key) ASSERT_TRUE(w.insert(key));
@@ -140,7 +139,7 @@ TEST(broom_paper, full_at_the_capacity_and_nothing_has_changed) {
     }
 }
 
-TEST(broom_paper, one_key_many_times_is_one_key) {
+TEST(broom_paper, one_key_inserted_many_times_is_one_key) {
     test::paper_world w{small_one()};
     for (int i = 0; i < 200; ++i) {
         ASSERT_TRUE(w.insert(5));
@@ -163,7 +162,7 @@ TEST(broom_paper, absent_keys_may_be_erased_forgotten_and_adapted_without_harm) 
             const auto before = w.saved();
             EXPECT_EQ(*w.filter.erase(absent_key, w.truth), erase_outcome::absent);
             EXPECT_EQ(*w.filter.forget(integer_key{absent_key}.view(), w.truth), erase_outcome::absent);
-            // One that R held and the filter never heard of.
+            // One that R held and that was never inserted into the filter.
             w.put(absent_key);
             EXPECT_EQ(*w.filter.adapt(absent_key, w.truth), adapt_outcome::true_positive);
             EXPECT_EQ(*w.filter.erase(absent_key, w.truth), erase_outcome::absent);
@@ -176,13 +175,13 @@ TEST(broom_paper, absent_keys_may_be_erased_forgotten_and_adapted_without_harm) 
     }
 }
 
-TEST(broom_paper, a_key_that_came_back_is_not_forgotten) {
+TEST(broom_paper, a_key_that_r_holds_again_is_not_forgotten) {
     test::paper_world w{small_one()};
     ASSERT_TRUE(w.insert(1));
     EXPECT_EQ(*w.filter.forget(integer_key{1}.view(), w.truth), erase_outcome::absent);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{1}));
     w.take_out(1);
-    EXPECT_EQ(*w.filter.adapt(std::uint64_t{1}, w.truth), adapt_outcome::fixed) << "an orphan leaves";
+    EXPECT_EQ(*w.filter.adapt(std::uint64_t{1}, w.truth), adapt_outcome::fixed) << "an orphan is removed";
     EXPECT_EQ(w.filter.stats().keys, 0u);
 }
 
@@ -217,11 +216,10 @@ TEST(broom_paper, takes_keys_of_any_length) {
     }
 }
 
-// ---- Property 10 [broom18 §4.3]
-// -----------------------------------------------------------------------------------------
+// ---- Property 10 [broom18 §4.3] -----------------------------------------------------------------
 
-// A filter with its keys, one of which collides with an absent key. The same seed makes the same
-// one.
+// A filter with its keys, one of which collides with an absent key. The same seed gives the same
+// filter.
 struct collision {
     std::uint64_t absent_key = 0, member = 0;
 };
@@ -237,8 +235,9 @@ std::optional<collision> find_collision(const broom_paper_options& options, std:
     return std::nullopt;
 }
 
-// How often a repaired absent key is let through again, by so many members that go and come back.
-std::uint64_t comes_back(broom_paper_options options, std::uint64_t seeds, std::uint64_t& judged) {
+// How often a repaired absent key is answered maybe again while many stored keys are erased and
+// inserted.
+std::uint64_t count_returns(broom_paper_options options, std::uint64_t seeds, std::uint64_t& judged) {
     std::uint64_t again = 0;
     constexpr std::uint64_t keys = 40;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -248,7 +247,7 @@ std::uint64_t comes_back(broom_paper_options options, std::uint64_t seeds, std::
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < keys; ++key) (void)w.insert(key);
         w.adapt(found->absent_key);
-        // Those three at the beginning of the order have another hash function now.
+        // The first three keys of the order have another hash function by now.
         std::vector<digest> order;
         for (std::uint64_t key = 0; key < keys; ++key) order.push_back(w.filter.hash()(key));
         std::ranges::sort(order);
@@ -265,18 +264,18 @@ std::uint64_t comes_back(broom_paper_options options, std::uint64_t seeds, std::
     return again;
 }
 
-TEST(broom_paper, a_repaired_absent_key_stays_out_though_the_member_goes_and_comes_back) {
+TEST(broom_paper, a_repaired_absent_key_stays_repaired_when_the_stored_key_is_erased_and_inserted_again) {
     for (auto options : {small_one(1, 200), large_one(1, 200)}) {
         for (const ghost_rule rule : {ghost_rule::whole_match, ghost_rule::first_difference}) {
             options.ghosts = rule;
             std::uint64_t judged = 0;
-            EXPECT_EQ(comes_back(options, 60, judged), 0u);
+            EXPECT_EQ(count_returns(options, 60, judged), 0u);
             EXPECT_GT(judged, 25u);
         }
-        // The control: who forgets is fooled every time.
+        // The control: without ghosts the absent key is a false positive again every time.
         options.ghosts = ghost_rule::forgotten;
         std::uint64_t judged = 0;
-        const std::uint64_t again = comes_back(options, 60, judged);
+        const std::uint64_t again = count_returns(options, 60, judged);
         EXPECT_GT(judged, 25u);
         EXPECT_GT(again, 8 * judged) << "of 10 rounds";
     }
@@ -289,11 +288,11 @@ TEST(broom_paper, a_ghost_stays_until_the_frontier_has_passed_it) {
     const std::uint64_t extended = w.filter.details().extended;
     ASSERT_GT(extended, 3u);
     for (std::uint64_t key = 0; key < 60; ++key) w.erase(key);
-    EXPECT_EQ(w.filter.details().ghosts, extended) << "everybody with bits has left one";
+    EXPECT_EQ(w.filter.details().ghosts, extended) << "every key with bits left one";
     EXPECT_EQ(w.index_records(), extended);
     expect_sound(w);
-    // The last member's lone fingerprint, and false positives of it, until the phase is over, and
-    // the one behind it.
+    // The only fingerprint of the last stored key, and false positives of it until the phase is
+    // over and the next one has begun.
     ASSERT_TRUE(w.insert(1'000));
     for (int i = 0; i < 80; ++i) w.adapt(*w.find_false_positive());
     EXPECT_EQ(w.filter.details().ghosts, 0u);
@@ -301,8 +300,7 @@ TEST(broom_paper, a_ghost_stays_until_the_frontier_has_passed_it) {
     expect_sound(w);
 }
 
-// ---- the frontier [broom18 §4.2]
-// ----------------------------------------------------------------------------------------
+// ---- the frontier [broom18 §4.2] ----------------------------------------------------------------
 
 TEST(broom_paper, a_phase_rehashes_every_key_once_in_n_over_c_repairs) {
     for (const unsigned c : {3u, 4u, 64u}) {
@@ -353,9 +351,9 @@ TEST(broom_paper, bits_are_reclaimed_under_endless_repairs) {
     }
 }
 
-// Groups of 64 quotients were full all the time where remainders have one bit or two, and every
-// insert laid all keys anew.
-TEST(broom_paper, no_group_is_full_however_short_the_remainders) {
+// With remainders of one or two bits some group of 64 quotients was full all the time, and every
+// insert rehashed all keys.
+TEST(broom_paper, no_group_is_full_even_with_short_remainders) {
     for (const double rate : {0.5, 0.25, 0.125, 0x1p-4}) {
         constexpr std::uint64_t keys = 1'500;
         test::paper_world w{{.capacity = keys, .false_positive_rate = rate, .repeatable = 12}};
@@ -367,10 +365,9 @@ TEST(broom_paper, no_group_is_full_however_short_the_remainders) {
     }
 }
 
-// ---- R
-// ------------------------------------------------------------------------------------------------------------------
+// ---- R ------------------------------------------------------------------------------------------
 
-TEST(broom_paper, remote_work_is_what_the_header_says) {
+TEST(broom_paper, remote_calls_are_as_many_as_the_header_says) {
     for (const auto& options : {small_one(7), large_one(7)}) {
         test::paper_world w{options};
         counting_map records{w.plain}, index{w.plain_index};
@@ -424,7 +421,7 @@ TEST(broom_paper, the_index_of_a_former_filter_is_cleared) {
     test::paper_world w{small_one()};
     for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
     auto next = *broom_paper_filter::make({.capacity = 100, .hash = w.filter.hash(), .repeatable = 9});
-    EXPECT_FALSE(next.audit(w.truth)) << "members are denied";
+    EXPECT_FALSE(next.audit(w.truth)) << "stored keys are answered no";
     ASSERT_EQ(*next.insert(std::uint64_t{7}, w.truth), insert_outcome::inserted);
     EXPECT_EQ(w.index_records(), 2u);
     ASSERT_TRUE(next.rebuild(w.truth));
@@ -435,7 +432,7 @@ TEST(broom_paper, the_index_of_a_former_filter_is_cleared) {
     EXPECT_TRUE(built->audit(w.truth));
 }
 
-TEST(broom_paper, more_members_than_the_capacity_cost_nothing_that_was_there) {
+TEST(broom_paper, a_rebuild_from_more_keys_than_the_capacity_fails_and_changes_nothing) {
     for (const auto& options : {small_one(8, 50), large_one(8, 50)}) {
         test::paper_world w{options};
         for (std::uint64_t key = 0; key < 50; ++key) ASSERT_TRUE(w.insert(key));
@@ -447,7 +444,7 @@ TEST(broom_paper, more_members_than_the_capacity_cost_nothing_that_was_there) {
         EXPECT_EQ(refused.error().code(), error_code::mismatch);
         EXPECT_NE(refused.error().message().find("50"), std::string::npos) << refused.error().message();
         EXPECT_EQ(w.saved(), before);
-        EXPECT_EQ(w.index_records(), records) << "and the index is whole";
+        EXPECT_EQ(w.index_records(), records) << "the index is unchanged";
         EXPECT_EQ(*w.filter.erase(std::uint64_t{3}, w.truth), erase_outcome::erased);
         EXPECT_FALSE(broom_paper_filter::build(options, w.truth));
         for (std::uint64_t key = 50; key < 60; ++key) w.take_out(key);
@@ -457,9 +454,9 @@ TEST(broom_paper, more_members_than_the_capacity_cost_nothing_that_was_there) {
     }
 }
 
-// An index in pieces, a store that comes back: who is asked answers all the time, and the next
-// change heals.
-TEST(broom_paper, a_rebuild_that_fails_half_way_is_done_by_the_next_change) {
+// A rebuild fails with the index half written. Queries are answered all the time, and the next
+// change after the store works again completes the rebuild.
+TEST(broom_paper, a_rebuild_that_fails_half_way_is_completed_by_the_next_change) {
     for (const auto& options : {small_one(9), large_one(9)}) {
         for (std::uint64_t call = 0; call < 400; call += 13) {
             test::paper_world w{options};
@@ -480,22 +477,21 @@ TEST(broom_paper, a_rebuild_that_fails_half_way_is_done_by_the_next_change) {
     }
 }
 
-// ---- digests of few bits
-// ------------------------------------------------------------------------------------------------
+// ---- digests of few bits ------------------------------------------------------------------------
 
-// Keys that nobody can tell apart share a fingerprint: each comes and goes by itself.
+// Keys with one digest share a fingerprint: each of them is inserted and erased by itself.
 struct short_digests {
     hasher inner{hash_key::from_seed(25)};
 
     static digest make(const void* context, key_view key) noexcept {
         const auto& self = *static_cast<const short_digests*>(context);
         const std::uint64_t kept = self.inner(key).position >> (64 - 8);
-        // Neighbours differ in the lowest bit of the position, or in the seed alone.
+        // Neighbours differ in the lowest bit of the position, or in the seed only.
         return {(kept >> 5) << 61 | (kept >> 4 & 1), kept & 15};
     }
 };
 
-TEST(broom_paper, keys_of_one_digest_share_a_fingerprint_and_nobody_is_lost) {
+TEST(broom_paper, keys_with_one_digest_share_a_fingerprint_and_none_is_lost) {
     const short_digests few;
     const hasher hash = hasher::custom(&short_digests::make, &few);
     for (auto options : {small_one(10, 200), large_one(10, 200)}) {
@@ -531,7 +527,7 @@ TEST(broom_paper, keys_of_one_digest_share_a_fingerprint_and_nobody_is_lost) {
                 ASSERT_EQ(*outcome == erase_outcome::erased, members.erase(key) == 1);
             } else if (kind < 99) {
                 const bool maybe = filter.may_contain(key);
-                if (members.contains(key) && kind < 85) {  // an orphan leaves, its twins stay
+                if (members.contains(key) && kind < 85) {  // an orphan is removed, keys with its digest stay
                     ASSERT_TRUE(map.erase(where, integer_key{key}.view()));
                     members.erase(key);
                 }

@@ -1,10 +1,10 @@
-// broom_paper among threads: who was a member throughout a query is never denied, while others
-// insert, erase, forget, adapt and lay all keys anew; what several writers leave behind agrees with
-// R; and a copy saved meanwhile denies no member either.
+// broom_paper with several threads: a key that is stored throughout a query is never answered no,
+// while other threads insert, erase, forget, adapt and rehash all keys. Afterwards the filter
+// agrees with R, and a copy saved during the run answers maybe for every stored key, too.
 //
 // A key has one owner among the writers, and a stamp that counts the owner's steps: odd from the
 // moment insert returned, even from the moment before erase begins. The same odd number before and
-// after a query: the key was a member throughout.
+// after a query means that the key was stored throughout.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -37,7 +37,7 @@ struct shared_filter {
 
     void write(std::uint64_t number, std::uint64_t steps) {
         test::splitmix chance{number + 1};
-        // And on until readers have had their turn.
+        // Continues until the readers have judged enough queries.
         for (std::uint64_t step = 0; step < steps || (judged < 2'000 && step < 50 * steps); ++step) {
             const std::uint64_t key = chance.below(keys_per_writer) * writers + number;
             const digest where = filter.hash()(key);
@@ -51,7 +51,7 @@ struct shared_filter {
                 if (step % 2 == 0) {
                     const auto outcome = filter.erase(key, remote);
                     if (!outcome || *outcome != erase_outcome::erased) ++failed;
-                } else {  // absent: somebody laid all keys anew in between
+                } else {  // absent: another thread rehashed all keys in between
                     if (!map.erase(where, integer_key{key}.view())) ++failed;
                     if (!filter.forget(integer_key{key}.view(), remote)) ++failed;
                 }
@@ -104,7 +104,7 @@ struct shared_filter {
     }
 };
 
-TEST(broom_paper_threads, nobody_is_denied_while_others_write) {
+TEST(broom_paper_threads, no_false_negative_while_others_write) {
     for (const double rate : {0x1p-2, 0x1p-4, 0x1p-7}) {
         for (const bool maintained : {false, true}) {
             shared_filter shared{{.capacity = writers * keys_per_writer,
@@ -136,8 +136,8 @@ TEST(broom_paper_threads, nobody_is_denied_while_others_write) {
     }
 }
 
-// Tables of some pages take a while to lay: long enough for a reader to come in between.
-TEST(broom_paper_threads, nobody_is_denied_while_all_keys_get_new_hash_functions) {
+// Building tables of some pages takes long enough for queries to run meanwhile.
+TEST(broom_paper_threads, no_false_negative_while_all_keys_get_new_hash_functions) {
     constexpr std::uint64_t keys = 4'000;
     shared_filter shared{{.capacity = keys, .hash = hasher{hash_key::from_seed(5)}, .repeatable = 5}};
     for (std::uint64_t key = 0; key < keys; ++key) {

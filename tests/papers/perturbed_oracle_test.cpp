@@ -1,4 +1,4 @@
-// perturbed_oracle: each mistake is the one it says, the same for the same key every time, and
+// perturbed_oracle: each kind of error is as documented, the same for the same key every time, and
 // within its factor.
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace genista::perturbed_oracle_test {
 namespace {
 
-// Key i of 1000 is stored with i + 1 parts of a million and asked with 2 (i + 1).
+// Key i of 1000 is stored with probability (i + 1) / 10^6 and queried with twice that.
 struct ramp {
     [[nodiscard]] key_odds odds(key_view key) const noexcept {
         std::uint64_t i = 0;
@@ -52,8 +52,8 @@ TEST(perturbed_oracle, random_errors_stay_within_the_factor_and_use_all_of_it) {
     }
     EXPECT_LT(least, 0.255);
     EXPECT_GT(most, 3.95);
-    EXPECT_NEAR(mean_log, 0, 0.05) << "both directions alike";
-    EXPECT_NEAR(products, 0, 0.06) << "p and q err independently";
+    EXPECT_NEAR(mean_log, 0, 0.05) << "both directions are equally likely";
+    EXPECT_NEAR(products, 0, 0.06) << "the errors of p and q are independent";
 }
 
 TEST(perturbed_oracle, the_worst_directions_are_exact) {
@@ -71,7 +71,7 @@ TEST(perturbed_oracle, the_worst_directions_are_exact) {
         << "probabilities remain probabilities";
 }
 
-TEST(perturbed_oracle, a_shuffle_deals_out_the_same_odds_once_each) {
+TEST(perturbed_oracle, a_shuffle_gives_out_the_same_odds_once_each) {
     const auto oracle = with({.mistake = oracle_mistake::shuffled, .seed = 2, .universe = 1000});
     std::multiset<double> dealt;
     std::uint64_t fixed_points = 0;
@@ -82,7 +82,8 @@ TEST(perturbed_oracle, a_shuffle_deals_out_the_same_odds_once_each) {
     std::uint64_t key = 0;
     for (const double stored : dealt) EXPECT_EQ(stored, right(key++).stored);
     EXPECT_LT(fixed_points, 12u);
-    EXPECT_EQ(oracle.odds(std::uint64_t{5'000}), right(5'000)) << "not of this universe, and no list for it";
+    EXPECT_EQ(oracle.odds(std::uint64_t{5'000}), right(5'000))
+        << "a key outside of the universe, without a list to draw from";
 }
 
 TEST(perturbed_oracle, a_shuffle_of_other_keys_draws_from_the_list) {
@@ -97,7 +98,7 @@ TEST(perturbed_oracle, a_shuffle_of_other_keys_draws_from_the_list) {
     EXPECT_EQ(seen, (std::set<double>{0.1, 0.3}));
 }
 
-TEST(perturbed_oracle, refuses_what_makes_no_sense) {
+TEST(perturbed_oracle, refuses_invalid_options) {
     const auto message = [](perturbed_options options) {
         return std::string{perturbed_oracle<ramp>::make(truth, std::move(options)).error().message()};
     };
@@ -112,7 +113,7 @@ TEST(perturbed_oracle, refuses_what_makes_no_sense) {
     EXPECT_FALSE(perturbed_oracle<ramp>::make(nullptr, {}));
 }
 
-TEST(perturbed_oracle, counts_the_bytes_of_what_it_wraps) {
+TEST(perturbed_oracle, counts_the_bytes_of_the_oracle_it_wraps) {
     EXPECT_GT(with({}).memory_bytes(), 100u + sizeof(perturbed_options));
 }
 

@@ -1,5 +1,5 @@
-// weighted_bloom_filter by example: the probes of its formula, no false negative, its failure on
-// rare keys, and everything it refuses.
+// weighted_bloom_filter by example: the probes of its formula, no false negatives, its weakness
+// with rarely queried keys, and all options that it refuses.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ TEST(weighted_bloom, gives_the_probes_of_its_formula) {
     EXPECT_EQ(filter.probes_of({0, 0}), 0u);
 }
 
-TEST(weighted_bloom, takes_no_key_more_probes_than_the_cap) {
+TEST(weighted_bloom, gives_no_key_more_probes_than_the_cap) {
     auto filter = filter_of(11'264, 1000, -1e9);
     EXPECT_EQ(filter.probes_of({1e-6, 1e-6}), weighted_bloom_filter::max_probes);
     EXPECT_EQ(filter.probes_of({0, 1e-300}), weighted_bloom_filter::max_probes);
@@ -56,12 +56,12 @@ TEST(weighted_bloom, computes_the_mean_log_ratio) {
     const auto never = mean_log_ratio_of(std::vector<odds_group>{{{0.5, 0}, 1}, {{0.5, 1}, 1}});
     ASSERT_FALSE(never);
     EXPECT_NE(std::string{never.error().message()}.find("never asked"), std::string::npos);
-    EXPECT_FALSE(mean_log_ratio_of(std::vector<odds_group>{{{0.5, 0.5}, 1}})) << "sums to a half";
+    EXPECT_FALSE(mean_log_ratio_of(std::vector<odds_group>{{{0.5, 0.5}, 1}})) << "the odds sum to one half";
     EXPECT_FALSE(mean_log_ratio_of(std::vector<odds_group>{{{-0.5, 0.5}, 2}}));
 }
 
-// [daisy §1.2]: half of the keys hardly ever asked for, and the table is full of ones.
-TEST(weighted_bloom, fills_up_with_ones_if_keys_are_hardly_ever_asked_for) {
+// [daisy §1.2]: half of the keys are hardly ever queried, and the table becomes full of ones.
+TEST(weighted_bloom, fills_up_with_ones_if_keys_are_hardly_ever_queried) {
     const double each = 1e-6;  // a million keys in two halves
     for (const double rare : {0.5, 0x1p-600}) {
         const key_odds first{each, rare * 2e-6}, second{each, (1 - rare) * 2e-6};
@@ -74,12 +74,12 @@ TEST(weighted_bloom, fills_up_with_ones_if_keys_are_hardly_ever_asked_for) {
             EXPECT_LT(passed, 20u);
         } else {
             EXPECT_GT(passed, 990u);
-            EXPECT_LT(filter.stats().false_positive_rate, 1e-50) << "and it expects to be nearly perfect";
+            EXPECT_LT(filter.stats().false_positive_rate, 1e-50) << "its own estimate is nearly 0";
         }
     }
 }
 
-TEST(weighted_bloom, names_and_refuses_bad_terms) {
+TEST(weighted_bloom, refuses_bad_terms_and_names_them) {
     const auto message = [](const weighted_bloom_options& options) {
         const auto made = weighted_bloom_filter::make(options);
         return made ? std::string{} : std::string{made.error().message()};

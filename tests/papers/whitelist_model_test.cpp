@@ -1,6 +1,6 @@
-// whitelist_filter beside an exact model: a Bloom filter of its own, a std::set of listed keys, and
-// a std::set of what R holds. Chance drives both, with a store that works and with one that fails;
-// every answer is compared, not only those of members.
+// Runs random operations on whitelist_filter and an exact model: a Bloom filter of its own, a
+// std::set of listed keys, and a std::set of what R holds. With a store that works and with one
+// that fails; every answer is compared, those for absent keys too.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class driven {
         : universe_{universe},
           chance_{seed},
           filter_{*whitelist_filter::make({capacity, rate, hasher{hash_key::from_seed(seed)}, 64})},
-          twin_{*bloom_filter::make(
+          bloom_{*bloom_filter::make(
               {capacity, whitelist_filter::bloom_rate(capacity, rate), hasher{hash_key::from_seed(seed)}})} {}
 
     void step(bool with_faults) {
@@ -35,7 +35,7 @@ class driven {
             case 1:
                 insert(key, with_faults);
                 break;
-            case 2:  // the store forgets it; the filter is not told
+            case 2:  // erased in the store only; the filter is not called
                 members_.erase(key);
                 ASSERT_TRUE(remote_.erase(filter_.hash()(key), integer_key{key}.view()));
                 break;
@@ -57,10 +57,10 @@ class driven {
 
   private:
     void check(std::uint64_t key) {
-        ASSERT_EQ(filter_.may_contain(key), twin_.may_contain(key) && !listed_.contains(key)) << key;
+        ASSERT_EQ(filter_.may_contain(key), bloom_.may_contain(key) && !listed_.contains(key)) << key;
         ASSERT_TRUE(filter_.may_contain(key) || !members_.contains(key)) << "a false negative: " << key;
     }
-    // Everything but stale answers, which are what R says.
+    // Every fault but stale answers, because the expected answers follow from R.
     void break_store(bool with_faults) {
         fault_plan plan{.seed = chance_()};
         if (with_faults) {
@@ -72,11 +72,11 @@ class driven {
     }
     void insert(std::uint64_t key, bool with_faults) {
         break_store(with_faults);
-        // A put that reports an error may have happened: the store finds out before it goes on.
+        // A put that reports an error may have happened: the test finds out before it goes on.
         (void)faulty_.put(filter_.hash()(key), integer_key{key}.view());
         if (!*remote_.contains(filter_.hash()(key), integer_key{key}.view())) return;
         members_.insert(key);
-        const bool is_new = twin_.insert(key) == insert_outcome::inserted;
+        const bool is_new = bloom_.insert(key) == insert_outcome::inserted;
         const bool was_listed = listed_.erase(key) != 0;
         const auto outcome = filter_.insert(key, faulty_);
         ASSERT_TRUE(outcome);
@@ -112,7 +112,7 @@ class driven {
     memory_map remote_;
     faulty_map<memory_map> faulty_{remote_, {.sleep = [](auto) {}}};
     whitelist_filter filter_;
-    bloom_filter twin_;
+    bloom_filter bloom_;
     std::set<std::uint64_t> members_, listed_;
     std::uint64_t most_listed_ = 0, failures_ = 0;
 };
@@ -123,15 +123,15 @@ TEST(whitelist_model, answers_as_a_bloom_filter_without_the_keys_on_its_list) {
             driven both{20, 0.5, 600, seed};  // too small on purpose: many false positives
             for (int i = 0; i < 4'000 && !testing::Test::HasFailure(); ++i) both.step(with_faults);
             both.check_all();
-            EXPECT_GT(both.most_listed(), 50u) << "the list was never long";
+            EXPECT_GT(both.most_listed(), 50u) << "the list was always short";
             EXPECT_EQ(both.failures() > 50, with_faults);
             if (testing::Test::HasFailure()) return;
         }
     }
 }
 
-// The list by itself, through many sizes.
-TEST(digest_list_model, holds_what_was_put_in_and_not_taken_out) {
+// The list alone, through many sizes.
+TEST(digest_list_model, holds_the_keys_put_in_and_not_taken_out) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         test::splitmix chance{seed};
         digest_list list;

@@ -1,6 +1,6 @@
-// whitelist_filter: examples, its rate and size, bad options, keys that share a digest, lies of R,
-// snapshots. The list under chance is in whitelist_model_test.cpp, races in
-// whitelist_threads_test.cpp, failing memory in allocation_test.cpp.
+// whitelist_filter: examples, its rate and size, bad options, keys with one digest, wrong answers
+// of R, snapshots. Random operations on the list are in whitelist_model_test.cpp, races in
+// whitelist_threads_test.cpp, failing memory in tests/filters/allocation_test.cpp.
 #include "papers/whitelist.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ whitelist_options seeded(std::uint64_t capacity, double rate, unsigned universe_
             .universe_bits = universe_bits};
 }
 
-// A filter with the members 0, 1, …, and its R.
+// A filter with the stored keys 0, 1, …, and its R.
 struct world {
     memory_map remote;
     whitelist_filter filter;
@@ -57,7 +57,7 @@ struct world {
     }
 };
 
-TEST(whitelist, fixes_what_it_is_told_and_keeps_its_members) {
+TEST(whitelist, fixes_reported_false_positives_and_keeps_its_stored_keys) {
     world w{1000, seeded(1000, 0.25)};
     std::vector<std::uint64_t> fixed;
     for (std::uint64_t x = 1'000'000; fixed.size() < 500;) {
@@ -80,7 +80,7 @@ TEST(whitelist, fixes_what_it_is_told_and_keeps_its_members) {
     EXPECT_EQ(now.adaptive_bytes, parts.list_bytes);
     EXPECT_GE(now.local_bytes, parts.list_bytes + parts.bloom_bytes);
     EXPECT_EQ(parts.list_bytes * 8, whitelist_filter::list_bits_for(500));
-    // 128 bits each, less what lies in the place, in slots of which 7/8 are taken at the most.
+    // 128 bits each, less those that the place implies, in slots of which at most 7/8 are taken.
     EXPECT_GE(parts.list_bytes * 8, 500u * (128 - 9));
     EXPECT_LE(parts.list_bytes * 8, 500u * 220);
 }
@@ -96,7 +96,7 @@ TEST(whitelist, a_listed_key_that_is_inserted_comes_off_the_list) {
     EXPECT_EQ(w.filter.details().list_entries, 0u);
     EXPECT_EQ(w.filter.stats().keys, keys + 1);
     EXPECT_EQ(*w.filter.insert(x, w.remote), insert_outcome::already_present);
-    // And a member that has left R is a false positive like any other.
+    // A stored key that has left R is a false positive like any other.
     w.take_out(x);
     EXPECT_EQ(*w.filter.adapt(x, w.remote), adapt_outcome::fixed);
     EXPECT_FALSE(w.filter.may_contain(x));
@@ -117,7 +117,7 @@ TEST(whitelist, its_bloom_filter_is_as_good_as_the_list_needs) {
     EXPECT_EQ(*whitelist_filter::bits_for(10'000, 0.25), *bloom_filter::bits_for(10'000, 6.0 / 64));
 }
 
-TEST(whitelist, refuses_impossible_options_and_says_what_is_allowed) {
+TEST(whitelist, refuses_impossible_options_and_reports_what_is_allowed) {
     const auto message_of = [](const whitelist_options& options) {
         const auto made = whitelist_filter::make(options);
         EXPECT_FALSE(made);
@@ -134,7 +134,7 @@ TEST(whitelist, refuses_impossible_options_and_says_what_is_allowed) {
     EXPECT_FALSE(whitelist_filter::bits_for(10, 0.25, 1));
 }
 
-TEST(whitelist, is_built_from_everything_that_r_holds) {
+TEST(whitelist, is_built_from_all_keys_of_r) {
     const world w{300, seeded(300, 0.125)};
     memory_map& remote = const_cast<memory_map&>(w.remote);
     const auto built = whitelist_filter::build(seeded(300, 0.125), remote);
@@ -146,7 +146,7 @@ TEST(whitelist, is_built_from_everything_that_r_holds) {
     EXPECT_FALSE(whitelist_filter::build(foreign, remote));  // R is sorted by another hash
 }
 
-TEST(whitelist, a_negative_asks_nobody_and_a_positive_asks_once) {
+TEST(whitelist, a_negative_reads_nothing_and_a_positive_reads_r_once) {
     world w{1000, seeded(1000, 0.25)};
     counting_map counted{w.remote};
     for (std::uint64_t x = 1'000'000; x < 1'001'000; ++x) {
@@ -158,23 +158,22 @@ TEST(whitelist, a_negative_asks_nobody_and_a_positive_asks_once) {
     EXPECT_EQ(counted.counts().point_reads + counted.counts().puts + counted.counts().erases, 0u);
 }
 
-// ---- what R may say
-// -----------------------------------------------------------------------------------------------------
+// ---- answers of R -------------------------------------------------------------------------------
 
 digest one_of_four(const void*, key_view key) noexcept {
     const std::uint64_t which = key.size == 0 ? 0 : std::to_integer<std::uint64_t>(key.data[0]) % 4;
     return {which << 62, 7};
 }
 
-// Keys that share a digest are one key to the filter: whoever of them is in R keeps all of them.
-TEST(whitelist, does_not_deny_a_member_for_a_absent_key_with_its_digest) {
+// Keys with one digest are one key to the filter: all of them stay as long as R holds one of them.
+TEST(whitelist, a_stored_key_stays_when_an_absent_key_with_its_digest_is_adapted) {
     whitelist_options options = seeded(10, 0.25);
     options.hash = hasher::custom(&one_of_four, nullptr);
     world w{1, options};
     ASSERT_TRUE(w.filter.may_contain(std::uint64_t{4}));
     EXPECT_EQ(*w.filter.adapt(std::uint64_t{4}, w.remote), adapt_outcome::true_positive);
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{0}));
-    // The absent key first, the member later.
+    // The absent key first, the stored key later.
     w.take_out(0);
     EXPECT_EQ(*w.filter.adapt(std::uint64_t{4}, w.remote), adapt_outcome::fixed);
     w.put(8);
@@ -189,8 +188,8 @@ digest one_position(const void*, key_view key) noexcept {
     return {std::uint64_t{1} << 63, low};
 }
 
-// A hash that knows one position: the list is full at some time, and says so.
-TEST(whitelist, a_list_without_room_leaves_the_key_unfixed_and_harms_nobody) {
+// A hash with only one position: the list becomes full, and adapt reports it.
+TEST(whitelist, a_full_list_leaves_the_key_unfixed_and_causes_no_false_negative) {
     whitelist_options options = seeded(10, 0.5);
     options.hash = hasher::custom(&one_position, nullptr);
     world w{10, options};
@@ -206,9 +205,9 @@ TEST(whitelist, a_list_without_room_leaves_the_key_unfixed_and_harms_nobody) {
     EXPECT_TRUE(w.filter.audit(w.remote));
 }
 
-TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
+TEST(whitelist, errors_and_wrong_records_list_no_key) {
     for (const fault_kind kind : all_fault_kinds) {
-        if (kind == fault_kind::stale || kind == fault_kind::duplicate) continue;  // below; and true all the same
+        if (kind == fault_kind::stale || kind == fault_kind::duplicate) continue;  // below; harmless
         world w{500, seeded(500, 0.25)};
         faulty_map<memory_map> faulty{w.remote, {.sleep = [](auto) {}}};
         ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::from(kind, 0)}}));
@@ -218,8 +217,8 @@ TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
             refused += outcome ? 0u : 1u;
             EXPECT_TRUE(w.filter.may_contain(key)) << to_string(kind) << ", key " << key;
         }
-        // A member that came first has settled it before a record too many is seen; an absent key
-        // meets that record.
+        // For a stored key its own record decides before a superfluous record is read; for an
+        // absent key the superfluous record is read.
         EXPECT_EQ(refused, kind == fault_kind::out_of_range ? 0u : 500u) << to_string(kind);
         if (kind == fault_kind::out_of_range) {
             EXPECT_FALSE(w.filter.adapt(w.next_false_positive(1'000'000), faulty));
@@ -230,9 +229,9 @@ TEST(whitelist, errors_and_records_that_do_not_belong_list_nobody) {
     }
 }
 
-// R is the truth: what it denies is denied, and insert takes it back. Stated in the header, pinned
-// here.
-TEST(whitelist, a_key_that_r_denies_is_denied_until_it_is_inserted_again) {
+// R is the truth: a key that R does not hold may be listed, and then an insert must take it off the
+// list. Promised in the header.
+TEST(whitelist, a_key_missing_in_r_is_answered_no_until_it_is_inserted_again) {
     world w{0, seeded(500, 0.25)};
     faulty_map<memory_map> faulty{w.remote};
     ASSERT_TRUE(faulty.set_plan({.rules = {fault_rule::once(fault_kind::stale, 0, fault_scope::ranges)}}));
@@ -257,7 +256,7 @@ struct throwing_map {
     }
 };
 
-TEST(whitelist, what_r_throws_comes_back_as_an_error) {
+TEST(whitelist, an_exception_of_r_becomes_an_error) {
     world w{100, seeded(100, 0.25)};
     throwing_map bad;
     const auto outcome = w.filter.adapt(std::uint64_t{5}, bad);
@@ -266,11 +265,10 @@ TEST(whitelist, what_r_throws_comes_back_as_an_error) {
     EXPECT_TRUE(w.filter.may_contain(std::uint64_t{5}));
 }
 
-// ---- snapshots
-// ----------------------------------------------------------------------------------------------------------
+// ---- snapshots ----------------------------------------------------------------------------------
 
-struct learnt : world {
-    learnt(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
+struct adapted_world : world {
+    adapted_world(std::uint64_t keys, std::uint64_t adapts) : world{keys, seeded(keys, 0.25)} {
         for (std::uint64_t x = 1'000'000; adapts > 0; ++x, --adapts) {
             x = next_false_positive(x);
             EXPECT_EQ(*filter.adapt(x, remote), adapt_outcome::fixed);
@@ -278,9 +276,9 @@ struct learnt : world {
     }
 };
 
-TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_goes_on) {
+TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_keeps_working) {
     for (const std::uint64_t adapts : {0u, 1u, 300u}) {
-        learnt w{200, adapts};
+        adapted_world w{200, adapts};
         const auto file = w.saved();
         auto loaded = whitelist_filter::load(file);
         ASSERT_TRUE(loaded) << loaded.error().message();
@@ -299,7 +297,7 @@ TEST(whitelist_snapshot, a_loaded_filter_answers_as_before_and_goes_on) {
 }
 
 TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
-    auto file = learnt{60, 20}.saved();
+    auto file = adapted_world{60, 20}.saved();
     for (std::size_t length = 0; length < file.size(); ++length) {
         ASSERT_FALSE(whitelist_filter::load(std::span{file}.first(length))) << length;
     }
@@ -312,10 +310,10 @@ TEST(whitelist_snapshot, every_truncation_and_every_bit_flip_is_refused) {
     EXPECT_TRUE(whitelist_filter::load(file));
 }
 
-// With its checksums repaired a mutation may load. It is then a filter that answers, takes keys and
-// adapts.
-TEST(whitelist_snapshot, a_forged_one_is_refused_or_a_sound_filter) {
-    const auto file = learnt{60, 40}.saved();
+// With its checksums repaired a damaged file may load. The result must be a filter that answers,
+// takes keys and adapts.
+TEST(whitelist_snapshot, a_forged_file_is_refused_or_gives_a_sound_filter) {
+    const auto file = adapted_world{60, 40}.saved();
     test::splitmix chance{5};
     std::uint64_t loaded = 0, refused = 0;
     for (int trial = 0; trial < 3'000; ++trial) {

@@ -1,5 +1,5 @@
-// whitelist_filter among threads: keys that some adapt while others insert them. Whoever insert has
-// returned for is never denied.
+// whitelist_filter with several threads: some adapt keys while others insert them. A key whose
+// insert has returned is never answered no.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,8 +18,8 @@
 namespace genista::whitelist_threads_test {
 namespace {
 
-// A Bloom filter far beyond its capacity says maybe to nearly everybody, so that every adapt goes
-// as far as the list.
+// A Bloom filter far beyond its capacity answers maybe for nearly every key, so that every adapt
+// reaches the list.
 whitelist_filter crowded(memory_map& remote) {
     auto filter = *whitelist_filter::make({8, 0.5, hasher{hash_key::from_seed(3)}, 4096});
     for (std::uint64_t key = 1'000'000; key < 1'002'000; ++key) {
@@ -29,17 +29,17 @@ whitelist_filter crowded(memory_map& remote) {
     return filter;
 }
 
-TEST(whitelist_threads, nobody_is_denied_who_was_inserted_while_others_adapted) {
+TEST(whitelist_threads, keys_inserted_while_others_adapt_them_are_not_answered_no) {
     const auto rounds = test::scaled<std::uint64_t>(3'000, 300'000);
     memory_map remote;
     whitelist_filter filter = crowded(remote);
     ASSERT_TRUE(filter.may_contain(std::uint64_t{1}));
     std::atomic<std::uint64_t> round{0}, denied{0}, failed{0}, fixed{0};
     std::atomic<bool> done{false};
-    // Two adapt the key of this round, the next ones and those of rounds past, as fast as they can.
-    std::array<std::thread, 2> learners;
-    for (std::uint64_t i = 0; i < learners.size(); ++i) {
-        learners[i] = std::thread{[&, i] {
+    // Two threads adapt the key of this round, the next ones and earlier ones, as fast as they can.
+    std::array<std::thread, 2> adapters;
+    for (std::uint64_t i = 0; i < adapters.size(); ++i) {
+        adapters[i] = std::thread{[&, i] {
             test::splitmix chance{i};
             while (!done) {
                 const std::uint64_t now = round;
@@ -59,7 +59,7 @@ TEST(whitelist_threads, nobody_is_denied_who_was_inserted_while_others_adapted) 
         }
     }};
     // Every round begins with a key that is on the list or is being put there: its writer commits
-    // it and inserts it.
+    // and inserts it.
     for (std::uint64_t key = 0; key < rounds; ++key) {
         round = key;
         failed += filter.adapt(key, remote) ? 0u : 1u;
@@ -69,16 +69,16 @@ TEST(whitelist_threads, nobody_is_denied_who_was_inserted_while_others_adapted) 
         if (key >= 2) denied += filter.may_contain(key - 2) ? 0u : 1u;
     }
     done = true;
-    for (std::thread& each : learners) each.join();
+    for (std::thread& each : adapters) each.join();
     reader.join();
     EXPECT_EQ(denied, 0u);
     EXPECT_EQ(failed, 0u);
-    EXPECT_GT(filter.stats().adapts, rounds / 2) << "nobody was ever on the list";
+    EXPECT_GT(filter.stats().adapts, rounds / 2) << "hardly any key was ever on the list";
     const auto sound = filter.audit(remote);
     EXPECT_TRUE(sound) << sound.error().message();
 }
 
-// An R that lets a writer in between its answer and the moment in which the filter hears it.
+// An R that lets a writer run between its answer and the moment in which the filter receives it.
 struct interrupted_map {
     memory_map& inner;
     std::function<void()> before_answering;
@@ -94,9 +94,10 @@ struct interrupted_map {
     }
 };
 
-// R has said that the key is absent; then it is committed, and inserted as soon as the filter lets
-// it. The writer is given a moment: one that is late makes the test weaker, not wrong.
-TEST(whitelist_threads, a_key_that_is_inserted_while_r_denies_it_is_not_listed) {
+// R has answered that the key is absent. Then the key is committed, and inserted as soon as the
+// filter allows. The test waits a moment for the writer: a writer that is late makes the test
+// weaker, not wrong.
+TEST(whitelist_threads, a_key_inserted_after_r_answered_no_is_not_listed) {
     memory_map remote;
     whitelist_filter filter = crowded(remote);
     for (std::uint64_t key = 0; key < 20; ++key) {
@@ -118,8 +119,8 @@ TEST(whitelist_threads, a_key_that_is_inserted_while_r_denies_it_is_not_listed) 
     EXPECT_TRUE(filter.audit(remote));
 }
 
-// Keys come and go in R, each by a writer of its own, while everybody adapts everybody.
-TEST(whitelist_threads, members_that_come_and_go_are_not_denied_while_they_are_there) {
+// Each writer inserts and erases keys of its own in R, while all threads adapt all keys.
+TEST(whitelist_threads, keys_erased_and_inserted_again_are_not_answered_no_while_stored) {
     const auto steps = test::scaled<std::uint64_t>(3'000, 200'000);
     memory_map remote;
     whitelist_filter filter = crowded(remote);

@@ -1,5 +1,5 @@
-// wide_word.hpp and bit_planes.hpp against loops over single bits, for one to four words and both
-// kernels.
+// wide_word.hpp and bit_planes.hpp agree with loops over single bits, for one to four words and
+// both kernels.
 #include "papers/bit_strings/wide_word.hpp"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,7 @@ TEST(wide_word, agrees_with_loops_with_bmi2) {
     expect_all_agree<wide_word<4, bmi2_words>>(56);
 }
 
-TEST(wide_word, a_pattern_is_stamped_at_every_mark_and_across_words) {
+TEST(wide_word, a_pattern_is_written_at_every_mark_and_across_words) {
     using wide = wide_word<3>;
     std::mt19937_64 random{57};
     for (std::size_t width = 1; width <= 64; ++width) {
@@ -140,7 +140,7 @@ TEST(wide_word, a_pattern_is_stamped_at_every_mark_and_across_words) {
     }
 }
 
-// Numbers held crosswise against numbers held as numbers, up to the largest that the planes hold.
+// Numbers stored as bit planes against plain numbers, up to the largest that the planes hold.
 template <std::size_t Words>
 void expect_planes_agree(std::uint64_t seed) {
     using planes = bit_planes<Words, portable_words>;
@@ -165,7 +165,7 @@ void expect_planes_agree(std::uint64_t seed) {
             ASSERT_EQ(difference.carry.test(rank), m >= n);
             ASSERT_EQ(number(planes::least(x, y), rank), std::min(m, n));
         }
-        // From ranks back to the places they came from, with the tags of some.
+        // From ranks back to the positions they came from, with the tags of some.
         const auto way = planes::subtract(x, planes::index()).value;
         const auto landed = scatter(way, a.count(), carry);
         ASSERT_EQ(landed.marks, a);

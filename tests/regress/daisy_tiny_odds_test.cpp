@@ -1,6 +1,6 @@
-// Odds as a softmax has them, 10^-170 and less: a square of them was 0, a quotient infinite, a
-// Bloom table had no bits and the first insert wrote past it; and of odds below the smallest number
-// there is a class 0 came out where eight bits were due.
+// Odds of 10^-170 and less, as a softmax gives them: their square was 0 and a quotient infinite, so
+// that a Bloom table had no bits and the first insert wrote past its end. And odds below the
+// smallest normal number got class 0 where eight bits were needed.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -1,5 +1,5 @@
-// A hundred keys of class 0 put ten million times: every put counted as a key, and the deferred
-// band that opened was a hundred thousand times too large.
+// A hundred keys of class 0 were put ten million times. Every put counted as a key, and the
+// deferred band that opened was a hundred thousand times too large.
 #include <gtest/gtest.h>
 
 #include "genista/filters/daisy_broom.hpp"
@@ -9,7 +9,7 @@
 namespace genista::deferred_band_of_puts_test {
 namespace {
 
-TEST(deferred_band_of_puts, is_as_large_as_the_keys_ask_for) {
+TEST(deferred_band_of_puts, is_sized_by_the_number_of_keys) {
     using filter_type = daisy_broom_filter<test::scripted_oracle>;
     const daisy_terms terms{1000, 1.0 / 256};
     constexpr std::uint64_t keys = 100;

@@ -1,6 +1,6 @@
-// Streams of the seeds s and s + 1 were one stream, shifted by a number: whoever drew inserts from
-// one and queries from the next asked for what had been stored. Seen as queries of daisy-bloom that
-// followed its inserts.
+// The streams of the seeds s and s + 1 were one stream, shifted by one number: a test that drew
+// inserts from one and queries from the other queried keys that it had stored. Found because
+// daisy-bloom's queries followed its inserts.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace genista::neighbouring_seeds_test {
 namespace {
 
-// By chance: 100 streams of 1,000 numbers of 64 bits share one with probability 3e-10.
+// 100 streams of 1,000 numbers of 64 bits share one by chance with probability 3e-10.
 TEST(neighbouring_seeds, share_no_number) {
     std::unordered_set<std::uint64_t> seen;
     for (std::uint64_t seed = 0; seed < 100; ++seed) {

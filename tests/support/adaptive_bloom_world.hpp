@@ -1,10 +1,10 @@
-// adaptive_bloom_world: an adaptive Bloom filter, both halves of its R and the truth, driven one
-// operation at a time.
+// adaptive_bloom_world: an adaptive Bloom filter, both halves of its R and the truth. It runs one
+// operation at a time and compares the outcome with the truth.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members
-// among the keys 0 .. universe-1; keys beyond are absent keys. Keys leave R behind the filter's
-// back, as there is no erase. R may fail and lie (set_faults): then the operation is given up or
-// tried again, and no member may be denied.
+// It uses no test framework: failures are collected in `wrong`. The truth is the set of the stored
+// keys among 0 .. universe-1; larger keys are absent keys. The filter has no erase, so keys are
+// erased in R only. R may fail and give wrong answers (set_faults): the operation is then given up
+// or tried again, and a stored key must never be answered no.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +47,8 @@ class adaptive_bloom_world {
                 .repeatable = p.seed};
     }
 
-    // A share of the calls of both halves, every kind of failure but a lagging replica, which would
-    // be no R (remote.hpp).
+    // Faults in this share of the calls of both halves. Every kind of failure but a lagging
+    // replica: a lagging replica is not a valid R (remote.hpp).
     void set_faults(double share) {
         const auto drawn = [&] {
             fault_plan made;
@@ -67,17 +67,16 @@ class adaptive_bloom_world {
     [[nodiscard]] const std::set<std::uint64_t>& members() const noexcept { return members_; }
     [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
     [[nodiscard]] digest where(std::uint64_t key) const noexcept { return filter.hash()(key); }
-    // Without counting as a query.
+    // A query that is not counted.
     [[nodiscard]] bool maybe(std::uint64_t key) const noexcept { return filter.path_of(where(key)).maybe; }
 
-    // ---- operations
-    // -------------------------------------------------------------------------------------------------
+    // ---- operations -----------------------------------------------------------------------------
     void put(std::uint64_t key) { expect(plain.put(where(key), integer_key{key}.view()).has_value(), "no put"); }
     void take_out(std::uint64_t key) {
         expect(plain.erase(where(key), integer_key{key}.view()).has_value(), "no erase");
     }
 
-    // False: the filter has no room, or R failed: the store takes the key back unless it was there
+    // False: the filter has no room, or R failed. The key is then erased from R, unless R held it
     // before.
     bool insert(std::uint64_t key) {
         const bool was_member = members_.contains(key);
@@ -89,7 +88,7 @@ class adaptive_bloom_world {
             if (!was_member) take_out(key);
             return false;
         }
-        expect(*outcome == insert_outcome::inserted, "an insert that knows more than it can");
+        expect(*outcome == insert_outcome::inserted, "insert: wrong outcome");
         members_.insert(key);
         expect(filter.may_contain(key), "a false negative right after an insert");
         return true;
@@ -104,13 +103,13 @@ class adaptive_bloom_world {
         note(outcome);
         if (!outcome) return;
         if (members_.contains(key)) {
-            expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+            expect(*outcome == adapt_outcome::true_positive, "adapt of a stored key: wrong outcome");
             return;
         }
-        if (!before) expect(*outcome != adapt_outcome::true_positive, "an absent key that adapt takes for a member");
+        if (!before) expect(*outcome != adapt_outcome::true_positive, "adapt takes an absent key for a stored key");
         expect(*outcome == adapt_outcome::fixed || *outcome == adapt_outcome::was_negative,
-               "an absent key not repaired");
-        expect(!maybe(key), "a repaired false positive is let through");
+               "an absent key was not repaired");
+        expect(!maybe(key), "a repaired false positive is answered maybe");
         fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
     }
     std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 100'000) {
@@ -123,26 +122,25 @@ class adaptive_bloom_world {
 
     [[nodiscard]] std::vector<std::byte> saved() {
         vector_sink out;
-        expect(filter.save(out).has_value(), "a filter that cannot be saved");
+        expect(filter.save(out).has_value(), "the filter cannot be saved");
         return {out.bytes().begin(), out.bytes().end()};
     }
     void save_and_load() {
         const auto bytes = saved();
         auto loaded = adaptive_bloom_filter::load(bytes);
-        if (!loaded) return expect(false, "a snapshot that does not load");
+        if (!loaded) return expect(false, "the snapshot does not load");
         filter = *std::move(loaded);
-        expect(saved() == bytes, "a round trip that changes bytes");
+        expect(saved() == bytes, "saving, loading and saving again changes the bytes");
         scan();
         expect(!filter.insert(std::uint64_t{0}, remote) && !filter.adapt(std::uint64_t{0}, remote),
-               "a loaded filter that changes before a rebuild");
+               "a loaded filter changes before a rebuild");
         for (int i = 0; i < 10'000; ++i) {
             if (filter.rebuild(remote)) return;
         }
         expect(false, "no rebuild in 10,000 attempts");
     }
 
-    // ---- judgement
-    // --------------------------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
     void scan() {
         for (const std::uint64_t key : members_) expect(maybe(key), "a false negative");
     }
@@ -173,7 +171,7 @@ class adaptive_bloom_world {
     void note(const Outcome& outcome) {
         if (outcome) return;
         ++failures;
-        // A rebuild that finds more keys than the filter has room for is no fault of R.
+        // The rebuild found more keys than the filter has room for: that is not caused by a fault.
         if (!fails_ && outcome.error().code() != error_code::mismatch)
             wrong.emplace_back(std::string{"an error without need: "}.append(outcome.error().message()));
     }

@@ -1,5 +1,6 @@
-// What snapshot_exercise.hpp is to filters that take keys, for the one that is only built: loads
-// bytes that may be forged and puts whatever comes out through its paces.
+// Snapshot exercise for bloomier_filter, which is built once and takes no further keys: loads bytes
+// that may be forged and uses the filter that results. The other filters have
+// snapshot_exercise.hpp.
 #pragma once
 
 #include "genista/filters/bloomier.hpp"
@@ -7,7 +8,7 @@
 
 namespace genista::test {
 
-// Look-ups one by one and in a batch, and updates of whoever is let through.
+// Look-ups one by one and in a batch, and an update of each key that is answered maybe.
 template <>
 inline const char* use_filter(bloomier_filter& filter) {
     constexpr std::size_t count = 64;
@@ -20,14 +21,15 @@ inline const char* use_filter(bloomier_filter& filter) {
     for (std::size_t i = 0; i < count; ++i) {
         const auto single = filter.find(keys[i]);
         if (single.has_value() != ((bits[0] >> i & 1) != 0) || single.value_or(0) != values[i])
-            return "a batch that answers otherwise";
+            return "a batch gives other answers";
     }
     static_cast<void>(filter.find(key_view{"a text of more than fifteen bytes"}));
     for (const std::uint64_t key : keys) {
         const bool is_let_through = filter.may_contain(key);
         const auto outcome = filter.update(key, 0);
-        if (!outcome || (*outcome == update_outcome::updated) != is_let_through) return "an update that errs";
-        if (is_let_through && filter.find(key) != std::uint64_t{0}) return "an update that is not found";
+        if (!outcome || (*outcome == update_outcome::updated) != is_let_through)
+            return "an update with a wrong outcome";
+        if (is_let_through && filter.find(key) != std::uint64_t{0}) return "find does not give the updated value";
     }
     return nullptr;
 }

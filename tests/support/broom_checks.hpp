@@ -1,9 +1,10 @@
-// The checks that a broom filter must pass, each a function from nothing to what went wrong ("" if
-// nothing did).
+// The checks that a broom filter must pass. Each is a function that returns a description of the
+// failure, or "" if there is none.
 //
-// tests/filters/broom_checks_test.cpp runs them on the filter proper,
-// tests/planted/planted_test.cpp on the filter with one bug switched on, where at least one must
-// complain. Templates over the filter: the two never meet in one program.
+// tests/filters/broom_checks_test.cpp runs them on the product filter.
+// tests/planted/planted_test.cpp runs them on the filter with one planted bug, which at least one
+// check must report. They are templates because the two versions of the filter must not be linked
+// into one program.
 #pragma once
 
 #include <array>
@@ -29,7 +30,7 @@ std::string check_model() {
     return wrong.text();
 }
 
-// Growth at several loads, in one sweep and by inserts.
+// Growth at several loads: by grow() and by inserts.
 template <class Filter>
 std::string check_growth() {
     for (const std::uint64_t keys : {30u, 200u, 700u}) {
@@ -45,7 +46,7 @@ std::string check_growth() {
     return {};
 }
 
-// A snapshot of a filter whose bins overflow, and that has learnt and buried.
+// A snapshot of a filter whose bins overflow, and that has extensions and tombstones.
 template <class Filter>
 std::string check_snapshot() {
     for (const double rate : {0x1p-8, 0x1p-13}) {
@@ -67,9 +68,9 @@ std::string check_snapshot() {
     return {};
 }
 
-// Adapted false positives come back with probability ε after their bin was renewed, not with
-// certainty [law L1]. All bins are renewed by erases; of about 500 false positives 2 may return,
-// and 40 would be luck of less than 10^-30.
+// After its bin is renewed, an adapted false positive comes back with probability ε only, because
+// the bin has a new salt [law L1]. All bins are renewed by erases. Of about 500 false positives 2
+// are expected to return; 40 have a chance of less than 10^-30.
 template <class Filter>
 std::string check_renewal_forgets_no_salt() {
     broom_world<Filter> w{{.capacity = 4500, .history = 1, .seed = 3, .universe = 4000}};
@@ -77,7 +78,7 @@ std::string check_renewal_forgets_no_salt() {
     std::vector<std::uint64_t> fixed;
     while (fixed.size() < 500) {
         const auto found = w.find_false_positive(1'000'000);
-        if (!found) return "no false positives at all";
+        if (!found) return "no false positive was found";
         w.adapt(*found);
         fixed.push_back(*found);
     }
@@ -96,26 +97,26 @@ struct broom_check {
 
 template <class Filter>
 inline constexpr std::array<broom_check, 24> broom_checks = {{
-    {"an erased key comes back", check_own_dead_slot<Filter>},
+    {"an erased key comes back", check_own_tombstone<Filter>},
     {"a colliding insert", check_colliding_insert<Filter>},
     {"a range read that fails", check_failed_range<Filter>},
-    {"twins of one digest", check_twins<Filter>},
-    {"adapting beside a key on its way in", check_adapt_beside_commit<Filter>},
+    {"keys with one digest", check_keys_with_one_digest<Filter>},
+    {"an adapt while R holds a key that is not inserted yet", check_adapt_beside_commit<Filter>},
     {"rolling back a commit that collides", check_roll_back<Filter>},
     {"an erase while its key is inserted again", check_erase_against_insert<Filter>, true},
     {"a forget while its key is inserted again", check_forget_against_insert<Filter>, true},
     {"an erase while a neighbour is inserted", check_erase_against_neighbour<Filter>, true},
     {"an adapt while a neighbour is inserted", check_adapt_against_neighbour<Filter>, true},
     {"growth while a key is inserted", check_growth_against_insert<Filter>, true},
-    {"an `assume_present` erase while its slot is claimed", check_vouched_against_insert<Filter>, true},
+    {"an assume_present erase while its slot is claimed", check_assume_present_against_insert<Filter>, true},
     {"an outcome while a neighbour is erased", check_outcome_against_erase<Filter>, true},
     {"an insert that is refused", check_refused_insert<Filter>},
     {"a stored key that is refused", check_refused_overwrite<Filter>},
-    {"a full bin with dead slots", check_full_with_dead_slots<Filter>},
+    {"a full bin with tombstones", check_full_with_tombstones<Filter>},
     {"refused keys that stay in R", check_refused_keys_in_r<Filter>},
     {"an insert while R cannot be read", check_insert_without_ranges<Filter>},
     {"a restore of empty bins", check_restored_empty_bins<Filter>},
-    {"renewals forget no salt", check_renewal_forgets_no_salt<Filter>},
+    {"a renewal repeats no salt", check_renewal_forgets_no_salt<Filter>},
     {"growth", check_growth<Filter>},
     {"snapshots", check_snapshot<Filter>},
     {"the model", check_model<Filter>},

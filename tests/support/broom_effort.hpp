@@ -1,4 +1,4 @@
-// record_figure: the line in which a test of the broom filter says how much it did.
+// record_figure: the line in which a test of the broom filter reports how much it did.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// history_check: any number of threads on one broom filter, and the one question that matters about
-// them: a query that starts after insert(x) returned and ends before erase(x) began must be true.
+// history_check: any number of threads on one broom filter, and one check: a query that starts
+// after insert(x) returned and ends before erase(x) began must be true.
 //
 // Every key has one owner among the writers, and a stamp that counts the owner's steps: odd from
-// the moment insert returned, even from the moment before erase begins. A reader takes the stamp
-// before and after its query; the same odd number on both sides means that the key was a member
-// throughout, and then a no is a false negative. The stamps are stored and loaded sequentially
-// consistent, so "before" and "after" are meant as the text says.
+// the moment insert returned, even from the moment before erase begins. A reader loads the stamp
+// before and after its query. The same odd number both times means that the key was stored
+// throughout, so that "no" is a false negative. Stamps are stored and loaded sequentially
+// consistent, so that "before" and "after" hold between threads.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@
 namespace genista::test {
 
 struct history_setup {
-    std::uint64_t capacity = 100;  // small, with growth on: the table doubles several times while others work
+    std::uint64_t capacity = 100;  // small, with growth on: the table doubles several times during the run
     double rate = 0x1p-8;
     unsigned history = 0;
     bool grows = true;
@@ -33,12 +33,12 @@ struct history_setup {
     unsigned batch_readers = 1;
     unsigned adapters = 1;
     bool maintenance = true;     // one thread rebuilds, saves and loads
-    bool through_trace = false;  // readers ask the plain look-up, not the kernel of this processor
+    bool through_trace = false;  // readers call the scalar look-up, not the kernel of this processor
 };
 
 struct history_events {
     std::uint64_t writes = 0, queries = 0, adapts = 0, sweeps = 0;
-    std::uint64_t judged = 0;  // queries of keys that were members throughout
+    std::uint64_t judged = 0;  // queries of keys that were stored throughout
     std::uint64_t growths = 0;
 
     [[nodiscard]] std::uint64_t all() const noexcept { return writes + queries + adapts + sweeps; }
@@ -73,16 +73,16 @@ class history_check {
         }
         if (denied_ != 0) wrong.note(std::to_string(denied_) + " false negatives");
         if (denied_by_copy_ != 0)
-            wrong.note(std::to_string(denied_by_copy_) + " false negatives of a copy saved meanwhile");
+            wrong.note(std::to_string(denied_by_copy_) + " false negatives of a copy saved during the run");
         if (failed_ != 0) wrong.note(std::to_string(failed_) + " operations failed, first " + first_failure_);
         if (const auto sound = filter_.audit(remote_); !sound) wrong.note(std::string{sound.error().message()});
         std::uint64_t members = 0;
         for (std::uint64_t key = 0; key < stamps_.size(); ++key) {
             if (stamps_[key] % 2 == 0) continue;
             ++members;
-            wrong.expect(filter_.may_contain(key), "a false negative when all was quiet");
+            wrong.expect(filter_.may_contain(key), "a false negative after all threads ended");
         }
-        wrong.expect(filter_.stats().keys == members, "a count of keys that is not the truth's");
+        wrong.expect(filter_.stats().keys == members, "the count of keys differs from the truth");
         history_events seen;
         seen.writes = writes_, seen.queries = queries_, seen.adapts = adapts_, seen.sweeps = sweeps_;
         seen.judged = judged_, seen.growths = filter_.details().growths;
@@ -120,14 +120,14 @@ class history_check {
         --writing_;
     }
 
-    // In one call, or as a store does it whose batches commit on their own.
+    // In one call, or as a store does it that commits a batch of its own before it calls forget().
     result<erase_outcome> erase(std::uint64_t key, bool in_one_call) {
         if (in_one_call) return filter_.erase(key, remote_);
         const integer_key bytes{key};
         if (const auto gone = remote_.erase(filter_.hash()(key), bytes.view()); !gone) return gone.error();
         const auto forgotten = filter_.forget(key, remote_);
         if (!forgotten) return forgotten.error();
-        return erase_outcome::erased;  // `absent`: somebody renewed the bin in between
+        return erase_outcome::erased;  // `absent`: another thread renewed the bin in between
     }
 
     template <class Outcome>
@@ -192,8 +192,8 @@ class history_check {
         adapts_ += done;
     }
 
-    // Sweeps and snapshots beside everybody else. A key that was a member throughout the save is a
-    // member of the copy.
+    // Rebuilds and snapshots while the other threads work. The loaded copy must hold every key that
+    // was stored throughout the save.
     void maintain() {
         std::vector<std::uint64_t> before(stamps_.size());
         while (writing_.load() > 0) {
@@ -228,7 +228,7 @@ class history_check {
     std::vector<stamp> stamps_;
     std::atomic<unsigned> writing_ = 0;
     std::atomic<std::uint64_t> denied_ = 0, denied_by_copy_ = 0, failed_ = 0;
-    std::string first_failure_;  // of whoever failed first; read when all have ended
+    std::string first_failure_;  // of the first operation that failed; read when all threads have ended
     std::atomic<std::uint64_t> writes_ = 0, queries_ = 0, adapts_ = 0, sweeps_ = 0, judged_ = 0;
 };
 

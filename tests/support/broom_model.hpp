@@ -1,9 +1,9 @@
-// drive: chance drives a broom_world through phases that fill, churn and empty it, with operations
-// switched off at random.
+// drive: runs random operations on a broom_world in phases that fill, churn and empty it, with some
+// kinds of operations switched off at random.
 //
-// Swarm testing: a run in which some operation never happens reaches states that a run with
-// everything does not (no erase: lines fill up; no query: nothing is ever extended; no renewal by
-// rebuild: dead slots pile up).
+// Swarm testing: a run without some operation reaches states that a run with all of them does not.
+// Without erases lines fill up; without queries there are no extensions; without rebuilds
+// tombstones pile up.
 #pragma once
 
 #include <array>
@@ -17,9 +17,9 @@ struct drive_plan {
     std::uint64_t steps = 1000;
     std::uint64_t audit_every = 1;
     std::uint64_t scan_every = 100;
-    std::uint64_t hunt = 4096;     // absent keys asked for one false positive; twice 1/ε finds one more often than not
-    double fault_share = 0;        // of the store's calls
-    std::uint64_t most_bins = 64;  // growth by hand stops there
+    std::uint64_t hunt = 4096;                // absent keys queried for one false positive; at 2/ε most hunts find one
+    double fault_share = 0;                   // of the store's calls
+    std::uint64_t most_bins = 64;             // grow() is not called beyond
     std::uint64_t sweeps_per_million = 2000;  // growths, rebuilds and snapshots, each
 };
 
@@ -79,8 +79,8 @@ void drive(broom_world<Filter>& w, const drive_plan& plan) {
     if (w.wrong.none()) w.judge_erases();
 }
 
-// Small filters of one rate and history: chance chooses size, growth and faults. Audited after
-// every step.
+// Small filters of one rate and history, with size, growth and faults drawn at random. Audited
+// after every step.
 template <class Filter>
 world_counts drive_small_filters(double rate, unsigned history, std::uint64_t first_seed, std::uint64_t runs,
                                  std::uint64_t steps, findings& wrong) {
@@ -91,7 +91,7 @@ world_counts drive_small_filters(double rate, unsigned history, std::uint64_t fi
         world_setup setup{.rate = rate, .history = history, .seed = seed};
         setup.capacity = capacities[chance.below(capacities.size())];
         setup.grows = chance.below(3) == 0;
-        // Without growth up to more keys than lines and backyards hold, so that some inserts find
+        // Without growth: up to more keys than lines and backyards hold, so that some inserts find
         // the filter full.
         const std::uint64_t slots = (setup.capacity + 44) / 45 * 48;
         setup.universe = setup.grows ? 500 : std::min<std::uint64_t>(500, slots * (1 + chance.below(3)));

@@ -1,9 +1,9 @@
-// Races, and other moments between two steps, played one way: a scripted R (broom_scripted_map.hpp)
-// does at the critical moment what another thread could have done. Each function gives what went
-// wrong, "" if nothing did.
+// Races between two steps of an operation, played in one fixed order: at the critical moment a hook
+// of a scripted R (broom_scripted_map.hpp) does what another thread could have done. Each function
+// returns a description of the failure, or "".
 //
-// docs/filters/broom.md lists where keys get lost if one is careless; every entry of that list has
-// its function here.
+// docs/filters/broom.md lists the places where a wrong implementation loses keys. Each entry of
+// that list has its function here.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@
 
 namespace genista::test {
 
-// What the hooks of a scripted map do: an insert by somebody else, store first. (Another thread
-// indeed, because the one that waits may hold a lock.)
+// The usual hook: another caller's insert, into R and then into the filter. It runs on another
+// thread, because the thread that runs the hook may hold a lock.
 template <class Filter>
 void insert_beside(broom_world<Filter>& w, std::uint64_t key) {
     std::jthread{[&] { (void)w.insert(key); }}.join();
@@ -32,7 +32,7 @@ inline world_setup one_bin(std::uint64_t seed, unsigned history = 0) {
 }
 
 template <class Filter>
-std::string check_own_dead_slot() {
+std::string check_own_tombstone() {
     for (unsigned history = 0; history < 3; ++history) {
         broom_world<Filter> w{{.capacity = 100, .history = history, .seed = 2, .universe = 60}};
         for (std::uint64_t key = 0; key < 60; ++key) (void)w.insert(key);
@@ -47,7 +47,7 @@ std::string check_own_dead_slot() {
 }
 
 // Keys 2k and 2k + 1 have one digest.
-inline digest twin_digest(const void* context, key_view key) noexcept {
+inline digest digest_of_pair(const void* context, key_view key) noexcept {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < key.size && i < 8; ++i) value |= std::to_integer<std::uint64_t>(key.data[i]) << (8 * i);
     value >>= 1;
@@ -55,13 +55,13 @@ inline digest twin_digest(const void* context, key_view key) noexcept {
 }
 
 template <class Filter>
-std::string check_twins() {
+std::string check_keys_with_one_digest() {
     for (unsigned history = 0; history < 3; ++history) {
         const hasher inner{hash_key::from_seed(8)};
         broom_world<Filter> w{
-            {.capacity = 100, .history = history, .universe = 120, .hash = hasher::custom(twin_digest, &inner)}};
+            {.capacity = 100, .history = history, .universe = 120, .hash = hasher::custom(digest_of_pair, &inner)}};
         const auto alive = [&](std::uint64_t key) {
-            w.wrong.expect(w.filter.may_contain(key), "a false negative: a key whose twin was erased");
+            w.wrong.expect(w.filter.may_contain(key), "a false negative: another key with its digest was erased");
         };
         const auto put = [&](std::uint64_t key) {
             const integer_key bytes{key};
@@ -81,8 +81,8 @@ std::string check_twins() {
     return {};
 }
 
-// Two candidates for one slot: a key that R holds and that has no slot yet shares the owner's base.
-// Whose bits extend it?
+// R holds a key that has no slot yet and whose base equals that of a stored key. An adapt must
+// extend the slot with bits of the slot's owner, not of that key.
 template <class Filter>
 std::string check_adapt_beside_commit() {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
@@ -90,7 +90,7 @@ std::string check_adapt_beside_commit() {
         (void)w.insert(0);
         const auto coming = w.find_false_positive(10'000'000);
         const auto absent_key = w.find_false_positive(10'000'000);
-        if (!coming || !absent_key) return "no false positives at all";
+        if (!coming || !absent_key) return "no false positive was found";
         const integer_key bytes{*coming};
         (void)w.plain.put(w.filter.hash()(*coming), bytes.view());
         w.adapt(*absent_key);
@@ -103,8 +103,8 @@ std::string check_adapt_beside_commit() {
     return {};
 }
 
-// An insert failed on its range read, and the caller takes the key back: it matches a slot that is
-// another's.
+// An insert failed at its range read, and the caller erases the key again: it matches a slot of
+// another key, which must stay.
 template <class Filter>
 std::string check_roll_back() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -112,7 +112,7 @@ std::string check_roll_back() {
             broom_world<Filter> w{one_bin(seed, history)};
             for (std::uint64_t key = 0; key < 20; ++key) (void)w.insert(key);
             const auto found = w.find_false_positive(1'000'000);
-            if (!found) return "no false positives at all";
+            if (!found) return "no false positive was found";
             w.commit_and_roll_back(*found);
             w.scan();
             w.audit();
@@ -122,8 +122,8 @@ std::string check_roll_back() {
     return {};
 }
 
-// The store commits first: by the time of the insert R holds x, which matches another key's slot.
-// That is no presence.
+// The store commits first: R holds x when x is inserted, and x matches another key's slot. The
+// insert must not conclude that x is already present.
 template <class Filter>
 std::string check_colliding_insert() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -131,11 +131,11 @@ std::string check_colliding_insert() {
             broom_world<Filter> w{one_bin(seed, history)};
             for (std::uint64_t key = 0; key < 20; ++key) (void)w.insert(key);
             const auto found = w.find_false_positive(1'000'000);
-            if (!found) return "no false positives at all";
+            if (!found) return "no false positive was found";
             const integer_key bytes{*found};
             (void)w.plain.put(w.filter.hash()(*found), bytes.view());
             const auto outcome = w.filter.insert(*found, w.plain);
-            w.wrong.expect(outcome && *outcome == insert_outcome::inserted, "a new key that is taken for present");
+            w.wrong.expect(outcome && *outcome == insert_outcome::inserted, "a new key is reported as present");
             w.wrong.expect(w.filter.may_contain(*found), "a false negative");
             w.scan();
             if (const auto sound = w.filter.audit(w.plain); !sound) w.wrong.note(std::string{sound.error().message()});
@@ -145,29 +145,29 @@ std::string check_colliding_insert() {
     return {};
 }
 
-// The one range read of an erase and an adapt fails: an error, and not an empty range. An insert
-// takes an entry.
+// The one range read of an erase and of an adapt fails: the result is an error, and the range must
+// not count as empty. An insert does not fail: it stores the key as an entry.
 template <class Filter>
 std::string check_failed_range() {
     for (unsigned history = 0; history < 3; ++history) {
         broom_world<Filter> w{one_bin(11, history)};
         for (std::uint64_t key = 0; key < 20; ++key) (void)w.insert(key);
         const auto found = w.find_false_positive(1'000'000);
-        if (!found) return "no false positives at all";
+        if (!found) return "no false positive was found";
         const auto before = w.draw_portrait();
         const auto fail_once = [&] {
             (void)w.remote.set_plan({.rules = {fault_rule::once(fault_kind::error_midway, 0, fault_scope::ranges, 3)}});
         };
         const integer_key bytes{*found};
         fail_once();
-        w.wrong.expect(!w.filter.adapt(*found, w.remote), "an adapt without its range");
+        w.wrong.expect(!w.filter.adapt(*found, w.remote), "an adapt succeeded without its range");
         fail_once();
-        w.wrong.expect(!w.filter.erase(std::uint64_t{3}, w.remote), "an erase without its range");
+        w.wrong.expect(!w.filter.erase(std::uint64_t{3}, w.remote), "an erase succeeded without its range");
         w.wrong.expect(w.draw_portrait() == before, "failed operations changed the filter");
         (void)w.plain.put(w.filter.hash()(*found), bytes.view());
         fail_once();
         const auto outcome = w.filter.insert(*found, w.remote);
-        w.wrong.expect(outcome && *outcome == insert_outcome::inserted, "a colliding insert without its range");
+        w.wrong.expect(outcome && *outcome == insert_outcome::inserted, "a colliding insert failed without its range");
         w.wrong.expect(w.filter.may_contain(*found), "a false negative");
         w.scan();
         w.wrong.expect(w.filter.erase(*found, w.plain).has_value(), "an erase failed");
@@ -178,7 +178,8 @@ std::string check_failed_range() {
     return {};
 }
 
-// erase(x) has taken x out of R; before it reaches the filter somebody commits and inserts x again.
+// erase(x) has erased x in R. Before it reaches the filter, another thread commits and inserts x
+// again.
 template <class Filter>
 std::string check_erase_against_insert() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -194,8 +195,8 @@ std::string check_erase_against_insert() {
     return {};
 }
 
-// The store has erased x, and forget(x) has read a range without it; before it reaches the bin
-// somebody commits and inserts x again. The slot it finds is then the new x's.
+// The store has erased x, and forget(x) has read a range without it. Before it reaches the bin,
+// another thread commits and inserts x again: the slot that forget finds belongs to the new x.
 template <class Filter>
 std::string check_forget_against_insert() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -213,8 +214,8 @@ std::string check_forget_against_insert() {
     return {};
 }
 
-// erase(x) has read its range; before it comes to the bin somebody else's key joins it. A renewal
-// from the old reading would lose that key.
+// erase(x) has read its range. Before it reaches the bin, another key is inserted there. A renewal
+// from the old range would lose that key.
 template <class Filter>
 std::string check_erase_against_neighbour() {
     for (unsigned history = 0; history < 3; ++history) {
@@ -224,7 +225,7 @@ std::string check_erase_against_neighbour() {
             scripted_map<memory_map> remote{w.plain};
             remote.after_range = [&] { insert_beside(w, 60 + key); };
             w.wrong.expect(w.filter.erase(key, remote).has_value(), "an erase failed");
-            w.wrong.expect(w.filter.may_contain(60 + key), "a false negative: a key that joined during an erase");
+            w.wrong.expect(w.filter.may_contain(60 + key), "a false negative: a key inserted during an erase");
         }
         if (const auto sound = w.filter.audit(w.plain); !sound) w.wrong.note(std::string{sound.error().message()});
         if (!w.wrong.none()) return w.wrong.text();
@@ -232,15 +233,15 @@ std::string check_erase_against_neighbour() {
     return {};
 }
 
-// The same with an adapt that has to renew: five false positives in one bin are more than it
-// extends.
+// The same with an adapt that has to renew: five false positives in one bin are more than
+// extensions can hold.
 template <class Filter>
 std::string check_adapt_against_neighbour() {
     broom_world<Filter> w{{.capacity = 40, .seed = 7, .universe = 100}};
     for (std::uint64_t key = 0; key < 40; ++key) (void)w.insert(key);
     for (std::uint64_t next = 40; next < 70; ++next) {
         const auto found = w.find_false_positive(1'000'000);
-        if (!found) return "no false positives at all";
+        if (!found) return "no false positive was found";
         scripted_map<memory_map> remote{w.plain};
         remote.after_range = [&] { insert_beside(w, next); };
         w.wrong.expect(w.filter.adapt(*found, remote).has_value(), "an adapt failed");
@@ -250,7 +251,8 @@ std::string check_adapt_against_neighbour() {
     return w.wrong.text();
 }
 
-// A bin is about to move: R was read, and a key joins before the bin is laid into the new table.
+// Growth has read a bin's range from R, and a key is inserted before the bin is built in the new
+// table.
 template <class Filter>
 std::string check_growth_against_insert() {
     broom_world<Filter> w{{.capacity = 200, .grows = true, .seed = 9, .universe = 400}};
@@ -260,9 +262,9 @@ std::string check_growth_against_insert() {
     for (std::uint64_t key = 150; first_bin.size() < 6 && key < 400; ++key) {
         if (scale(w.filter.hash()(key).position, w.filter.details().bins) == 0) first_bin.push_back(key);
     }
-    // One key after each of the first range reads, whichever of them is the one that the bin is
-    // laid from. Growth holds its lock meanwhile, so nobody else must have to grow: six keys do
-    // not.
+    // One key after each of the first range reads, because any of them may be the one from which
+    // the bin is built. Growth holds its lock during the hook, so an insert that has to grow would
+    // wait forever: six keys do not make it grow.
     const std::function<void()> join_one = [&] {
         if (first_bin.empty()) return;
         insert_beside(w, first_bin.back());
@@ -276,9 +278,9 @@ std::string check_growth_against_insert() {
     return w.wrong.text();
 }
 
-// Threads: luck, but the luck of many tries. A duel of one writer, whose every erase lays the one
-// bin anew, and one reader who asks the plain look-up, whose window is widest where it reads tails
-// as well; then a crowd on few bins, and on a filter that grows.
+// Threads without a script: the races occur by chance, in many tries. First one writer, each of
+// whose erases renews the only bin, and one reader that calls the scalar look-up, whose window is
+// widest where it also reads tails. Then many threads on few bins, and on a filter that grows.
 template <class Filter>
 std::string check_history() {
     findings wrong;

@@ -1,8 +1,8 @@
-// scripted_map: wraps R and runs a hook at a named moment inside a call: how a race is played
-// without luck.
+// scripted_map: wraps R and runs a hook at a chosen moment inside a call, so that a test can play a
+// race in a fixed order.
 //
-// A filter's operation reads R or writes to it in the middle; whatever another thread could do at
-// that moment the hook does, on the same thread, through the map underneath. Each hook runs once.
+// A filter's operation calls R in the middle. Whatever another thread could do at that moment the
+// hook does through the wrapped map. Each hook runs once.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ class scripted_map {
   public:
     explicit scripted_map(R& wrapped) noexcept : inner_{wrapped} {}
 
-    std::function<void()> after_range;  // R was read, and the filter has not seen the answer yet
-    std::function<void()> after_erase;  // R has forgotten the key, and the filter does not know yet
+    std::function<void()> after_range;  // R was read, and the filter has not received the answer
+    std::function<void()> after_erase;  // R has erased the key, and the filter has not received the answer
 
     result<bool> put(const digest& where, key_view key) { return inner_.put(where, key); }
     result<bool> contains(const digest& where, key_view key) { return inner_.contains(where, key); }

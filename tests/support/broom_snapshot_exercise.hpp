@@ -1,10 +1,10 @@
-// Loads bytes that may be forged into a broom filter and puts whatever comes out through its paces.
-// No test framework: a promise that is broken comes back as a text, anything worse is found by the
-// sanitizers. Shared with fuzz/.
+// Loads bytes that may be forged into a broom filter and uses the filter that results. It uses no
+// test framework: a broken promise is returned as a text, and sanitizers find anything worse.
+// Shared with fuzz/.
 //
-// What a forged filter holds is not what any R holds, so only two things can be asked of it: keys
-// inserted from now on stay, and nothing crashes. A save differs from what was loaded in one place,
-// the salts: a loaded filter has its own.
+// No R agrees with a forged filter, so only two things are required: keys inserted from now on
+// stay, and nothing crashes. A save differs from the loaded bytes in one place, the salts, which a
+// loaded filter draws for itself.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ inline const char* use_broom(broom_filter& filter) {
     }
     if (inserted[0]) {
         const auto gone = filter.erase(first, remote);
-        if (!gone || *gone != erase_outcome::erased) return "a member that cannot be erased";
+        if (!gone || *gone != erase_outcome::erased) return "a stored key that cannot be erased";
     }
     for (std::uint64_t i = 1; i < count; ++i) {
         if (inserted[i] && !filter.may_contain(first + i)) return "a false negative after an erase";
@@ -45,12 +45,12 @@ inline const char* use_broom(broom_filter& filter) {
 
 inline exercise_outcome exercise_broom_snapshot(std::span<const std::byte> bytes) {
     result<broom_filter> filter = broom_filter::load(bytes);
-    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
-    // Salts, versions and free lists have a size of their own, and a table that a sweep fills takes
-    // pages in pieces of 2 MiB.
+    if (!filter) return {.broken = filter.error().message().empty() ? "an error without a message" : nullptr};
+    // Salts, versions and free lists take memory of their own, and a table that growth is filling
+    // takes pages in pieces of 2 MiB.
     const std::uint64_t pieces = filter->is_growing() ? std::uint64_t{3} * (std::uint64_t{2} << 20) : 0;
     if (filter->stats().local_bytes > 2 * bytes.size() + 65'536 + pieces)
-        return {.loaded = true, .broken = "a filter much larger than its snapshot"};
+        return {.loaded = true, .broken = "the filter is much larger than its snapshot"};
     const char* broken = use_broom(*filter);
     if (broken == nullptr) broken = check_saved_again(*filter, plain_answer);
     return {.loaded = true, .broken = broken};

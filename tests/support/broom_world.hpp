@@ -1,15 +1,14 @@
-// broom_world: a broom filter, its remote map and the truth, driven one operation at a time, each
-// compared with the truth.
+// broom_world: a broom filter, its remote map and the truth. It runs one operation at a time and
+// compares each outcome with the truth.
 //
-// A template over the filter, so that tests/filters drives the filter proper and tests/planted the
-// same filter with a bug switched on, by the very same code. It uses no test framework: what goes
-// wrong is noted in `wrong`.
+// A template over the filter, so that tests/filters runs the product filter and tests/planted the
+// same filter with one planted bug through the same code. It uses no test framework: failures are
+// collected in `wrong`.
 //
-//   The truth is a bitmap over the keys 0 .. universe-1; keys beyond are absent keys. The store may
-//   fail (set_faults): then the filter must be as it was, and the operation is tried again or given
-//   up. A store that committed an erase and lost the reply leaves a key behind that the filter
-//   still answers "maybe", which is allowed (broom.hpp, I3); from then on counts are not compared
-//   until a rebuild.
+//   The truth is a bitmap over the keys 0 .. universe-1; larger keys are absent keys. The store may
+//   fail (set_faults): the filter must then be as it was, and the operation is tried again or given
+//   up. If the store commits an erase and the reply is lost, the filter still answers maybe for the
+//   key, which is allowed (broom.hpp, I3); from then on counts are not compared until a rebuild.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +28,7 @@
 
 namespace genista::test {
 
-// What went wrong; the first few are enough.
+// The failures found; only the first few are kept.
 class findings {
   public:
     void note(std::string what) {
@@ -100,7 +99,7 @@ class broom_world {
     broom_world& operator=(const broom_world&) = delete;
     ~broom_world() = default;
 
-    // Every kind of failure but a lagging replica, which would be no R (remote.hpp, "Order").
+    // Every kind of failure but a lagging replica, which is not a valid R (remote.hpp, "Order").
     void set_faults(double share) {
         fault_plan plan;
         plan.seed = setup_.seed;
@@ -108,7 +107,7 @@ class broom_world {
             if (kind != fault_kind::stale) plan.rates.push_back({kind, share / 9});
         }
         if (share == 0) plan = {};
-        wrong.expect(remote.set_plan(plan).has_value(), "the plan of faults is no plan");
+        wrong.expect(remote.set_plan(plan).has_value(), "the plan of faults is invalid");
         faulty_ = share > 0;
     }
 
@@ -118,8 +117,7 @@ class broom_world {
     [[nodiscard]] std::uint64_t members() const noexcept { return members_; }
     [[nodiscard]] std::uint64_t universe() const noexcept { return setup_.universe; }
 
-    // ---- operations
-    // -------------------------------------------------------------------------------------------------
+    // ---- operations -----------------------------------------------------------------------------
 
     // False: the filter has no room, or the store failed and the caller gave up; R then does not
     // hold the key.
@@ -141,16 +139,16 @@ class broom_world {
             }
             if (*outcome == insert_outcome::full) {
                 ++counts.full;
-                wrong.expect(!was_member, "full for a member");
+                wrong.expect(!was_member, "a stored key is refused as if the filter were full");
                 if (!was_member) take_back(where, bytes);
                 return false;
             }
             set_member(key, true);
-            // Taken without a look into R: it may have two places now, or share one, until its bin
-            // is renewed.
+            // The insert could not read R: the key may have two slots now, or share one, until its
+            // bin is renewed.
             if (faulty_ && remote.counts().injected() != failures) orphans_ = true;
             if (first && !setup_.grows && !orphans_)
-                wrong.expect((*outcome == insert_outcome::inserted) != was_member, "an insert with a wrong outcome");
+                wrong.expect((*outcome == insert_outcome::inserted) != was_member, "insert: wrong outcome");
             wrong.expect(filter.may_contain(key), "a false negative right after an insert");
             return true;
         }
@@ -164,7 +162,7 @@ class broom_world {
             const auto before = portrait();
             const auto outcome = filter.erase(key, remote);
             if (outcome) {
-                wrong.expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                wrong.expect((*outcome == erase_outcome::erased) == was_member, "erase: wrong outcome");
                 set_member(key, false);
                 erased_ += was_member ? 1u : 0u;
                 answered_after_erase_ += was_member && filter.may_contain(key) ? 1u : 0u;
@@ -180,23 +178,23 @@ class broom_world {
         }
     }
 
-    // By a caller who knows that it is a member.
+    // For a caller that guarantees that the key is stored.
     void erase_assuming_present(std::uint64_t key) {
         if (!is_member(key)) return;
         ++counts.erases;
         const auto outcome = filter.erase(key, remote, assume_present);
-        wrong.expect(outcome && *outcome == erase_outcome::erased, "an `assume_present` erase with a wrong outcome");
+        wrong.expect(outcome && *outcome == erase_outcome::erased, "`assume_present` erase: wrong outcome");
         set_member(key, false);
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // The store commits by itself, then forget() is called. An absent key must be forgotten without
     // harm.
     void erase_by_halves(std::uint64_t key) {
         ++counts.erases;
         const bool was_member = is_member(key);
         if (was_member) {
             const auto gone = plain.erase(filter.hash()(key), integer_key{key}.view());
-            wrong.expect(gone.has_value(), "a store that cannot erase");
+            wrong.expect(gone.has_value(), "the store failed to erase");
         }
         set_member(key, false);
         while (true) {
@@ -204,7 +202,8 @@ class broom_world {
             const auto outcome = filter.forget(key, remote);
             if (outcome) {
                 const bool missed = was_member && *outcome == erase_outcome::absent;
-                wrong.expect(!missed || faulty_, "a forget that took the store's past for its present");
+                wrong.expect(!missed || faulty_,
+                             "forget of a stored key reports absent although the store did not fail");
                 orphans_ = orphans_ || missed;
                 erased_ += was_member ? 1u : 0u;
                 answered_after_erase_ += was_member && filter.may_contain(key) ? 1u : 0u;
@@ -216,7 +215,7 @@ class broom_world {
         }
     }
 
-    // Asks, and adapts after a false positive, as a guard would. True if it was one.
+    // Queries, and adapts after a false positive, as a guard would. True if it was one.
     bool query(std::uint64_t key) {
         ++counts.queries;
         const bool maybe = filter.may_contain(key);
@@ -240,20 +239,20 @@ class broom_world {
                 continue;
             }
             if (is_member(key)) {
-                wrong.expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+                wrong.expect(*outcome == adapt_outcome::true_positive, "adapt of a stored key: wrong outcome");
                 wrong.expect(filter.may_contain(key), "a false negative after an adapt");
             } else if (maybe) {
                 ++counts.fixed;
-                wrong.expect(*outcome == adapt_outcome::fixed, "a false positive that adapt denies");
+                wrong.expect(*outcome == adapt_outcome::fixed, "adapt did not fix a false positive");
                 wrong.expect(!filter.may_contain(key), "adapted, and still a false positive");
             } else {
-                wrong.expect(*outcome == adapt_outcome::was_negative, "a negative that adapt takes for a positive");
+                wrong.expect(*outcome == adapt_outcome::was_negative, "adapt of a negative: wrong outcome");
             }
             return;
         }
     }
 
-    // All keys of the universe at once: every member is answered maybe.
+    // Queries all keys of the universe in one batch: every stored key is answered maybe.
     void scan() {
         std::vector<std::uint64_t> keys(std::min<std::uint64_t>(setup_.universe, 4096));
         std::vector<std::uint64_t> answers(words_for(keys.size()));
@@ -268,7 +267,7 @@ class broom_world {
         }
     }
 
-    // The next absent key, among `most` at the most, whom the filter lets through.
+    // The next absent key, among at most `most`, that the filter answers maybe.
     std::optional<std::uint64_t> find_false_positive(std::uint64_t most) {
         std::vector<std::uint64_t> keys(1024);
         std::vector<std::uint64_t> answers(words_for(keys.size()));
@@ -285,7 +284,7 @@ class broom_world {
         return std::nullopt;
     }
 
-    // Asks 1024 absent keys at once and adapts whoever is let through.
+    // Queries 1024 absent keys at once and adapts each false positive.
     void attack() {
         std::array<std::uint64_t, 1024> keys{};
         std::array<std::uint64_t, words_for(keys.size())> answers{};
@@ -296,13 +295,13 @@ class broom_world {
         }
     }
 
-    // The store took a key that collides, and then nobody told the filter; the caller takes it back
-    // through erase().
+    // R holds a key that collides, and it is never inserted into the filter; the caller takes it
+    // back through erase().
     void commit_and_roll_back(std::uint64_t absent_key) {
         if (faulty_) return;
         ++counts.erases;
         const integer_key bytes{absent_key};
-        wrong.expect(remote.put(filter.hash()(absent_key), bytes.view()).has_value(), "a put that failed");
+        wrong.expect(remote.put(filter.hash()(absent_key), bytes.view()).has_value(), "a put failed");
         const auto outcome = filter.erase(absent_key, remote);
         wrong.expect(outcome && *outcome == erase_outcome::erased, "an erase of what only R holds failed");
     }
@@ -316,11 +315,11 @@ class broom_world {
         ++counts.sweeps;
         if (!retry([&] { return filter.rebuild(remote).has_value(); }, "a rebuild")) return;
         orphans_ = false;
-        wrong.expect(filter.stats().keys == members_, "a rebuilt filter with another number of keys");
+        wrong.expect(filter.stats().keys == members_, "the rebuilt filter has another number of keys");
         scan();
     }
 
-    // True if snapshots work; the filter is then the loaded one.
+    // False: the filter cannot be saved now. Otherwise the filter is the loaded one afterwards.
     bool save_and_load() {
         vector_sink out;
         if (const auto saved = filter.save(out); !saved) {
@@ -330,11 +329,11 @@ class broom_world {
         ++counts.saves;
         auto loaded = Filter::load(out.bytes());
         if (!loaded) {
-            wrong.note("a snapshot that does not load: " + std::string{loaded.error().message()});
+            wrong.note("the snapshot does not load: " + std::string{loaded.error().message()});
             return true;
         }
-        wrong.expect(loaded->stats().keys == filter.stats().keys, "a loaded filter with another number of keys");
-        wrong.expect(loaded->hash() == filter.hash(), "a loaded filter with another hash");
+        wrong.expect(loaded->stats().keys == filter.stats().keys, "the loaded filter has another number of keys");
+        wrong.expect(loaded->hash() == filter.hash(), "the loaded filter has another hash");
         filter = *std::move(loaded);
         scan();
         return true;
@@ -343,18 +342,18 @@ class broom_world {
     void audit() {
         ++counts.audits;
         if (const auto sound = filter.audit(plain); !sound) wrong.note(std::string{sound.error().message()});
-        if (!orphans_) wrong.expect(filter.stats().keys == members_, "a count of keys that is not the truth's");
+        if (!orphans_) wrong.expect(filter.stats().keys == members_, "the count of keys differs from the truth");
     }
 
-    // A dead slot matches nothing; only a key whose bin was renewed by its erase may match again,
+    // A tombstone matches nothing. Only a key whose bin was renewed by its erase may match again,
     // with probability ε.
     void judge_erases() {
         if (!orphans_ && answered_after_erase_ > 8 + erased_ / 40) wrong.note("erased keys are still answered maybe");
     }
 
-    // What a failed operation must leave alone: the counts of every kind of slot, answers, and the
-    // bytes of a snapshot. (A call that ran out of memory may have spent salts [law L1], which a
-    // snapshot shows: then without bytes.)
+    // What a failed operation must not change: the counts of every kind of slot, the answers, and
+    // the bytes of a snapshot. (A call that ran out of memory may have used up salts [law L1],
+    // which the snapshot contains: then without bytes.)
     [[nodiscard]] std::vector<std::uint64_t> draw_portrait(bool with_bytes = true) const {
         const auto d = filter.details();
         const auto stats = filter.stats();
@@ -398,11 +397,11 @@ class broom_world {
         members_ += now ? 1u : ~std::uint64_t{0};
     }
     void take_back(const digest& where, const integer_key& bytes) {
-        wrong.expect(plain.erase(where, bytes.view()).has_value(), "a store that cannot take back");
+        wrong.expect(plain.erase(where, bytes.view()).has_value(), "the store failed to take a key back");
         orphans_ = true;  // a renewal in between may have given it a slot
     }
-    // An error came back. Growth may have moved on: each bin that moved is whole, so only answers
-    // and counts stay.
+    // The operation returned an error. Growth may have moved bins meanwhile, each of them as a
+    // whole: in that case only answers and counts must be as before.
     void failed_operation(const std::vector<std::uint64_t>& before, const char* what) {
         ++counts.store_failures;
         if (!faulty_) return wrong.note(std::string{what} + " failed although the store did not");

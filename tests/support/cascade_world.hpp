@@ -1,8 +1,9 @@
-// cascade_world: a cascade, R with its index, and the truth, driven one operation at a time.
+// cascade_world: a cascade, R with its index, and the truth. It runs one operation at a time and
+// compares the outcome with the truth (driven_world.hpp).
 //
-// See driven_world.hpp. R may fail (set_faults), records and index each by itself: then nothing may
-// be seen of the operation. New hash functions, which may come with any change, know nothing of
-// orphans.
+// Records and index of R may fail independently (set_faults): a failed operation must then have no
+// visible effect. Any change may bring new hash functions; the filter then no longer answers maybe
+// for orphans.
 #pragma once
 
 #include <cstdint>
@@ -29,15 +30,14 @@ class cascade_world : public driven_world<cascade_filter> {
         : driven_world{*cascade_filter::make(options), options.repeatable.value_or(1) ^ 0x63617363, universe,
                        options.capacity} {}
 
-    // Of both halves.
+    // Sets the share for both halves.
     void set_faults(double share) {
         struck += faulty.counts().injected() + faulty_index.counts().injected();
         for (faulty_records* half : {&faulty, &faulty_index}) set_faults_of(*half, share, 2);
         faulty_ = share > 0;
     }
 
-    // ---- operations
-    // -------------------------------------------------------------------------------------------------
+    // ---- operations -----------------------------------------------------------------------------
 
     // False: the filter has no room, or R failed and the caller gave up.
     bool insert(std::uint64_t key) {
@@ -48,15 +48,16 @@ class cascade_world : public driven_world<cascade_filter> {
             const std::uint64_t held = filter.stats().keys;
             const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
             if (!outcome || *outcome == insert_outcome::full) {
-                if (outcome) expect(held + strays_.size() >= filter.stats().capacity, "full below the capacity");
-                if (outcome) expect(!known, "full for a key that is there");
+                if (outcome)
+                    expect(held + strays_.size() >= filter.stats().capacity, "full although below the capacity");
+                if (outcome) expect(!known, "full for a key that is present");
                 if (!outcome && !was_member && !orphans_.contains(key)) strays_.insert(key);  // as of now
                 if (!outcome && chance.below(2) == 0) continue;
                 if (!was_member) take_out(key);
                 return was_member;
             }
-            if (!anew_ && !unsure)
-                expect((*outcome == insert_outcome::inserted) == !known, "an insert with a wrong outcome");
+            if (!rehashed_ && !unsure)
+                expect((*outcome == insert_outcome::inserted) == !known, "insert: wrong outcome");
             orphans_.erase(key);
             strays_.erase(key);
             members_.insert(key);
@@ -70,7 +71,7 @@ class cascade_world : public driven_world<cascade_filter> {
             const bool was_member = members_.contains(key);
             const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
             if (outcome) {
-                expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                expect((*outcome == erase_outcome::erased) == was_member, "erase: wrong outcome");
                 if (was_member) strays_.erase(key);
                 members_.erase(key);
                 return;
@@ -80,7 +81,7 @@ class cascade_world : public driven_world<cascade_filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // The store commits by itself, then forget() is called. An absent key must be forgotten without
     // harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
@@ -91,8 +92,8 @@ class cascade_world : public driven_world<cascade_filter> {
             const bool known = orphans_.contains(key), unsure = strays_.contains(key);
             const auto outcome = watched([&] { return filter.forget(integer_key{key}.view(), remote); }, "a forget");
             if (outcome) {
-                if (!anew_ && !unsure)
-                    expect((*outcome == erase_outcome::erased) == known, "a forget with a wrong outcome");
+                if (!rehashed_ && !unsure)
+                    expect((*outcome == erase_outcome::erased) == known, "forget: wrong outcome");
                 orphans_.erase(key);
                 strays_.erase(key);
                 return;
@@ -103,21 +104,21 @@ class cascade_world : public driven_world<cascade_filter> {
 
     void adapt(std::uint64_t key) {
         for (;;) {
-            const bool maybe = filter.may_contain(key);  // an attempt that failed may have brought new hash functions
+            const bool maybe = filter.may_contain(key);  // a failed attempt may have brought new hash functions
             const auto outcome = watched([&] { return filter.adapt(key, remote); }, "an adapt");
             if (!outcome) {
-                expect(filter.may_contain(key) == maybe || anew_, "an adapt that failed, and something is seen of it");
+                expect(filter.may_contain(key) == maybe || rehashed_, "a failed adapt has changed an answer");
                 if (chance.below(2) == 0) return;
                 continue;
             }
             const bool still = filter.may_contain(key);
             if (members_.contains(key)) {
-                expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+                expect(*outcome == adapt_outcome::true_positive, "adapt of a stored key: wrong outcome");
             } else {
                 expect(!still, "a false positive right after an adapt");
-                if (!anew_)
+                if (!rehashed_)
                     expect(*outcome == (maybe ? adapt_outcome::fixed : adapt_outcome::was_negative),
-                           "an adapt that does not say how it went");
+                           "adapt: wrong outcome");
                 fixed += *outcome == adapt_outcome::fixed ? 1u : 0u;
                 orphans_.erase(key);
                 strays_.erase(key);
@@ -128,40 +129,41 @@ class cascade_world : public driven_world<cascade_filter> {
 
     bool rebuild() {
         const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
-        if (outcome) expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+        if (outcome) expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
         return outcome.has_value();
     }
 
-    // The filter is then the loaded one: it answers, and refuses to change until it is rebuilt.
+    // Continues with the loaded filter: it must answer queries, and refuse changes until it is
+    // rebuilt.
     void save_and_load() {
         const bytes file = saved();
         auto loaded = cascade_filter::load(file);
-        if (!loaded) return wrong.push_back("a snapshot that does not load: " + std::string{loaded.error().message()});
+        if (!loaded) return wrong.push_back("the snapshot does not load: " + std::string{loaded.error().message()});
         filter = *std::move(loaded);
         rebuilds_ = 0;
-        expect(saved() == file, "a loaded filter that saves otherwise");
+        expect(saved() == file, "the loaded filter saves other bytes");
         for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative after loading");
         const std::uint64_t key = any_key();
         const auto refused = filter.insert(key, remote);
-        expect(!refused && refused.error().code() == error_code::unsupported, "a loaded filter that takes a key");
-        expect(!filter.erase(key, remote) && !filter.adapt(key, remote), "a loaded filter that changes");
+        expect(!refused && refused.error().code() == error_code::unsupported,
+               "a loaded filter takes a key before a rebuild");
+        expect(!filter.erase(key, remote) && !filter.adapt(key, remote), "a loaded filter changes before a rebuild");
         expect(saved() == file, "a refused change has changed the filter");
         for (int tries = 0; !rebuild(); ++tries) {
-            if (!faulty_ || tries == 10'000) return wrong.push_back("a loaded filter that cannot be rebuilt");
+            if (!faulty_ || tries == 10'000) return wrong.push_back("the loaded filter cannot be rebuilt");
         }
     }
 
-    // ---- judgement
-    // --------------------------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
 
     void scan() {
         for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
-        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan that is denied");
+        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan is answered no");
         const std::uint64_t keys = filter.stats().keys, known = members_.size() + orphans_.size();
         expect(known <= keys + filter.details().in_doubt && keys <= known + strays_.size(),
-               "a count of keys that is not the truth's");
+               "the count of keys differs from the truth");
     }
-    // Only where R has not failed in the last change: then something may be owed.
+    // Only if R did not fail in the last change: otherwise the filter may still owe R a write.
     void audit() {
         if (in_doubt_) return;
         const auto sound = filter.audit(truth);
@@ -182,20 +184,20 @@ class cascade_world : public driven_world<cascade_filter> {
     auto watched(Call&& call, const char* what) -> decltype(call()) {
         auto outcome = call();
         const std::uint64_t now = filter.details().rebuilds;
-        anew_ = now != rebuilds_;
+        rehashed_ = now != rebuilds_;
         rebuilds += now - rebuilds_;
         rebuilds_ = now;
-        if (anew_) orphans_.clear();
-        if (anew_) strays_.clear();
+        if (rehashed_) orphans_.clear();
+        if (rehashed_) strays_.clear();
         in_doubt_ = !outcome;
         if (!outcome) note_failure(what, outcome.error());
         return outcome;
     }
 
     bool in_doubt_ = false;
-    bool anew_ = false;  // the last call brought new hash functions
+    bool rehashed_ = false;  // the last call brought new hash functions
     std::uint64_t rebuilds_ = 0;
-    // strays: inserts given up after R failed. Whether the index has them only R knows.
+    // Inserts given up after R failed. The index of R may hold them or not.
     std::set<std::uint64_t> strays_;
 };
 

@@ -1,5 +1,5 @@
-// What a table of cleary_filter must look like, laid from the set of its values by the dullest
-// means: cell by cell.
+// Reference model of cleary_filter's table: builds the whole table from the set of its values, cell
+// by cell.
 #pragma once
 
 #include <algorithm>
@@ -33,27 +33,27 @@ class cleary_model {
     void insert(const digest& d) { values_.insert(value_of(d)); }
     [[nodiscard]] const std::set<cleary_value>& values() const { return values_; }
 
-    // Runs in the order of their homes from a home on that nobody slides over: where homes and
-    // values so far differ most.
+    // Places the runs in the order of their homes, starting at a home that no run slides over:
+    // there the number of homes so far minus the number of values so far is largest.
     [[nodiscard]] cleary_layout layout() const {
         const std::uint64_t first = quiet_home();
-        cleary_layout laid{std::vector<bool>(cells_), std::vector<bool>(cells_), std::vector<bool>(cells_),
-                           std::vector<std::uint64_t>(cells_), std::vector<std::uint64_t>(cells_ / 60)};
+        cleary_layout built{std::vector<bool>(cells_), std::vector<bool>(cells_), std::vector<bool>(cells_),
+                            std::vector<std::uint64_t>(cells_), std::vector<std::uint64_t>(cells_ / 60)};
         std::uint64_t next = first;
         for (std::uint64_t home = first; home < first + cells_; ++home) {
-            if (home % 60 == 0) laid.offsets[home % cells_ / 60] = std::min<std::uint64_t>(255, next - home);
+            if (home % 60 == 0) built.offsets[home % cells_ / 60] = std::min<std::uint64_t>(255, next - home);
             for (auto at = values_.lower_bound({home % cells_, 0}); at != values_.end() && at->first == home % cells_;
                  ++at) {
-                laid.occupied[home % cells_] = true;
-                laid.taken[next % cells_] = true;
-                laid.remainders[next % cells_] = at->second;
+                built.occupied[home % cells_] = true;
+                built.taken[next % cells_] = true;
+                built.remainders[next % cells_] = at->second;
                 const auto after = std::next(at);
-                laid.ends[next % cells_] = after == values_.end() || after->first != at->first;
+                built.ends[next % cells_] = after == values_.end() || after->first != at->first;
                 ++next;
             }
             next = std::max(next, home + 1);
         }
-        return laid;
+        return built;
     }
 
   private:

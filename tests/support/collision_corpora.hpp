@@ -9,10 +9,10 @@
 //     version 0   [ f⁻¹(v)          ][ f⁻¹(w)          ]      difference of h:   0 → 2^63 → 0
 //     version 1   [ f⁻¹(v ^ 2^63)   ][ f⁻¹(w ^ 2^63)   ]
 //
-// XXH3, 64 and 128 bits alike (found here; that fixed pairs collide far too often is known: xxHash
-// issue 1127). Inputs of 241 to 1024 bytes pass in stripes of eight 8-byte lanes. For a word d in
-// lane i of stripe n, with the key word k = s_{i+n} ± seed (s: the built-in secret; plus if i + n
-// is even),
+// XXH3, 64 and 128 bits alike (found here; it is known that fixed pairs collide far too often:
+// xxHash issue 1127). Inputs of 241 to 1024 bytes are read in stripes of eight 8-byte lanes. For a
+// word d in lane i of stripe n, with the key word k = s_{i+n} ± seed (s: the built-in secret; plus
+// if i + n is even),
 //
 //     accumulator[i ^ 1] += d        accumulator[i] += low32(d ^ k) · high32(d ^ k)
 //
@@ -47,8 +47,7 @@ inline void store_word(std::string& text, std::size_t at, std::uint64_t word) {
     for (std::size_t i = 0; i < 8; ++i) text[at + i] = static_cast<char>(static_cast<unsigned char>(word >> (8 * i)));
 }
 
-// ---- MurmurHash64A
-// --------------------------------------------------------------------------------------------------
+// ---- MurmurHash64A ------------------------------------------------------------------------------
 
 // The inverse of murmur_block: multiplications by 1/m modulo 2^64, and mix undoes itself because
 // 2·47 ≥ 64.
@@ -73,8 +72,7 @@ inline void store_word(std::string& text, std::size_t at, std::uint64_t word) {
     return keys;
 }
 
-// ---- XXH3
-// -----------------------------------------------------------------------------------------------------------
+// ---- XXH3 ---------------------------------------------------------------------------------------
 
 struct colliding_pair {
     std::string first, second;
@@ -102,7 +100,7 @@ class carry_walk {
   private:
     [[nodiscard]] unsigned bit(unsigned j) const { return static_cast<unsigned>(delta_ >> j & 1); }
 
-    // Below bit 32 each way the carries can go is a difference of its own; between 32 and 63 only
+    // Below bit 32 each value of the carry gives a difference of its own; between 32 and 63 only
     // its odds count.
     void follow(unsigned j, unsigned carry, double probability, std::uint64_t bits) {
         if (probability < least_) return;
@@ -116,7 +114,7 @@ class carry_walk {
     void finish(unsigned carry, double probability, std::uint64_t bits) {
         std::array<double, 2> odds{carry == 0 ? 1.0 : 0.0, carry == 0 ? 0.0 : 1.0};
         for (unsigned j = 32; j < 63; ++j) {
-            const double coin = odds[1 - bit(j)] / 2;  // a carry unlike Δ_j leaves the next one to chance
+            const double coin = odds[1 - bit(j)] / 2;  // a carry unlike Δ_j makes the next one a coin
             odds[bit(j)] += coin;
             odds[1 - bit(j)] = coin;
         }
@@ -132,8 +130,8 @@ class carry_walk {
 
 }  // namespace corpora_detail
 
-// The `count` likeliest pairs, best first; count ≤ 500. Keys are of 1024 bytes, alike in all but
-// two words.
+// The `count` likeliest pairs, best first; count ≤ 500. The keys of a pair have 1024 bytes and
+// differ in two words.
 [[nodiscard]] inline std::vector<colliding_pair> xxh3_colliding_pairs(std::size_t count, std::uint64_t seed = 1) {
     constexpr std::uint64_t secret_0 = 0xbe4ba423396cfeb8, secret_12 = 0x3f349ce33f76faa8;  // XXH3's built-in words
     constexpr std::uint64_t top = std::uint64_t{1} << 63, low = 0xffffffff;

@@ -1,8 +1,8 @@
-// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth, driven one
-// operation at a time.
+// cuckoo_world: a filter of the cuckoo family, both halves of its R and the truth. It runs one
+// operation at a time and compares the outcome with the truth (driven_world.hpp).
 //
-// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was. An
-// orphan is in a slot.
+// After an operation that failed because R did (set_faults) the filter must be byte for byte as it
+// was. An orphan is in a slot.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class cuckoo_world : public driven_world<Filter> {
         : base{*Filter::make(base::with_hash(options)), options.repeatable.value_or(1) ^ 0x6375636b, universe,
                options.capacity} {}
 
-    // Of both halves.
+    // Sets the share for both halves.
     void set_faults(double share) {
         this->set_faults_of(faulty, share, fault_plan{}.random_record_below);
         if (faulty_) struck += faulty_half.struck();
@@ -41,8 +41,7 @@ class cuckoo_world : public driven_world<Filter> {
         ever_faulty_ = ever_faulty_ || faulty_;
     }
 
-    // ---- operations
-    // -------------------------------------------------------------------------------------------------
+    // ---- operations -----------------------------------------------------------------------------
 
     // False: the filter has no room, or R failed and the caller gave up.
     bool insert(std::uint64_t key) {
@@ -52,14 +51,13 @@ class cuckoo_world : public driven_world<Filter> {
             const std::uint64_t held = filter.stats().keys;
             const auto outcome = watched([&] { return filter.insert(key, remote); }, "an insert");
             if (!outcome || *outcome == insert_outcome::full) {
-                if (outcome) expect(held >= filter.stats().capacity, "full below the capacity");
+                if (outcome) expect(held >= filter.stats().capacity, "full although below the capacity");
                 if (outcome) expect(!was_member && !was_orphan, "full for a key that has a slot");
                 if (!outcome && chance.below(2) == 0) continue;
                 if (!was_member) take_out(key);
                 return was_member;
             }
-            expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan),
-                   "an insert with a wrong outcome");
+            expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan), "insert: wrong outcome");
             orphans_.erase(key);
             members_.insert(key);
             expect(filter.may_contain(key), "a false negative right after an insert");
@@ -72,7 +70,7 @@ class cuckoo_world : public driven_world<Filter> {
             const bool was_member = members_.contains(key);
             const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
             if (outcome) {
-                expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                expect((*outcome == erase_outcome::erased) == was_member, "erase: wrong outcome");
                 members_.erase(key);
                 orphans_.erase(key);
                 return;
@@ -82,7 +80,7 @@ class cuckoo_world : public driven_world<Filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // The store commits by itself, then forget() is called. An absent key must be forgotten without
     // harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
@@ -94,7 +92,7 @@ class cuckoo_world : public driven_world<Filter> {
             const auto outcome =
                 watched([&] { return filter.forget(genista::integer_key{key}.view(), remote); }, "a forget");
             if (outcome) {
-                expect((*outcome == erase_outcome::erased) == had_slot, "a forget with a wrong outcome");
+                expect((*outcome == erase_outcome::erased) == had_slot, "forget: wrong outcome");
                 orphans_.erase(key);
                 return;
             }
@@ -112,14 +110,13 @@ class cuckoo_world : public driven_world<Filter> {
             }
             const bool still = filter.may_contain(key);
             if (members_.contains(key)) {
-                expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+                expect(*outcome == adapt_outcome::true_positive, "adapt of a stored key: wrong outcome");
             } else if (!maybe) {
-                expect(*outcome == adapt_outcome::was_negative, "a negative that adapt takes for a positive");
+                expect(*outcome == adapt_outcome::was_negative, "adapt of a negative: wrong outcome");
             } else {
-                expect(*outcome == (still ? adapt_outcome::unfixed : adapt_outcome::fixed),
-                       "an adapt that does not say how it went");
+                expect(*outcome == (still ? adapt_outcome::unfixed : adapt_outcome::fixed), "adapt: wrong outcome");
                 if (filter.shape().rule == cuckoo_rule::plain)
-                    expect(still || had_slot, "a filter that does not learn has learnt");
+                    expect(still || had_slot, "a filter that does not adapt has adapted");
                 fixed += still ? 0u : 1u;
             }
             orphans_.erase(key);
@@ -131,58 +128,59 @@ class cuckoo_world : public driven_world<Filter> {
         const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
         if (outcome) {
             orphans_.clear();
-            expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+            expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
         }
         return outcome.has_value();
     }
 
-    // The filter is then the loaded one: it answers, and refuses to change until it is rebuilt.
+    // Continues with the loaded filter: it must answer queries, and refuse changes until it is
+    // rebuilt.
     void save_and_load() {
         const bytes file = saved();
         auto loaded = Filter::load(file);
-        if (!loaded) return wrong.push_back("a snapshot that does not load: " + std::string{loaded.error().message()});
+        if (!loaded) return wrong.push_back("the snapshot does not load: " + std::string{loaded.error().message()});
         filter = *std::move(loaded);
-        expect(saved() == file, "a loaded filter that saves otherwise");
+        expect(saved() == file, "the loaded filter saves other bytes");
         scan();
         if (filter.stats().keys != 0) {
             const std::uint64_t key = any_key();
             const auto refused = filter.insert(key, remote);
-            expect(!refused && refused.error().code() == error_code::mismatch, "a loaded filter that takes a key");
+            expect(!refused && refused.error().code() == error_code::mismatch,
+                   "a loaded filter takes a key before a rebuild");
             const auto kept = filter.erase(key, remote);
-            expect(!kept && kept.error().code() == error_code::mismatch, "a loaded filter that erases");
-            expect(!filter.adapt(key, remote), "a loaded filter that adapts");
+            expect(!kept && kept.error().code() == error_code::mismatch, "a loaded filter erases before a rebuild");
+            expect(!filter.adapt(key, remote), "a loaded filter adapts before a rebuild");
             expect(saved() == file, "a refused change has changed the filter");
         }
         for (int tries = 0; !rebuild(); ++tries) {
-            if (!faulty_ || tries == 1000) return wrong.push_back("a loaded filter that cannot be rebuilt");
+            if (!faulty_ || tries == 1000) return wrong.push_back("the loaded filter cannot be rebuilt");
         }
     }
 
-    // ---- judgement
-    // --------------------------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
 
-    // Every member and every orphan is answered "maybe", and they are all the filter counts.
+    // Every stored key and every orphan is answered maybe, and no other keys are counted.
     void scan() {
         for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
-        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan that is denied");
-        expect(filter.stats().keys == members_.size() + orphans_.size(), "a count of keys that is not the truth's");
+        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan is answered no");
+        expect(filter.stats().keys == members_.size() + orphans_.size(), "the count of keys differs from the truth");
     }
-    // R's slots are in doubt after a failed change, until the next one that succeeds.
+    // After a failed change the slots of R may be out of date, until the next change that succeeds.
     void audit() {
         if (in_doubt_) return;
         ++audits;
         if (const auto sound = filter.audit(truth); !sound) wrong.emplace_back(sound.error().message());
-        // A store that does not fail is left with nothing of former generations.
-        if (!ever_faulty_) expect(records() == filter.stats().keys, "records that nobody needs");
+        // A store that never failed must hold no records of former generations.
+        if (!ever_faulty_) expect(records() == filter.stats().keys, "R holds records that the filter does not need");
     }
-    // In all slots of R.
+    // The number of records in all slots of R.
     [[nodiscard]] std::uint64_t records() {
         std::uint64_t seen = 0;
         const auto read = plain_slots.for_each_slot(0, ~std::uint64_t{0}, [&](std::uint64_t, key_view) {
             ++seen;
             return true;
         });
-        expect(read.has_value(), "slots that cannot be read");
+        expect(read.has_value(), "the slots cannot be read");
         return seen;
     }
     [[nodiscard]] bool in_doubt() const noexcept { return in_doubt_; }
@@ -196,7 +194,7 @@ class cuckoo_world : public driven_world<Filter> {
   private:
     using base::members_, base::orphans_, base::faulty_, base::orphan;
 
-    // An error is for faults only, and leaves the filter as it was.
+    // Only a fault may cause an error, and an error must leave the filter as it was.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
         const bytes before = faulty_ ? saved() : bytes{};
@@ -211,19 +209,19 @@ class cuckoo_world : public driven_world<Filter> {
     bool ever_faulty_ = false, in_doubt_ = false;
 };
 
-// The first key of 0, 1, … whose insert, after all before it, needs new hash functions, and the
-// seed of the filter.
-struct relaying_insert {
+// The first of the keys 0, 1, … whose insert, after all smaller ones, brings new hash functions,
+// and the seed of the filter in which it does.
+struct rehashing_insert {
     std::uint64_t seed = 0;
     std::uint64_t key = 0;
 };
 template <class Filter, class Options>
-std::optional<relaying_insert> find_relaying_insert(Options&& options, std::uint64_t first_seed = 1) {
+std::optional<rehashing_insert> find_rehashing_insert(Options&& options, std::uint64_t first_seed = 1) {
     for (std::uint64_t seed = first_seed; seed < first_seed + 10'000; ++seed) {
         cuckoo_world<Filter> w{options(seed)};
         for (std::uint64_t key = 0; key < w.filter.stats().capacity; ++key) {
             (void)w.insert(key);
-            if (w.filter.relays() != 0) return relaying_insert{seed, key};
+            if (w.filter.relays() != 0) return rehashing_insert{seed, key};
         }
     }
     return std::nullopt;

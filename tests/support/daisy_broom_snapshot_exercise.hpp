@@ -1,10 +1,10 @@
-// Loads bytes that may be forged into a daisy_broom_filter and uses whatever comes out. No test
-// framework: a broken promise comes back as a text, anything worse is found by the sanitizers.
-// Shared with fuzz/. What a forged filter holds is nobody's R: keys inserted from now on stay, and
-// nothing crashes.
+// Loads bytes that may be forged into a daisy_broom_filter and uses the filter that results. It
+// uses no test framework: a broken promise is returned as a text, and sanitizers find anything
+// worse. Shared with fuzz/. No R agrees with a forged filter, so only two things are required: keys
+// inserted from now on stay, and nothing crashes.
 //
-// The marks of the oracle in a forged file are overwritten with those that the loader expects, or
-// nothing would ever be loaded.
+// The marks of the oracle in a forged file are overwritten with those that the loader expects;
+// otherwise no file would load.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 
 namespace genista::test {
 
-// Keys by their last digit: 0 to 2 of class 0, 3 to 6 of class 9, the others of class 12.
+// The last digit of a key decides its class: 0 to 2 are of class 0, 3 to 6 of class 9, the others
+// of class 12.
 inline std::shared_ptr<const scripted_oracle> daisy_world_oracle(double draws) {
     return std::make_shared<scripted_oracle>(
         [draws](std::uint64_t key) {
@@ -34,8 +35,8 @@ inline daisy_plan daisy_world_plan(double draws) {
     return plan_of({draws, 0x1p-12}, {{0, {0.3, 0}}, {9, {0.4, 0.4}}, {12, {0.3, 0.6}}});
 }
 
-// The outer envelope and, where the parameters point at them, the nested ones. Offsets from
-// docs/format.md.
+// Repairs the outer envelope and, where the parameters point at them, the nested ones. The offsets
+// are those of docs/format.md.
 inline void fix_nested(std::span<std::byte> file) {
     const auto number = [&](std::size_t at) {
         std::uint64_t value = 0;
@@ -65,19 +66,19 @@ inline void fix_nested(std::span<std::byte> file) {
 
 inline exercise_outcome exercise_daisy_broom_snapshot(std::span<const std::byte> bytes) {
     auto loaded = daisy_broom_core::load(bytes);
-    if (!loaded) return {.broken = loaded.error().message().empty() ? "an error without words" : nullptr};
+    if (!loaded) return {.broken = loaded.error().message().empty() ? "an error without a message" : nullptr};
     exercise_outcome outcome{.loaded = true};
     if (loaded->core->stats(0).local_bytes > 2 * bytes.size() + 65'536 * (2 + loaded->core->size())) {
-        outcome.broken = "a filter much larger than its snapshot";
+        outcome.broken = "the filter is much larger than its snapshot";
         return outcome;
     }
-    // The same with the marks of this oracle, which only a file of our own has.
+    // The same with the marks of this oracle, which only a file saved here has.
     const auto oracle = daisy_world_oracle(loaded->core->plan().terms.draws);
     vector_sink marked;
     const oracle_marks ours{oracle->identity(), probe_of(*oracle, loaded->core->plan().terms)};
-    if (!loaded->core->save(marked, ours, {})) return {.loaded = true, .broken = "what was loaded cannot be saved"};
+    if (!loaded->core->save(marked, ours, {})) return {.loaded = true, .broken = "the loaded filter cannot be saved"};
     auto filter = daisy_broom_filter<scripted_oracle>::load(marked.bytes(), oracle);
-    if (!filter) return {.loaded = true, .broken = "a saved filter does not load"};
+    if (!filter) return {.loaded = true, .broken = "the saved filter does not load"};
     memory_map remote;
     constexpr std::uint64_t first = 0x5eed, count = 30;
     bool inserted[count] = {};

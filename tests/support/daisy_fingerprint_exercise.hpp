@@ -1,5 +1,6 @@
-// Loads bytes that may be forged into a daisy_fingerprint_filter and puts whatever comes out
-// through its paces: what snapshot_exercise.hpp is to filters that need no class.
+// Snapshot exercise for daisy_fingerprint_filter, whose operations need a class: loads bytes that
+// may be forged and uses the filter that results. Filters that need no class have
+// snapshot_exercise.hpp.
 #pragma once
 
 #include "genista/filters/daisy_fingerprint.hpp"
@@ -7,7 +8,7 @@
 
 namespace genista::test {
 
-// The promise that broke, or nullptr.
+// The broken promise, or nullptr.
 inline const char* use_fingerprints(daisy_fingerprint_filter& filter) {
     constexpr std::size_t count = 90;
     std::array<std::uint64_t, count> keys{};
@@ -17,7 +18,7 @@ inline const char* use_fingerprints(daisy_fingerprint_filter& filter) {
         keys[i] = 0x5eed + i;
         classes[i] = static_cast<std::uint8_t>(i % 70);
         static_cast<void>(filter.may_contain(keys[i], classes[i]));
-        // A forged plan may ask for tables that nobody would wait for: then only look.
+        // A forged plan may ask for tables that take minutes to fill: then only query.
         if (filter.terms().draws > 0x1p24) continue;
         inserted[i] = filter.insert(keys[i], classes[i]) != insert_outcome::full;
     }
@@ -26,7 +27,7 @@ inline const char* use_fingerprints(daisy_fingerprint_filter& filter) {
     for (std::size_t i = 0; i < count; ++i) {
         const bool is_found = filter.may_contain(keys[i], classes[i]);
         if (inserted[i] && !is_found) return "a false negative";
-        if (((answers[i / 64] >> i % 64 & 1) != 0) != is_found) return "a batch that answers otherwise";
+        if (((answers[i / 64] >> i % 64 & 1) != 0) != is_found) return "a batch gives other answers";
     }
     double most = 0;
     for (unsigned j = 1; j <= max_daisy_class; ++j) most = std::max(most, filter.let_through(j));

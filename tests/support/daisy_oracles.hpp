@@ -1,4 +1,5 @@
-// Oracles for tests of the daisy filters: right ones, wrong ones, and one that says which it is.
+// Oracles for tests of the daisy filters: odds that the test chooses, right or wrong, with a mark
+// that identifies the oracle.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace genista::test {
 
-// Odds of integer keys by a function that the test writes down.
+// The odds of an integer key are a function that the test supplies.
 class scripted_oracle {
   public:
     explicit scripted_oracle(std::function<key_odds(std::uint64_t)> odds, std::uint64_t number = 0)
@@ -35,17 +36,17 @@ class scripted_oracle {
     std::uint64_t number_;
 };
 
-// The class that a key gets when n and ε are these: by_ratio, k = log(q / (ε p)) with p = q_whole /
-// n².
+// Odds that give this class when n and ε are those of `terms`: by_ratio, k = log(q / (ε p)) with
+// p = q_whole / n².
 [[nodiscard]] inline key_odds odds_of_class(unsigned its_class, const daisy_terms& terms) {
     const double p = terms.rate / (4 * terms.draws);
     if (its_class == 0) return {.stored = p, .asked = 0};
     double q = terms.rate * p;  // k = 0
     for (unsigned i = 0; i < its_class; ++i) q *= 2;
-    return {.stored = p, .asked = q * 0.75};  // between the steps, so that rounding does not matter
+    return {.stored = p, .asked = q * 0.75};  // between two classes, so that rounding does not matter
 }
 
-// Shares by class, as a plan.
+// A plan with these shares of each class.
 [[nodiscard]] inline daisy_plan plan_of(const daisy_terms& terms,
                                         const std::vector<std::pair<unsigned, std::pair<double, double>>>& shares) {
     daisy_plan plan;

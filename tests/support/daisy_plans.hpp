@@ -1,5 +1,5 @@
-// Plans for the tests of filters that take classes, without an oracle: shares as one likes, and a
-// class for every number.
+// Plans for tests of filters that take classes, without an oracle: shares that the test chooses,
+// and a class for every number.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 namespace genista::test {
 
-// shares[0] is that of class 0. Queries are all for the largest class.
+// shares[0] is that of class 0. All queries are for the largest class.
 inline daisy_plan plan_of(double draws, double rate, std::initializer_list<double> shares) {
     daisy_plan plan{.terms = {draws, rate}};
     std::size_t j = 0;
@@ -23,7 +23,7 @@ inline daisy_plan plan_of(double draws, double rate, std::initializer_list<doubl
     return plan;
 }
 
-// The class of a number, drawn by the plan's shares: the same for the same number, whoever asks.
+// The class of a number, drawn by the plan's shares; always the same for the same number.
 inline unsigned class_by(const daisy_plan& plan, std::uint64_t key) {
     double left = static_cast<double>(splitmix{key}() >> 11) * 0x1p-53;
     for (unsigned j = 0; j < plan.stored_share.size(); ++j) {

@@ -1,5 +1,5 @@
-// The snapshot exercise (snapshot_exercise.hpp) for the filters that want more than a key: a shell
-// that makes up the class, or the odds, from the key itself, and is otherwise the filter.
+// The snapshot exercise (snapshot_exercise.hpp) for filters whose operations need a class or odds
+// beside the key: a wrapper derives them from the key and passes every call on to the filter.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace genista::test {
 
-// What a key is given beside itself, always the same.
+// The class or the odds for a key; always the same for the same key.
 inline unsigned made_up(const daisy_bloom_filter&, std::uint64_t number) {
     return static_cast<unsigned>(number % 21);  // classes above the largest among them
 }

@@ -1,5 +1,5 @@
-// Worlds of classes for the tests of the daisy filters: a plan from shares, keys whose class is a
-// function of the key, and chance that draws stored and asked keys in those shares.
+// Classes for tests of the daisy filters: a plan from shares, keys whose class is a function of the
+// key, and random draws of stored and queried keys in those shares.
 #pragma once
 
 #include <cmath>
@@ -11,14 +11,14 @@
 
 namespace genista::test {
 
-// Keys of one class, and what share of the stored and of the asked they are.
+// Keys of one class, and their share of the stored and of the queried keys.
 struct class_share {
     unsigned its_class;
     double stored, asked;
 };
 
-// Made from the shares alone: what the filters read of a plan. The mean of k is half a bit below
-// the class.
+// A plan made from the shares alone, with the fields that the filters read. The mean of k is half a
+// bit below the class.
 [[nodiscard]] inline daisy_plan plan_of_shares(const daisy_terms& terms, const std::vector<class_share>& shares) {
     daisy_plan plan{.terms = terms};
     for (const class_share& each : shares) {
@@ -29,12 +29,13 @@ struct class_share {
     return plan;
 }
 
-// Keys are numbers: the class in the top byte, so that it is the same whenever it is asked for.
+// The class of a key is its top byte, so that it never changes.
 [[nodiscard]] inline unsigned class_of_key(std::uint64_t key) {
     return static_cast<unsigned>(key >> 56);
 }
 
-// A key of one of the classes by the shares of `side`; `serial` keeps stored and asked keys apart.
+// A key of one of the classes by the shares of `side`; `serial` makes stored and queried keys
+// differ.
 [[nodiscard]] inline std::uint64_t draw_key(const std::vector<class_share>& shares, double class_share::*side,
                                             splitmix& chance, std::uint64_t serial) {
     double at = std::ldexp(static_cast<double>(chance() >> 11), -53);

@@ -1,5 +1,5 @@
-// disordered_map: an R that tells the truth but for the order: two neighbours of a range change
-// places. No kind of faulty_map.
+// disordered_map: an R with the right records in a wrong order: in a range two neighbours are
+// swapped. faulty_map has no such kind of fault.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace genista::test {
 
 class disordered_map {
   public:
-    // In every range, or in those that hold this position.
+    // Swaps in every range, or only in those that hold this position.
     explicit disordered_map(memory_map& wrapped, std::optional<std::uint64_t> position = std::nullopt) noexcept
         : inner_{wrapped}, position_{position} {}
 

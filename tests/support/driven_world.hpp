@@ -1,10 +1,10 @@
-// driven_world: what paper_world, cascade_world and cuckoo_world have in common: a filter, the
-// records of its R, and the truth about them.
+// driven_world: the common part of paper_world, cascade_world and cuckoo_world: a filter, the
+// records of its R, and the truth.
 //
-// It uses no test framework: what goes wrong is noted in `wrong`. The truth is a set of the members
-// among the keys 0 .. universe-1; keys beyond are absent keys. R may fail; then an operation is
-// tried again or given up. An erase that R has committed and the filter has not leaves an orphan:
-// answered "maybe", no member.
+// It uses no test framework: failures are collected in `wrong`. The truth is the set of the stored
+// keys among 0 .. universe-1; larger keys are absent keys. R may fail; the operation is then tried
+// again or given up. An erase that R committed and that the filter did not complete leaves an
+// orphan: a key that is not stored and is still answered maybe.
 #pragma once
 
 #include <chrono>
@@ -37,7 +37,7 @@ class driven_world {
     [[nodiscard]] const std::set<std::uint64_t>& orphans() const noexcept { return orphans_; }
     [[nodiscard]] std::uint64_t any_key() noexcept { return chance.below(universe_); }
 
-    // The next absent key, among `most` at the most, whom the filter lets through.
+    // The next absent key, among at most `most`, that the filter answers maybe.
     std::optional<std::uint64_t> find_false_positive(std::uint64_t most = 1'000'000) {
         for (std::uint64_t asked = 0; asked < most; ++asked) {
             if (filter.may_contain(next_absent_key_++)) return next_absent_key_ - 1;
@@ -58,12 +58,12 @@ class driven_world {
         return all;
     }
 
-    // The store alone.
+    // Changes the store only.
     void put(std::uint64_t key) {
-        expect(plain.put(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot put");
+        expect(plain.put(filter.hash()(key), integer_key{key}.view()).has_value(), "the store failed to put");
     }
     void take_out(std::uint64_t key) {
-        expect(plain.erase(filter.hash()(key), integer_key{key}.view()).has_value(), "a store that cannot erase");
+        expect(plain.erase(filter.hash()(key), integer_key{key}.view()).has_value(), "the store failed to erase");
     }
     [[nodiscard]] bool is_stored(std::uint64_t key) const {
         return *plain.contains(filter.hash()(key), integer_key{key}.view());
@@ -88,8 +88,8 @@ class driven_world {
         return options;
     }
 
-    // A share of the calls, every kind of failure but a lagging replica, which would be no R
-    // (remote.hpp).
+    // Faults in this share of the calls: every kind of failure but a lagging replica, which is not
+    // a valid R (remote.hpp).
     void set_faults_of(faulty_records& records, double share, std::uint64_t random_record_below) {
         fault_plan plan;
         plan.seed = chance();
@@ -97,14 +97,14 @@ class driven_world {
         for (const fault_kind kind : all_fault_kinds) {
             if (kind != fault_kind::stale && share > 0) plan.rates.push_back({kind, share / 9});
         }
-        expect(records.set_plan(plan).has_value(), "the plan of faults is no plan");
+        expect(records.set_plan(plan).has_value(), "the plan of faults is invalid");
     }
 
     void orphan(std::uint64_t key) {
         members_.erase(key);
         orphans_.insert(key);
     }
-    // An error is for faults only.
+    // Only a fault may cause an error.
     void note_failure(const char* what, const error& why) {
         ++failures;
         if (!faulty_) wrong.push_back(std::string{what} + " failed although R did not: " + std::string{why.message()});

@@ -1,4 +1,4 @@
-// Runs a piece of a test at each instruction set this processor has.
+// Runs a part of a test with each instruction set that this processor has.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace genista::test {
     return usable;
 }
 
-// What is made inside the scope uses `level`; the former level returns at its end.
+// Objects made inside the scope use `level`; the former level returns at its end.
 class scoped_isa {
   public:
     explicit scoped_isa(isa level) noexcept : before_{active_isa()} { override_isa(level); }

@@ -1,6 +1,6 @@
 // exposition: a strict reader of the text format that Prometheus scrapes (version 0.0.4), for pages
-// that we write. It takes less than Prometheus does: no time stamps, no comments but HELP and TYPE,
-// one space where one is enough, and counters end in _total.
+// that Genista writes. It accepts less than Prometheus does: no time stamps, no comments but HELP
+// and TYPE, one space where one is enough, and counters end in _total.
 #pragma once
 
 #include <cstdlib>
@@ -78,8 +78,8 @@ class exposition_reader {
         at_.remove_prefix(size);
         return taken;
     }
-    // Up to `end` (or the end of the line if 0), without the escapes; `escapes` are the letters
-    // that may follow \.
+    // Reads up to `end` (or the end of the line if 0) and resolves the escapes; `escapes` are the
+    // letters that may follow \.
     std::string escaped(char end, std::string_view escapes) {
         std::string text;
         while (true) {
@@ -158,7 +158,7 @@ class exposition_reader {
         if (of.kind == "histogram") check_histogram(of);
     }
 
-    // For each set of labels: ascending ends, cumulative counts, +Inf that equals _count, and a
+    // Each set of labels needs ascending ends, cumulative counts, a +Inf that equals _count, and a
     // _sum.
     void check_histogram(const family& of) {
         std::map<label_set, std::map<double, double>> buckets;

@@ -1,6 +1,6 @@
-// Which allocation of this thread is to fail, and a call tried with each of its own failing. Only
-// what tests say of it: the operators new and delete that obey are in failing_allocator.hpp, which
-// ONE file of the executable includes; all others include this.
+// failing_allocations chooses which allocation of this thread fails; fail_each_allocation repeats a
+// call with each of its allocations failing. The operators new and delete that obey are in
+// failing_allocator.hpp, which ONE file of the executable includes; all others include this one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -53,8 +53,8 @@ class failing_allocations {
     std::uint64_t failures_before_;
 };
 
-// `call` returns a result; each failed allocation must come back as out_of_memory. Gives how many
-// there were.
+// `call` returns a result; each failed allocation must give out_of_memory. Returns how many there
+// were.
 template <class Call>
 std::uint64_t fail_each_allocation(Call&& call) {
     for (std::uint64_t n = 0;; ++n) {

@@ -1,19 +1,17 @@
-// failing_allocator: makes the n-th allocation of this thread fail, so that "no memory" can be
-// tested call by call.
+// failing_allocator: makes the n-th allocation of this thread fail, so that a test can run out of
+// memory at every point of a call.
 //
 // Include it in ONE test file of an executable: it defines the global operator new and delete for
 // all of it. Nothing fails until a test asks, and only in the thread that asked:
 //
 //     for (std::uint64_t n = 0;; ++n) {
-//         const failing_allocations armed{n};         // n allocations succeed, the next one fails
-//                                                     (once)
+//         const failing_allocations armed{n};         // n allocations succeed, then one fails
 //         outcome = the_call();
-//         if (!armed.failed()) break;                 // the call needs n allocations or fewer: all
-//                                                     were tried
+//         if (!armed.failed()) break;                 // n allocations are enough: all were tried
 //     }
 //
-// Also counts the allocations of this thread and the bytes it asked for, and tells owned_blocks.hpp
-// of every block, for tests of accounting.
+// Also counts the allocations of this thread and the bytes it requested, and reports every block to
+// owned_blocks.hpp, for tests of accounting.
 #pragma once
 
 #include <cstddef>
@@ -50,8 +48,9 @@ inline void* allocate_or_throw(std::size_t size, std::size_t alignment) {
 
 }  // namespace genista::test
 
-// Not inline, on purpose: a second file that includes this is an error of the linker. And never
-// inlined: g++ would see the free inside one and the new outside of it, and call them mismatched.
+// Not inline, so that a second file that includes this is an error of the linker. And never
+// inlined: g++ would see the free inside one and the new outside of it, and warn that they do not
+// match.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     return genista::test::allocate_or_throw(size, 1);
 }

@@ -1,8 +1,8 @@
-// failing_files: RocksDB's file system with every call numbered, so that a test can let any one of
-// them fail, once or from then on, or let the disk be full.
+// failing_files: RocksDB's file system with every call numbered, so that a test can make any one of
+// them fail, once or from then on, or make the disk full.
 //
 // Numbered are the calls that reach a disk: creating, opening, appending, syncing, closing,
-// reading, renaming, deleting, syncing folders. Locks, sizes and lists are left alone, as is
+// reading, renaming, deleting, syncing folders. Locks, sizes and lists never fail, nor does
 // RocksDB's own log of events.
 #pragma once
 
@@ -30,12 +30,12 @@ class io_fate {
     void fail_from(std::uint64_t call) noexcept { set(call, never - 1); }
     // Appends and new files fail with "no space" until heal().
     void fill_disk() noexcept { full_.store(true); }
-    // The next call of this kind, of a file whose path holds `part`, fails as on a full disk.
+    // The next call of this kind to a file whose path holds `part` fails as on a full disk.
     void fail_next(std::string what, std::string part) {
         const std::lock_guard held{mutex_};
         next_victim_ = {std::move(what), std::move(part)};
     }
-    // Before the first call: calls of this kind, of files whose path holds `part`, never fail.
+    // Calls of this kind to files whose path holds `part` never fail. Use before the first call.
     void spare(std::string what, std::string part) { spared_.emplace_back(std::move(what), std::move(part)); }
     void heal() noexcept {
         full_.store(false);
@@ -44,7 +44,7 @@ class io_fate {
     [[nodiscard]] std::uint64_t calls() const noexcept { return next_.load(); }
     [[nodiscard]] std::uint64_t failed() const noexcept { return failed_.load(); }
 
-    // The first call that failed of all: what it was, and of which file.
+    // The first call that failed: its kind and its file.
     [[nodiscard]] std::string first_victim() const {
         const std::lock_guard held{mutex_};
         return first_victim_;
@@ -55,7 +55,7 @@ class io_fate {
         if ((needs_space && full_.load()) || is_next_victim(what, path)) {
             note(what, path);
             rocksdb::IOStatus full = rocksdb::IOStatus::NoSpace("planned");
-            full.SetRetryable(true);  // as RocksDB's own file system says of ENOSPC
+            full.SetRetryable(true);  // as RocksDB's own file system does for ENOSPC
             return full;
         }
         if (mine < first_.load() || mine > last_.load()) return rocksdb::IOStatus::OK();
@@ -232,8 +232,8 @@ class failing_files final : public rocksdb::FileSystemWrapper {
     io_fate& fate_;
 };
 
-// An Env with failing files, and without the second that RocksDB sleeps after a background job that
-// failed.
+// An Env with failing files, and without the second that RocksDB sleeps after a failed background
+// job.
 class failing_env final : public rocksdb::EnvWrapper {
   public:
     failing_env(io_fate& fate, const std::shared_ptr<rocksdb::FileSystem>& below)

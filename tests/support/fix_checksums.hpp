@@ -1,8 +1,8 @@
-// Makes damaged snapshots pass their checksums, so that tests and fuzzers reach the checks behind
+// Repairs the checksums of damaged snapshots, so that tests and fuzzers reach the checks behind
 // them.
 //
-// Written from docs/format.md and not from the library's sources: the offsets here are a second
-// witness of the format.
+// Written from docs/format.md and not from the library's sources: the offsets here check the format
+// independently.
 #pragma once
 
 #define XXH_INLINE_ALL
@@ -25,12 +25,12 @@ inline void put_little_endian(std::span<std::byte> bytes, std::size_t at, std::s
 inline bool is_streamed(std::span<const std::byte> bytes) {
     return bytes.size() >= 2 * 192 && bytes[8] == std::byte{2} && bytes[9] == std::byte{0};
 }
-// Where the header with the lengths begins.
+// Where the header begins that has the lengths.
 inline std::size_t lengths_header_at(std::span<const std::byte> bytes) {
     return is_streamed(bytes) ? bytes.size() - 192 : 0;
 }
 
-// Both checksums over whatever is there. Fewer than 192 bytes have none and stay as they are.
+// Repairs both checksums. Fewer than 192 bytes have none and stay as they are.
 inline void fix_checksums(std::span<std::byte> bytes) {
     if (bytes.size() < 192) return;
     const std::size_t at = lengths_header_at(bytes);
@@ -42,9 +42,9 @@ inline void fix_checksums(std::span<std::byte> bytes) {
     put_little_endian(bytes, at + 184, 8, XXH3_64bits(bytes.data() + at, 184));
 }
 
-// Beyond that: magic, format version, reserved zeros, total length. What is left to be wrong are
+// Repairs more: magic, format version, reserved zeros, total length. What can still be wrong are
 // the lengths of the parts, the padding and all that a filter's own loader has to check. A streamed
-// file stays one.
+// file stays streamed.
 inline void fix_envelope(std::span<std::byte> bytes) {
     if (bytes.size() < 192) return;
     const bool streamed = is_streamed(bytes);

@@ -1,9 +1,9 @@
-// Loads bytes that may be forged into a filter that knows its keys through slots or an index in R,
-// and puts whatever comes out through its paces. No test framework: a promise that is broken comes
-// back as a text, anything worse is found by the sanitizers. Shared with fuzz/.
+// Snapshot exercise for filters that find their keys through slots or an index in R: loads bytes
+// that may be forged and uses the filter that results. It uses no test framework: a broken promise
+// is returned as a text, and sanitizers find anything worse. Shared with fuzz/.
 //
-// What a forged filter holds is not what any R holds. It may answer at once and must not change
-// before a rebuild; after one it is a filter like any other, as large as its bytes said.
+// No R agrees with a forged filter. It may answer at once and must not change before a rebuild;
+// after one it must behave like any other filter of the size in its bytes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace genista::test {
 
-// Records in `map`, and beside them what the filter asks for.
+// Records in `map`, with the slots or the index that the filter needs beside them.
 template <class Filter>
 struct remote_beside {
     static constexpr bool has_index = requires(Filter & filter, with_index<memory_map, memory_map>& remote) {
@@ -45,16 +45,16 @@ const char* use_learning(Filter& filter) {
     for (std::uint64_t key = 0; key < 64; ++key) static_cast<void>(filter.may_contain(key));
     if constexpr (requires { filter.details(); }) static_cast<void>(filter.details());
     if (!put(first)) return nullptr;
-    // Without keys there is nothing in slots that could contradict it.
+    // A filter without keys cannot disagree with its slots, so it may change.
     const bool may_change = !beside.has_index && filter.stats().keys == 0;
-    if (!may_change && filter.insert(first, remote)) return "a loaded filter that changes";
-    if (!filter.rebuild(remote)) return "one key that finds no place";
+    if (!may_change && filter.insert(first, remote)) return "a loaded filter changes before a rebuild";
+    if (!filter.rebuild(remote)) return "a rebuild with one key failed";
     bool inserted[count] = {true};
     for (std::uint64_t i = 1; i < count; ++i) {
-        if (!filter.adapt(first + i, remote) && beside.has_index) return "an adapt that fails with a sound store";
+        if (!filter.adapt(first + i, remote) && beside.has_index) return "an adapt fails although the store does not";
         if (!put(first + i)) return nullptr;
         const auto outcome = filter.insert(first + i, remote);
-        if (!outcome) return "an insert that fails with a sound store";
+        if (!outcome) return "an insert fails although the store does not";
         inserted[i] = *outcome != insert_outcome::full;
         if (!inserted[i] && !beside.map.erase(filter.hash()(first + i), integer_key{first + i}.view())) return nullptr;
     }
@@ -63,12 +63,12 @@ const char* use_learning(Filter& filter) {
     }
     if constexpr (requires { filter.erase(first, remote); }) {
         const auto gone = filter.erase(first, remote);
-        if (!gone || *gone != erase_outcome::erased) return "a member that cannot be erased";
+        if (!gone || *gone != erase_outcome::erased) return "a stored key that cannot be erased";
     }
     for (std::uint64_t i = 1; i < count; ++i) {
         if (inserted[i] && !filter.may_contain(first + i)) return "a false negative after an erase";
     }
-    if (!filter.audit(remote)) return "a filter that does not agree with its store";
+    if (!filter.audit(remote)) return "the filter does not agree with its store";
     return nullptr;
 }
 
@@ -77,7 +77,7 @@ exercise_outcome exercise_learning_snapshot(std::span<const std::byte> bytes, co
     return exercise_with<Filter>(bytes, bound, use_learning<Filter>, plain_answer);
 }
 
-// Its tables of small parts are larger than what is saved of them.
+// Tables of many small parts take more memory than file.
 inline constexpr size_bound paper_bound{3, 16'384};
 
 }  // namespace genista::test

@@ -1,11 +1,11 @@
-// MurmurHash64A, the control: a fast and popular seeded hash whose collisions do not depend on the
-// seed.
+// MurmurHash64A: a fast and popular seeded hash whose collisions do not depend on the seed.
 //
-// It is here so that tests can plug it into a filter and watch the filter fail
-// (tests/hash/collisions_test.cpp). Austin Appleby's design of 2008; g++'s std::hash of strings is
-// the same function under one fixed seed.
+// It is the control of tests/hash/collisions_test.cpp: plugged into a filter, it must make the
+// filter fail. Austin Appleby's design of 2008; g++'s std::hash of strings is the same function
+// under one fixed seed.
 //
-//     h = seed ^ size·m      for each 8 bytes k:  h = (h ^ f(k))·m,   f(k) = m·mix(m·k),  mix(v) = v ^ (v >> 47)
+//     h = seed ^ size·m;   for each 8 bytes k:  h = (h ^ f(k))·m,
+//                          with f(k) = m·mix(m·k),  mix(v) = v ^ (v >> 47)
 //     then the 0-7 bytes left as a word t:  h = (h ^ t)·m if there are any;   result  mix(m·mix(h))
 #pragma once
 
@@ -40,7 +40,7 @@ inline constexpr std::uint64_t murmur_factor = 0xc6a4a7935bd1e995;
     return murmur_mix(murmur_mix(h) * murmur_factor);
 }
 
-// As a filter would use it: two words of digest from two seeds. `context` points to the first seed.
+// In the form of a filter's hash: two words of digest from two seeds. `context` is the first seed.
 [[nodiscard]] inline digest murmur_digest(const void* context, key_view key) noexcept {
     const std::uint64_t seed = *static_cast<const std::uint64_t*>(context);
     return {murmur64a(key, seed), murmur64a(key, ~seed * 0x9e3779b97f4a7c15)};

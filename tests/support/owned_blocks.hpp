@@ -1,13 +1,16 @@
-// owned_blocks: which heap blocks an object owns, found out by destroying it. For tests of exact
+// owned_blocks: determines which heap blocks an object owns, by destroying it. For tests of exact
 // accounting.
 //
 //     owned_blocks ledger;
-//     { const owned_blocks::recording on{ledger}; thing = make(); }    // what is allocated here is noted, with its size
+//     {
+//         const owned_blocks::recording on{ledger};  // blocks allocated here are recorded
+//         thing = make();
+//     }
 //     const std::uint64_t bytes = ledger.freed_by([&] { thing.reset(); });
 //
-// Whatever else was allocated meanwhile (memory that threads keep, say) does not count, because
-// `thing` does not free it. Needs failing_allocator.hpp in one file of the executable: its
-// operators new and delete tell what happens.
+// Other blocks allocated meanwhile (memory that threads keep, for example) do not count, because
+// `thing` does not free them. Needs failing_allocator.hpp in one file of the executable: its
+// operators new and delete report every block.
 #pragma once
 
 #include <array>
@@ -24,7 +27,7 @@ class owned_blocks {
     owned_blocks& operator=(const owned_blocks&) = delete;
     ~owned_blocks() = default;
 
-    // While it lives, this thread's allocations and frees are noted.
+    // While it lives, this thread's allocations and frees are recorded.
     class recording {
       public:
         explicit recording(owned_blocks& in) noexcept { now = &in; }
@@ -40,7 +43,7 @@ class owned_blocks {
         destroy();
         return before - live_bytes_;
     }
-    // More blocks at a time than it has room for.
+    // True if there were more blocks at a time than it has room for.
     [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
 
     static void made(const void* at, std::size_t bytes) noexcept {

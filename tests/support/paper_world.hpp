@@ -1,8 +1,8 @@
-// paper_world: a broom_paper filter, both halves of its R (records and index) and the truth, driven
-// one operation at a time.
+// paper_world: a broom_paper filter, both halves of its R (records and index) and the truth. It
+// runs one operation at a time and compares the outcome with the truth (driven_world.hpp).
 //
-// See driven_world.hpp. Where R fails (set_faults) the filter must be byte for byte as it was,
-// unless it took new hash functions on the way. An orphan is in the index.
+// After an operation that failed because R did (set_faults) the filter must be byte for byte as it
+// was, unless the operation brought new hash functions. An orphan is in the index.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,19 @@ class paper_world : public driven_world<broom_paper_filter> {
         : driven_world{*broom_paper_filter::make(with_hash(options)), options.repeatable.value_or(1) ^ 0x70617065,
                        universe, options.capacity} {}
 
-    // Of both halves.
+    // Sets the share for both halves.
     void set_faults(double share) {
         for (faulty_records* each : {&faulty, &faulty_index}) set_faults_of(*each, share, 8);
         faulty_ = share > 0;
     }
 
-    // ---- operations
-    // -------------------------------------------------------------------------------------------------
+    // ---- operations -----------------------------------------------------------------------------
 
     // False: the filter has no room, or R failed and the caller gave up.
     bool insert(std::uint64_t key) {
         const bool was_member = members_.contains(key);
         put(key);
-        bool rebuilt = false;  // from R, which holds the key: in this attempt or a former one
+        bool rebuilt = false;  // from R, which holds the key: in this attempt or an earlier one
         for (;;) {
             const bool was_orphan = orphans_.contains(key);
             const std::uint64_t held = filter.stats().keys, rebuilds = filter.details().rebuilds;
@@ -43,7 +42,7 @@ class paper_world : public driven_world<broom_paper_filter> {
             rebuilt = rebuilt || filter.details().rebuilds != rebuilds;
             if (!outcome || *outcome == insert_outcome::full) {
                 if (outcome) {
-                    expect(held >= filter.stats().capacity, "full below the capacity");
+                    expect(held >= filter.stats().capacity, "full although below the capacity");
                     expect(!was_member && !was_orphan, "full for a key that has a fingerprint");
                 }
                 if (!outcome && chance.below(2) == 0) continue;
@@ -53,8 +52,7 @@ class paper_world : public driven_world<broom_paper_filter> {
                 return false;
             }
             if (!rebuilt)
-                expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan),
-                       "an insert with a wrong outcome");
+                expect((*outcome == insert_outcome::inserted) == (!was_member && !was_orphan), "insert: wrong outcome");
             orphans_.erase(key);
             members_.insert(key);
             expect(filter.may_contain(key), "a false negative right after an insert");
@@ -67,7 +65,7 @@ class paper_world : public driven_world<broom_paper_filter> {
             const bool was_member = members_.contains(key);
             const auto outcome = watched([&] { return filter.erase(key, remote); }, "an erase");
             if (outcome) {
-                expect((*outcome == erase_outcome::erased) == was_member, "an erase with a wrong outcome");
+                expect((*outcome == erase_outcome::erased) == was_member, "erase: wrong outcome");
                 members_.erase(key);
                 return;
             }
@@ -76,7 +74,7 @@ class paper_world : public driven_world<broom_paper_filter> {
         }
     }
 
-    // The store commits by itself, then the filter forgets. An absent key is forgotten without
+    // The store commits by itself, then forget() is called. An absent key must be forgotten without
     // harm.
     void forget(std::uint64_t key) {
         if (members_.contains(key)) {
@@ -89,7 +87,7 @@ class paper_world : public driven_world<broom_paper_filter> {
             const auto outcome = watched([&] { return filter.forget(integer_key{key}.view(), remote); }, "a forget");
             if (outcome) {
                 if (filter.details().rebuilds == rebuilds)
-                    expect((*outcome == erase_outcome::erased) == was_orphan, "a forget with a wrong outcome");
+                    expect((*outcome == erase_outcome::erased) == was_orphan, "forget: wrong outcome");
                 orphans_.erase(key);
                 return;
             }
@@ -109,15 +107,14 @@ class paper_world : public driven_world<broom_paper_filter> {
             const bool rebuilt = filter.details().rebuilds != rebuilds;
             const bool still = filter.may_contain(key);
             if (members_.contains(key)) {
-                expect(*outcome == adapt_outcome::true_positive, "an adapt of a member with a wrong outcome");
+                expect(*outcome == adapt_outcome::true_positive, "adapt of a stored key: wrong outcome");
             } else if (!maybe && !rebuilt) {
-                expect(*outcome == adapt_outcome::was_negative, "a negative that adapt takes for a positive");
+                expect(*outcome == adapt_outcome::was_negative, "adapt of a negative: wrong outcome");
             } else if (*outcome == adapt_outcome::was_negative) {
-                expect(rebuilt && !still, "a positive that adapt takes for a negative");
+                expect(rebuilt && !still, "adapt reports was_negative for a positive");
             } else {
-                expect(*outcome == (still ? adapt_outcome::unfixed : adapt_outcome::fixed),
-                       "an adapt that does not say how it went");
-                expect(!still || faulty_, "a false positive that stays, with a sound store");
+                expect(*outcome == (still ? adapt_outcome::unfixed : adapt_outcome::fixed), "adapt: wrong outcome");
+                expect(!still || faulty_, "a false positive stays although the store does not fail");
                 fixed += still ? 0u : 1u;
             }
             orphans_.erase(key);
@@ -127,54 +124,54 @@ class paper_world : public driven_world<broom_paper_filter> {
 
     bool rebuild() {
         const auto outcome = watched([&] { return filter.rebuild(remote); }, "a rebuild");
-        if (outcome) expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+        if (outcome) expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
         return outcome.has_value();
     }
 
-    // Of all filters so far: a loaded one counts from the beginning. (And it draws its hash
-    // functions from the operating system, so that runs differ from there on.)
+    // Of all filters so far: a loaded one counts from 0. (It also draws its hash functions from the
+    // operating system, so that runs with one seed differ from there on.)
     [[nodiscard]] std::uint64_t all_rebuilds() const { return rebuilds_before_ + filter.details().rebuilds; }
     [[nodiscard]] std::uint64_t all_rehashed() const { return rehashed_before_ + filter.details().rehashed; }
 
-    // The filter is then the loaded one: it answers, and refuses to change until it is rebuilt.
+    // Continues with the loaded filter: it must answer queries, and refuse changes until it is
+    // rebuilt.
     void save_and_load() {
         const bytes file = saved();
         auto loaded = broom_paper_filter::load(file);
-        if (!loaded) return wrong.push_back("a snapshot that does not load: " + std::string{loaded.error().message()});
+        if (!loaded) return wrong.push_back("the snapshot does not load: " + std::string{loaded.error().message()});
         rebuilds_before_ = all_rebuilds();
         rehashed_before_ = all_rehashed();
         filter = *std::move(loaded);
-        expect(saved() == file, "a loaded filter that saves otherwise");
+        expect(saved() == file, "the loaded filter saves other bytes");
         scan();
         const std::uint64_t key = any_key();
         const auto refuses = [](const auto& outcome) {
             return !outcome && outcome.error().code() == error_code::unsupported;
         };
-        expect(refuses(filter.insert(key, truth)), "a loaded filter that takes a key");
-        expect(refuses(filter.erase(key, truth)), "a loaded filter that erases");
-        expect(refuses(filter.forget(integer_key{key}.view(), truth)), "a loaded filter that forgets");
-        expect(refuses(filter.adapt(key, truth)), "a loaded filter that adapts");
+        expect(refuses(filter.insert(key, truth)), "a loaded filter takes a key before a rebuild");
+        expect(refuses(filter.erase(key, truth)), "a loaded filter erases before a rebuild");
+        expect(refuses(filter.forget(integer_key{key}.view(), truth)), "a loaded filter forgets before a rebuild");
+        expect(refuses(filter.adapt(key, truth)), "a loaded filter adapts before a rebuild");
         expect(saved() == file, "a refused change has changed the filter");
-        // All in one piece: with faults this would take forever.
-        expect(filter.rebuild(truth).has_value(), "a loaded filter that cannot be rebuilt");
+        // Without faults: the whole of R is read in one go, which with faults would never succeed.
+        expect(filter.rebuild(truth).has_value(), "the loaded filter cannot be rebuilt");
         orphans_.clear();
-        expect(filter.stats().keys == members_.size(), "a rebuilt filter with another number of keys");
+        expect(filter.stats().keys == members_.size(), "the rebuilt filter has another number of keys");
     }
 
-    // ---- judgement
-    // --------------------------------------------------------------------------------------------------
+    // ---- checks ---------------------------------------------------------------------------------
 
-    // Every member and every orphan is answered "maybe", and they are all the filter counts.
+    // Every stored key and every orphan is answered maybe, and no other keys are counted.
     void scan() {
         for (const std::uint64_t key : members_) expect(filter.may_contain(key), "a false negative");
-        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan that is denied");
-        expect(filter.stats().keys == members_.size() + orphans_.size(), "a count of keys that is not the truth's");
+        for (const std::uint64_t key : orphans_) expect(filter.may_contain(key), "an orphan is answered no");
+        expect(filter.stats().keys == members_.size() + orphans_.size(), "the count of keys differs from the truth");
     }
-    // While the filter owes R something the index is not compared (audit.cpp).
+    // While the filter owes R a write the index is not compared (audit.cpp).
     void audit() {
         if (const auto sound = filter.audit(truth); !sound) wrong.emplace_back(sound.error().message());
     }
-    // The order and reverse records of the index, as it is.
+    // How many order and reverse records the index holds.
     [[nodiscard]] std::uint64_t index_records() const { return plain_index.size(); }
 
     memory_map plain_index;
@@ -183,8 +180,8 @@ class paper_world : public driven_world<broom_paper_filter> {
     with_index<faulty_records, faulty_records> remote{faulty, faulty_index};  // what the filter is given
 
   private:
-    // An error is for faults only, and leaves the filter as it was. New hash functions lay members
-    // only: orphans are gone.
+    // Only a fault may cause an error, and an error must leave the filter as it was. New hash
+    // functions are given to stored keys only: orphans vanish.
     template <class Call>
     auto watched(Call&& call, const char* what) -> decltype(call()) {
         const bytes before = faulty_ ? saved() : bytes{};
@@ -199,7 +196,7 @@ class paper_world : public driven_world<broom_paper_filter> {
         return outcome;
     }
 
-    std::uint64_t rebuilds_before_ = 0, rehashed_before_ = 0;  // loads
+    std::uint64_t rebuilds_before_ = 0, rehashed_before_ = 0;  // of the filters before the last load
 };
 
 }  // namespace genista::test

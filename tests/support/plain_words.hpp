@@ -1,5 +1,5 @@
-// The dull twins of genista/bits/words.hpp: one bit at a time, so plain that they need no test
-// themselves.
+// Scalar versions of genista/bits/words.hpp: one bit at a time, so simple that they need no test of
+// their own.
 #pragma once
 
 #include <cstddef>

@@ -1,14 +1,14 @@
-// power_loss_files: RocksDB's file system with a diary of everything that reaches it, from which
-// the disk of any moment can be drawn as power loss could have left it.
+// power_loss_files: RocksDB's file system with a diary of every call that changes it. From the
+// diary a test can draw the disk of any moment as power loss could have left it.
 //
 // What a disk promises, and no more:
 //   data     a file's bytes up to its last sync; of what was appended later any prefix, its last
-//            bytes perhaps zeros (but not in a MANIFEST: RocksDB 7.8, guarded or not, takes a
-//            prefix there, and calls zeros corruption)
+//            bytes perhaps zeros (but not in a MANIFEST: RocksDB 7.8, guarded or not, accepts a
+//            prefix there, and reports zeros as corruption)
 //   names    a folder's entries as of its last sync; of what was created, renamed and deleted in it
 //            later any prefix
-// The diary also takes notes (what was acknowledged when), so that a test knows what a moment must
-// have.
+// The diary also takes notes (what was acknowledged when), from which a test derives what must have
+// survived at a moment.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -65,8 +65,8 @@ class disk_diary {
         return found;
     }
 
-    // The disk after the first `moment` entries, written below `to`; paths below `from` keep their
-    // tails.
+    // Writes the disk as it was after the first `moment` entries. A file below `from` is written to
+    // the same relative path below `to`.
     void draw(std::size_t moment, splitmix& chance, const std::string& from, const std::string& to) const {
         const std::lock_guard held{mutex_};
         struct content {
@@ -130,7 +130,7 @@ class disk_diary {
 
 class power_loss_files final : public rocksdb::FileSystemWrapper {
   public:
-    // What is below the diary need not wait for a disk.
+    // The file system below need not sync: the diary decides what survives.
     power_loss_files(disk_diary& diary, const std::shared_ptr<rocksdb::FileSystem>& below)
         : FileSystemWrapper{below}, diary_{diary} {}
     const char* Name() const override { return "genista.power_loss_files"; }
@@ -161,7 +161,7 @@ class power_loss_files final : public rocksdb::FileSystemWrapper {
         if (status.ok()) diary_.add(disk_diary::act::remove, 0, path);
         return status;
     }
-    // What would be written past the diary is not offered.
+    // Calls that would write without an entry in the diary are not supported.
     rocksdb::IOStatus ReopenWritableFile(const std::string&, const rocksdb::FileOptions&,
                                          std::unique_ptr<rocksdb::FSWritableFile>*, rocksdb::IODebugContext*) override {
         return rocksdb::IOStatus::NotSupported("not in the diary");

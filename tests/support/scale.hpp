@@ -1,14 +1,13 @@
-// How much of something a test does: in `./test`, under a sanitizer, and in `./test --long`.
+// How much a test does: in `./test`, under a sanitizer, and in `./test --long`.
 //
 //     scaled(quick, thorough)                     the second in the long run
 //     effort(native, under_sanitizer, thorough)   a sanitizer makes every step five to twenty times
 //                                                 as slow
 //
-// The quick figure keeps a whole `./test` within minutes. The thorough one is what the long run
-// does in the release preset, where no test may take more than ten minutes of one core; a
-// sanitizer's long run does what the others do in a quick one. GENISTA_LONG=20 asks for twenty
-// times the long figures. All go through the same code and the same judgement: only the size of the
-// sample differs.
+// The quick figure keeps a whole `./test` within minutes. The thorough one is for the long run of
+// the release preset, where no test may take more than ten minutes of one core; a sanitizer's long
+// run does what the other presets do in a quick one. GENISTA_LONG=20 asks for twenty times the long
+// figures. All run the same code and the same checks: only the size of the sample differs.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Score models for tests: logs of made-up host names, and a plain second reading of a model's
+// Score models for tests: logs of made-up host names, and a second, simple reader of a model's
 // bytes.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace genista::test {
 
-// Owns its keys, lends views of them.
+// Owns its keys and gives views of them.
 struct key_log {
     std::vector<std::string> keys;
     [[nodiscard]] std::vector<key_view> views() const { return {keys.begin(), keys.end()}; }
@@ -23,7 +23,7 @@ struct two_logs {
     key_log stored, asked;
 };
 
-// Names to block are stored, popular ones asked for; numbered from `first`.
+// Names to block are stored, popular ones queried; numbered from `first`.
 inline two_logs host_logs(std::uint64_t count, std::uint64_t first = 0, std::uint64_t seed = 1) {
     const lab::synthetic_hosts hosts{seed};
     two_logs made;

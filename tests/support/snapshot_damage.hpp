@@ -1,6 +1,6 @@
-// What a snapshot has to endure, for whatever has a static load(bytes): cut short anywhere, any bit
-// flipped, parameters set to nonsense, and forgeries in bulk whose checksums were repaired. And
-// golden files: read, or written where there is none.
+// What a snapshot must withstand, for every type with a static load(bytes): truncation at any
+// length, any bit flipped, invalid parameters, and many forgeries whose checksums were repaired.
+// Also golden files: read, or written where there is none.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,20 +35,19 @@ file_bytes saved(const Saved& what) {
     return std::move(out).take();
 }
 
-// ---- damage: load(bytes) is anything that a bool can be made of
-// -----------------------------------------------------------------
+// ---- damage: load(bytes) gives something convertible to bool ------------------------------------
 
 template <class Load>
 void expect_truncations_refused(const file_bytes& file, const Load& load) {
     ASSERT_TRUE(load(std::span<const std::byte>{file}));
     for (std::size_t length = 0; length < file.size(); ++length) {
-        // A block of exactly this size: a sanitizer sees the first byte too many.
+        // A block of exactly this size, so that a sanitizer sees a read of the first byte beyond.
         const file_bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(length));
         ASSERT_FALSE(load(std::span<const std::byte>{cut})) << length;
     }
 }
 
-// `step`: every so many bits, odd, so that all bits of a byte take turns.
+// Flips one bit in every `step`, which is odd, so that all bits of a byte take turns.
 template <class Load>
 void expect_bit_flips_refused(file_bytes file, const Load& load, std::size_t step = 1) {
     ASSERT_TRUE(load(std::span<const std::byte>{file}));
@@ -85,8 +84,8 @@ void expect_loads_from_any_address(const file_bytes& file) {
     }
 }
 
-// What the loader says of the file with other bytes at `at`, checksums repaired: "loaded", or the
-// error's code.
+// The result of load() for the file with other bytes at `at` and repaired checksums: "loaded", or
+// the error's code.
 template <class Loaded>
 std::string load_with(file_bytes file, std::size_t at, std::size_t width, std::uint64_t value) {
     put_little_endian(file, at, width, value);
@@ -95,8 +94,7 @@ std::string load_with(file_bytes file, std::size_t at, std::size_t width, std::u
     return loaded ? std::string{"loaded"} : std::string{to_string(loaded.error().code())};
 }
 
-// ---- forgeries
-// ------------------------------------------------------------------------------------------------------------------
+// ---- forgeries ----------------------------------------------------------------------------------
 
 // One to three edits: a bit or a number, among the first `parameters` bytes of the parameters or
 // anywhere, the header's lengths included.
@@ -114,8 +112,8 @@ inline void edit(file_bytes& file, splitmix& chance, std::size_t parameters) {
     }
 }
 
-// One to three numbers, mostly special ones and mostly among the parameters; now and then another
-// length.
+// One to three numbers, mostly special ones and mostly among the parameters; now and then the
+// length of the file.
 inline void edit_with(file_bytes& file, splitmix& chance, std::size_t parameters,
                       std::initializer_list<std::uint64_t> special) {
     for (auto edits = 1 + chance.below(3); edits > 0; --edits) {
@@ -132,7 +130,7 @@ inline void edit_with(file_bytes& file, splitmix& chance, std::size_t parameters
     }
 }
 
-// Behind an edit: lengths that add up, the key's id, the checksums.
+// Makes an edited file consistent: lengths that add up, the key's id, the checksums.
 inline void repair(file_bytes& file) {
     fit_lengths(file);
     fix_key_id(file);
@@ -143,8 +141,8 @@ struct forgeries {
     std::vector<file_bytes> originals{};
     std::uint64_t seed = 0;
     std::uint64_t rounds = 0;
-    // Both outcomes must be common, or nothing was tested: more than so many must load, and fewer
-    // than so many.
+    // Both outcomes must be common, or the test would be empty: more than so many must load, and
+    // fewer than so many.
     std::uint64_t more_than = rounds / 50, fewer_than = rounds * 49 / 50;
 };
 
@@ -163,7 +161,7 @@ void expect_forgeries_refused_or_sound(const forgeries& plan, const Forge& forge
     EXPECT_GT(accepted, plan.more_than);
     EXPECT_LT(accepted, plan.fewer_than);
 }
-// With edit() of so many bytes of parameters.
+// The same, forged by edit() among so many bytes of parameters.
 template <class Exercise>
 void expect_edits_refused_or_sound(const forgeries& plan, std::size_t parameters, const Exercise& exercise) {
     const auto forge = [parameters](file_bytes& file, splitmix& chance) {
@@ -173,16 +171,15 @@ void expect_edits_refused_or_sound(const forgeries& plan, std::size_t parameters
     expect_forgeries_refused_or_sound(plan, forge, exercise);
 }
 
-// ---- golden files
-// ---------------------------------------------------------------------------------------------------------------
+// ---- golden files -------------------------------------------------------------------------------
 
 inline std::string golden_path(const std::string& name) {
     return std::string{GENISTA_SOURCE_DIR} + "/tests/golden/" + name;
 }
 
 // The bytes of a file under tests/golden. With GENISTA_WRITE_GOLDEN=1 a file that does not exist is
-// written first, from what make() gives; an existing one never is. Empty, and a failed test, if
-// there is none.
+// written first, from what make() gives; an existing one never is. If there is none, the result is
+// empty and the test fails.
 template <class Make>
 file_bytes golden_bytes(const std::string& name, std::size_t most_bytes, const Make& make) {
     const std::string path = golden_path(name);

@@ -1,8 +1,7 @@
-// Loads bytes that may be forged into one kind of filter and puts whatever comes out through its
-// paces.
+// Loads bytes that may be forged into one kind of filter and uses the filter that results.
 //
 // Shared by tests/filters/snapshot_test.cpp and fuzz/snapshot_fuzz.cpp. It uses no test framework:
-// a promise that is broken comes back as a text, anything worse is found by the sanitizers.
+// a broken promise is returned as a text, and sanitizers find anything worse.
 #pragma once
 
 #include <algorithm>
@@ -20,14 +19,14 @@
 
 namespace genista::test {
 
-// Where the parameter block holds the hash key (docs/format.md): after capacity, rate and keys;
-// first of all in kinds 13 and 14, which have none of these.
+// Where the parameter block holds the hash key (docs/format.md): after capacity, rate and keys; at
+// its begin in kinds 13 and 14, which have none of these.
 inline std::size_t hash_key_at(std::span<const std::byte> bytes) {
     const unsigned kind = load_little_endian<std::uint16_t>(&bytes[10]);
     return kind == 13 || kind == 14 ? 192 : 192 + 24;
 }
 
-// Makes the key id match the key, so that mutations of either get past that check.
+// Makes the key id match the key, so that files in which either was changed get past that check.
 inline void fix_key_id(std::span<std::byte> bytes) {
     hash_key key;
     if (bytes.size() < 192 + 24 + key.bytes.size()) return;
@@ -36,7 +35,7 @@ inline void fix_key_id(std::span<std::byte> bytes) {
     put_little_endian(bytes, 16, 8, key.id());
 }
 
-// Makes the parts add up again after a resize: whole lines, and the last section takes what the
+// Makes the parts add up again after a resize: whole lines, and the last section gets what the
 // others leave.
 inline void fit_lengths(std::vector<std::byte>& bytes) {
     if (bytes.size() < 256) return;
@@ -62,7 +61,7 @@ struct exercise_outcome {
     const char* broken = nullptr;  // the promise that did not hold
 };
 
-// Queries, inserts and erases; gives the promise that broke.
+// Queries, inserts and erases; returns the broken promise, or nullptr.
 template <class Filter>
 const char* use_filter(Filter& filter) {
     constexpr std::uint64_t first = 0x5eed;
@@ -79,11 +78,11 @@ const char* use_filter(Filter& filter) {
     filter.may_contain(std::span<const std::uint64_t>{keys}, answers);
     for (std::size_t i = 0; i < count; ++i) {
         if (inserted[i] && !filter.may_contain(keys[i])) return "a false negative";
-        if (((answers[0] >> i & 1) != 0) != filter.may_contain(keys[i])) return "a batch that answers otherwise";
+        if (((answers[0] >> i & 1) != 0) != filter.may_contain(keys[i])) return "a batch gives other answers";
     }
     if (text_inserted && !filter.may_contain(key_view{"a text of more than fifteen bytes"})) return "a false negative";
     if constexpr (locally_erasable_filter<Filter>) {
-        if (inserted[0] && filter.erase(keys[0]) != erase_outcome::erased) return "a member that cannot be erased";
+        if (inserted[0] && filter.erase(keys[0]) != erase_outcome::erased) return "a stored key that cannot be erased";
         for (std::size_t i = 1; i < count; ++i) {
             if (inserted[i] && !filter.may_contain(keys[i])) return "a false negative after an erase";
         }
@@ -91,7 +90,7 @@ const char* use_filter(Filter& filter) {
     return nullptr;
 }
 
-// Equal but for the store, of which a filter on its own knows nothing.
+// Equal but for the field of the store, which a filter without a store does not keep.
 inline bool same_contents(std::span<const std::byte> a, std::span<const std::byte> b) {
     const result<snapshot_view> first = open_snapshot(a), second = open_snapshot(b);
     if (!first || !second || first->section_count != second->section_count) return false;
@@ -109,38 +108,38 @@ struct size_bound {
     std::uint64_t times = 2, more = 4096;
 };
 
-// A filter that nobody has used yet; gives the promise that broke.
+// For a filter just loaded: size, and saving it again; returns the broken promise, or nullptr.
 template <class Filter>
 const char* check_as_loaded(const Filter& filter, std::span<const std::byte> bytes, const size_bound& bound) {
     vector_sink first;
-    if (!filter.save(first)) return "a loaded filter that cannot be saved";
-    if (!same_contents(first.bytes(), bytes)) return "a save that differs from what was loaded";
+    if (!filter.save(first)) return "the loaded filter cannot be saved";
+    if (!same_contents(first.bytes(), bytes)) return "the saved bytes differ from the loaded ones";
     if (filter.stats().local_bytes > bound.times * bytes.size() + bound.more)
-        return "a filter much larger than its snapshot";
+        return "the filter is much larger than its snapshot";
     return nullptr;
 }
 
-// There and back once more, after use; answer(filter, key) is what it says of a key.
+// Saves and loads once more, after use; answer(filter, key) is its answer for a key.
 template <class Filter, class Answer>
 const char* check_saved_again(const Filter& filter, const Answer& answer) {
     vector_sink out;
-    if (!filter.save(out)) return "a used filter that cannot be saved";
+    if (!filter.save(out)) return "the filter cannot be saved after use";
     const result<Filter> again = Filter::load(out.bytes());
-    if (!again) return "a used filter whose snapshot does not load";
+    if (!again) return "the snapshot does not load after use";
     for (std::uint64_t key = 0x5eed; key < 0x5eed + 90; ++key) {
-        if (answer(filter, key) != answer(*again, key)) return "unequal answers";
+        if (answer(filter, key) != answer(*again, key)) return "the answers changed by saving and loading";
     }
     return nullptr;
 }
 
 inline constexpr auto plain_answer = [](const auto& filter, std::uint64_t key) { return filter.may_contain(key); };
 
-// use(filter) gives the promise that broke.
+// use(filter) returns the broken promise, or nullptr.
 template <class Filter, class Use, class Answer>
 exercise_outcome exercise_with(std::span<const std::byte> bytes, const size_bound& bound, const Use& use,
                                const Answer& answer) {
     result<Filter> filter = Filter::load(bytes);
-    if (!filter) return {.broken = filter.error().message().empty() ? "an error without words" : nullptr};
+    if (!filter) return {.broken = filter.error().message().empty() ? "an error without a message" : nullptr};
     const char* broken = check_as_loaded(*filter, bytes, bound);
     if (broken == nullptr) broken = use(*filter);
     if (broken == nullptr) broken = check_saved_again(*filter, answer);

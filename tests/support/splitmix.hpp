@@ -1,5 +1,5 @@
-// Chance for tests: splitmix64, the same numbers from the same seed everywhere. Quality beyond that
-// is not needed here.
+// Random numbers for tests: splitmix64, the same numbers from the same seed everywhere. Tests need
+// no better quality.
 #pragma once
 
 #include <cstddef>

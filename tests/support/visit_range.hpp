@@ -1,4 +1,4 @@
-// What R answers to a range read, written down, so that two maps can be held against each other.
+// What R answers to a range read, as a list, so that two maps can be compared.
 #pragma once
 
 #include <gtest/gtest.h>
