@@ -13,8 +13,8 @@
 #include <cmath>
 
 #include "lab/adversaries/acf_attacks.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/acf_attack.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -111,8 +111,6 @@ outcome measure_repeaters(const char* promised, std::span<const repeater_target>
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_acf_attack_cyclic(const run_options& options) {
     if (const auto known = check_contender("acf-attack-cyclic", options); !known) return known.error();
     return run_experiment("acf-attack-cyclic", options, [&] {
@@ -135,4 +133,23 @@ result<outcome> run_acf_attack_swapping(const run_options& options) {
     });
 }
 
+const registration acf_attack_cyclic_experiment{{
+    .id = "acf-attack-cyclic",
+    .order = 404,
+    .promise = "With enough candidates an adversary finds keys that a cyclic filter can never repair all at once.",
+    .where = "acf Thm 9",
+    .run = run_acf_attack_cyclic,
+    .takes = {.quick_seconds = 27, .full_minutes = 10},
+}};
+
+const registration acf_attack_swapping_experiment{{
+    .id = "acf-attack-swapping",
+    .order = 405,
+    .promise = "The same for the swapping filter.",
+    .where = "acf Thm 10",
+    .run = run_acf_attack_swapping,
+    .takes = {.quick_seconds = 13, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

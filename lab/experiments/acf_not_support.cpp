@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/contenders.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
@@ -160,11 +160,20 @@ outcome measure_not_support(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_acf_not_support(const run_options& options) {
     if (const auto refused = refuse_filter("acf-not-support", options); !refused) return refused.error();
     return run_experiment("acf-not-support", options, [&] { return measure_not_support(options); });
 }
 
+const registration acf_not_support_experiment{{
+    .id = "acf-not-support",
+    .order = 402,
+    .promise =
+        "The cyclic and the swapping filter may pay in proportion to n though only few different keys are asked.",
+    .where = "acf §3",
+    .run = run_acf_not_support,
+    .takes = {.quick_seconds = 30, .full_minutes = 5},
+}};
+
+}  // namespace
 }  // namespace genista::lab

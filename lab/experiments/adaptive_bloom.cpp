@@ -20,8 +20,8 @@
 #include <algorithm>
 #include <array>
 
+#include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_bloom_parts.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
@@ -139,8 +139,6 @@ outcome measure_adaptive_bloom(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_adaptive_bloom(const run_options& options) {
     if (!options.filter.empty() && options.filter != adaptive_bloom_filter::name)
         return error::make(error_code::invalid_argument,
@@ -149,4 +147,15 @@ result<outcome> run_adaptive_bloom(const run_options& options) {
     return run_experiment("adaptive-bloom", options, [&] { return measure_adaptive_bloom(options); });
 }
 
+const registration adaptive_bloom_experiment{{
+    .id = "adaptive-bloom",
+    .order = 115,
+    .promise = "A cascade of Bloom filters, each holding what the one before got wrong, is adaptive for n queries at a "
+               "constant factor in space.",
+    .where = "broom17 §5, Thm 19",
+    .run = run_adaptive_bloom,
+    .takes = {.quick_seconds = 24, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -40,7 +40,7 @@
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/adversary.hpp"
 #include "lab/controls/controls.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/statistics/binomial.hpp"
@@ -295,8 +295,6 @@ two_sided ask_full_bins(std::uint64_t seed, std::uint64_t queries) {
     return seen;
 }
 
-}  // namespace
-
 result<outcome> run_broom_game(const run_options& options) try {
     if (!options.filter.empty() && options.filter != broom_filter::name && options.filter != broom_paper_filter::name) {
         return error::make(error_code::invalid_argument, "filter %s: broom-game knows broom and broom_paper",
@@ -375,4 +373,15 @@ result<outcome> run_broom_game(const run_options& options) try {
     return error::make(error_code::unsupported, "broom-game: %s", failed.what());
 }
 
+const registration broom_game_experiment{{
+    .id = "broom-game",
+    .order = 101,
+    .promise = "Whoever plays the adaptivity game, each of their guesses is a false positive with probability at most "
+               "ε, for the whole life of the filter.",
+    .where = "broom18 Def. 3, Lemmas 4, 13",
+    .run = run_broom_game,
+    .takes = {.quick_seconds = 20, .full_minutes = 8},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -15,8 +15,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/invariant_control.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/invariant_run.hpp"
 
 namespace genista::lab {
@@ -85,12 +85,20 @@ outcome measure_invariant(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_invariant(const run_options& options) {
     return run_on_either(
         "broom-invariant", options, [&] { return measure_invariant(options); },
         [&] { return measure_paper_invariant(options); });
 }
 
+const registration broom_invariant_experiment{{
+    .id = "broom-invariant",
+    .order = 103,
+    .promise = "At no time is one stored fingerprint a prefix of another.",
+    .where = "broom18 Inv. 7",
+    .run = run_broom_invariant,
+    .takes = {.quick_seconds = 1.5, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "genista/filters/broom.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/our_workload.hpp"
 
 namespace genista::lab {
@@ -192,12 +192,20 @@ outcome measure_overflow(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_overflow(const run_options& options) {
     return run_on_either(
         "broom-overflow", options, [&] { return measure_overflow(options); },
         [&] { return measure_paper_overflow(options); });
 }
 
+const registration broom_overflow_experiment{{
+    .id = "broom-overflow",
+    .order = 109,
+    .promise = "The first level rarely runs over and the second never fills up.",
+    .where = "broom18 Lemmas 17–19",
+    .run = run_broom_overflow,
+    .takes = {.quick_seconds = 2, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -14,8 +14,8 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/property10_control.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/property10_run.hpp"
 
@@ -122,12 +122,21 @@ outcome measure_property10(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_property10(const run_options& options) {
     return run_on_either(
         "broom-property10", options, [&] { return measure_property10(options); },
         [&] { return measure_paper_property10(options); });
 }
 
+const registration broom_property10_experiment{{
+    .id = "broom-property10",
+    .order = 104,
+    .promise = "A repaired collision between two keys stays repaired until one of them gets a new hash function, even "
+               "if the member leaves and comes back.",
+    .where = "broom18 Prop. 10",
+    .run = run_broom_property10,
+    .takes = {.quick_seconds = 2, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -18,8 +18,8 @@
 
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_paper.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/our_workload.hpp"
 
@@ -184,12 +184,21 @@ outcome measure_remote(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_remote(const run_options& options) {
     return run_on_either(
         "broom-remote", options, [&] { return measure_remote(options); },
         [&] { return measure_paper_remote(options); });
 }
 
+const registration broom_remote_experiment{{
+    .id = "broom-remote",
+    .order = 105,
+    .promise = "The remote is not touched for an answer \"absent\"; it is touched a constant number of times for a "
+               "false positive or a deletion, and rarely for an insertion.",
+    .where = "broom18 Thm 6",
+    .run = run_broom_remote,
+    .takes = {.quick_seconds = 1.7, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

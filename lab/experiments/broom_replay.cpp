@@ -14,7 +14,7 @@
 #include "genista/filters/bloom.hpp"
 #include "genista/filters/broom.hpp"
 #include "lab/controls/replay_control.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/replay_run.hpp"
 
 namespace genista::lab {
@@ -89,10 +89,19 @@ outcome measure_replay(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_replay(const run_options& options) {
     return run_on_broom("broom-replay", options, [&] { return measure_replay(options); });
 }
 
+const registration broom_replay_experiment{{
+    .id = "broom-replay",
+    .order = 502,
+    .promise =
+        "Replaying hundreds of thousands of known false positives wastes next to no reads from the second round on.",
+    .where = "ours",
+    .run = run_broom_replay,
+    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -37,8 +37,8 @@
 #include <utility>
 #include <vector>
 
+#include "lab/experiment.hpp"
 #include "lab/experiments/broom_rotation.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/workloads/paper_workload.hpp"
 #include "lab/workloads/random.hpp"
 
@@ -231,8 +231,6 @@ outcome measure_rotation(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_broom_rotation(const run_options& options) {
     if (!options.filter.empty() && options.filter != broom_paper_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: broom-rotation knows broom_paper",
@@ -240,4 +238,15 @@ result<outcome> run_broom_rotation(const run_options& options) {
     return run_experiment("broom-rotation", options, [&] { return measure_rotation(options); });
 }
 
+const registration broom_rotation_experiment{{
+    .id = "broom-rotation",
+    .order = 108,
+    .promise = "After a number of repairs proportional to n every key has moved to a new hash function, and a group of "
+               "quotients never carries more than O(log n) extension bits.",
+    .where = "broom18 §4.2, Lemmas 9, 15, 16",
+    .run = run_broom_rotation,
+    .takes = {.quick_seconds = 10.5, .full_minutes = 5},
+}};
+
+}  // namespace
 }  // namespace genista::lab

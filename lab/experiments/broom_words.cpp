@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/scalar/bit_strings_workloads.hpp"
 
 namespace genista::lab {
@@ -149,8 +149,6 @@ nlohmann::json counts_json(const bit_strings_counts& counts) {
     return {{"cases", counts.cases()}, {"mismatches", counts.mismatches()}};
 }
 
-}  // namespace
-
 result<outcome> run_broom_words(const run_options& options) {
     if (const auto refused = refuse_filter("broom-words", options); !refused) return refused.error();
     const exhaustive_sizes sizes = options.quick ? exhaustive_sizes{7, 6, 7, 6, 6} : exhaustive_sizes{8, 8, 9, 7, 7};
@@ -221,4 +219,15 @@ result<outcome> run_broom_words(const run_options& options) {
     return out;
 }
 
+const registration broom_words_experiment{{
+    .id = "broom-words",
+    .order = 112,
+    .promise = "Prefix match, insertion, deletion and splicing of short bit strings packed into words take a constant "
+               "number of word operations.",
+    .where = "broom18 App. A, Lemma 29; broom17 Lemma 12",
+    .run = run_broom_words,
+    .takes = {.quick_seconds = 0.6, .full_minutes = 0.7},
+}};
+
+}  // namespace
 }  // namespace genista::lab

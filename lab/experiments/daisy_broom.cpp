@@ -29,7 +29,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab {
 namespace {
@@ -204,11 +204,20 @@ outcome measure_daisy_broom(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_broom(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-broom", options); !refused) return refused.error();
     return run_experiment("daisy-broom", options, [&] { return measure_daisy_broom(options); });
 }
 
+const registration daisy_broom_experiment{{
+    .id = "daisy-broom",
+    .order = 504,
+    .promise =
+        "Knowing the distributions and learning from mistakes add up: several times fewer wasted reads at equal bits.",
+    .where = "ours",
+    .run = run_daisy_broom,
+    .takes = {.quick_seconds = 4.6, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "genista/detail/oracles/daisy_class.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/experiment_run.hpp"
 
 namespace genista::lab {
@@ -121,11 +121,19 @@ outcome measure_daisy_k(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_k(const run_options& options) {
     if (const auto refused = refuse_filter("daisy-k", options); !refused) return refused.error();
     return run_experiment("daisy-k", options, [&] { return measure_daisy_k(options); });
 }
 
+const registration daisy_k_experiment{{
+    .id = "daisy-k",
+    .order = 301,
+    .promise = "The number of probes a key deserves follows from p_x, q_x, n and ε by four cases.",
+    .where = "daisy §1.1",
+    .run = run_daisy_k,
+    .takes = {.quick_seconds = 0.02, .full_minutes = 0.1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -65,8 +65,8 @@
 #include "genista/filters/daisy_bloom.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/oracles/sketch_oracle.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/daisy_robust.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "papers/perturbed_oracle.hpp"
 
 namespace genista::lab {
@@ -370,11 +370,19 @@ outcome measure_daisy_robust(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_robust(const run_options& options) {
     if (const auto fine = refuse_filter("daisy-robust", options); !fine) return fine.error();
     return run_experiment("daisy-robust", options, [&] { return measure_daisy_robust(options); });
 }
 
+const registration daisy_robust_experiment{{
+    .id = "daisy-robust",
+    .order = 306,
+    .promise = "Probabilities that are wrong by a constant factor cost O(n) bits and constant time.",
+    .where = "daisy §1",
+    .run = run_daisy_robust,
+    .takes = {.quick_seconds = 27, .full_minutes = 1.1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

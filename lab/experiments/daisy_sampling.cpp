@@ -42,9 +42,9 @@
 #include "genista/filters/cleary.hpp"
 #include "genista/filters/daisy_fingerprint.hpp"
 #include "genista/filters/daisy_sampling.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/daisy_unknown.hpp"
 #include "lab/experiments/drawn_world.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/instruction_counter.hpp"
 #include "lab/workloads/parallel.hpp"
@@ -456,8 +456,6 @@ outcome measure_daisy_sampling(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_daisy_sampling(const run_options& options) {
     if (!options.filter.empty() && options.filter != daisy_fingerprint_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: daisy-sampling knows daisy_fingerprint",
@@ -465,4 +463,14 @@ result<outcome> run_daisy_sampling(const run_options& options) {
     return run_experiment("daisy-sampling", options, [&] { return measure_daisy_sampling(options); });
 }
 
+const registration daisy_sampling_experiment{{
+    .id = "daisy-sampling",
+    .order = 305,
+    .promise = "The parameters can be estimated from samples instead of being computed over the universe.",
+    .where = "daisy §4.3",
+    .run = run_daisy_sampling,
+    .takes = {.quick_seconds = 16, .full_minutes = 1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -12,7 +12,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/controls/growth_control.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/workloads/growth_run.hpp"
 
 namespace genista::lab {
@@ -74,10 +74,18 @@ outcome measure_growth(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_growth(const run_options& options) {
     return run_on_broom("growth", options, [&] { return measure_growth(options); });
 }
 
+const registration growth_experiment{{
+    .id = "growth",
+    .order = 505,
+    .promise = "A broom filter grows beyond its capacity one bin at a time, without a false negative or a long pause.",
+    .where = "ours",
+    .run = run_growth,
+    .takes = {.quick_seconds = 0.7, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -53,7 +53,7 @@
 #include <utility>
 
 #include "genista/filters/broom.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/broom_arena.hpp"
 #include "lab/games/index_arena.hpp"
 #include "lab/statistics/binomial.hpp"
@@ -445,11 +445,20 @@ outcome run_all(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_local_lower_bound(const run_options& options) {
     if (const auto refused = refuse_filter("local-lower-bound", options); !refused) return refused.error();
     return run_experiment("local-lower-bound", options, [&] { return run_all(options); });
 }
 
+const registration local_lower_bound_experiment{{
+    .id = "local-lower-bound",
+    .order = 113,
+    .promise = "Without a remote to ask, an adaptive filter has to grow almost to the size of an exact set: an attack "
+               "in rounds breaks smaller ones.",
+    .where = "broom18 Thm 5, §6.1",
+    .run = run_local_lower_bound,
+    .takes = {.quick_seconds = 40, .full_minutes = 20},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -29,7 +29,7 @@
 
 #include "bits/words.hpp"
 #include "genista/filters/bloomier.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
@@ -322,8 +322,6 @@ outcome measure_bloomier(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_bloomier(const run_options& options) {
     if (!options.filter.empty() && options.filter != bloomier_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: ppr-bloomier knows bloomier",
@@ -331,4 +329,14 @@ result<outcome> run_ppr_bloomier(const run_options& options) {
     return run_experiment("ppr-bloomier", options, [&] { return measure_bloomier(options); });
 }
 
+const registration ppr_bloomier_experiment{{
+    .id = "ppr-bloomier",
+    .order = 207,
+    .promise = "Values for keys: a minimal perfect hash function and a short check for absent keys.",
+    .where = "ppr05 §6.2",
+    .run = run_ppr_bloomier,
+    .takes = {.quick_seconds = 7.7, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

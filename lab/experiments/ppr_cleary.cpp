@@ -30,7 +30,7 @@
 #include <vector>
 
 #include "genista/filters/cleary.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/experiment_run.hpp"
 #include "lab/workloads/parallel.hpp"
@@ -330,12 +330,21 @@ outcome measure_cleary(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_cleary(const run_options& options) {
     if (!options.filter.empty() && options.filter != cleary_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: ppr-cleary knows cleary", options.filter.c_str());
     return run_experiment("ppr-cleary", options, [&] { return measure_cleary(options); });
 }
 
+const registration ppr_cleary_experiment{{
+    .id = "ppr-cleary",
+    .order = 205,
+    .promise = "A practical variant, linear probing over quotients; it keeps a set and no multiset, so nothing can be "
+               "deleted.",
+    .where = "ppr05 §5",
+    .run = run_ppr_cleary,
+    .takes = {.quick_seconds = 6.7, .full_minutes = 0.8},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab {
 namespace {
@@ -104,11 +104,20 @@ outcome measure_counter(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_counter(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-counter", options); !refused) return refused.error();
     return run_experiment("ppr-counter", options, [&] { return measure_counter(options); });
 }
 
+const registration ppr_counter_experiment{{
+    .id = "ppr-counter",
+    .order = 202,
+    .promise = "A counter with redundant digits counts up and down in O(1) amortised bit probes and little more than "
+               "twice the bits of a plain one.",
+    .where = "ppr05 Lemma 3.1",
+    .run = run_ppr_counter,
+    .takes = {.quick_seconds = 0.6, .full_minutes = 0.1},
+}};
+
+}  // namespace
 }  // namespace genista::lab

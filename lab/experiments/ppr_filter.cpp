@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "genista/filters/optimal_filter.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
@@ -154,11 +154,19 @@ outcome measure_ppr_filter(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_filter(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-filter", options); !refused) return refused.error();
     return run_experiment("ppr-filter", options, [&] { return measure_ppr_filter(options); });
 }
 
+const registration ppr_filter_experiment{{
+    .id = "ppr-filter",
+    .order = 204,
+    .promise = "From these: a filter with deletions in (1 + o(1)) n log(1/ε) + O(n + w) bits.",
+    .where = "ppr05 Thm 1.2",
+    .run = run_ppr_filter,
+    .takes = {.quick_seconds = 1.5, .full_minutes = 2},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -28,7 +28,7 @@
 
 #include "genista/filters/lossy.hpp"
 #include "genista/filters/optimal_filter.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/experiments/ppr_lossy.hpp"
 #include "lab/statistics/binomial.hpp"
@@ -221,9 +221,21 @@ refill_seen refill_overfull(std::uint64_t n, double share, double excess, std::u
     return seen;
 }
 
+namespace {
+
 result<outcome> run_ppr_lossy(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-lossy", options); !refused) return refused.error();
     return run_experiment("ppr-lossy", options, [&] { return measure_ppr_lossy(options); });
 }
 
+const registration ppr_lossy_experiment{{
+    .id = "ppr-lossy",
+    .order = 208,
+    .promise = "Whoever tolerates a share γ of false negatives saves the share γ of the space, and may still delete.",
+    .where = "ppr05 §6.3",
+    .run = run_ppr_lossy,
+    .takes = {.quick_seconds = 1.8, .full_minutes = 3},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -28,7 +28,7 @@
 #include <vector>
 
 #include "genista/filters/multiset.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/experiments/ppr_multiset_time.hpp"
 #include "lab/workloads/experiment_run.hpp"
@@ -218,11 +218,20 @@ outcome measure_ppr_multiset(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_multiset(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-multiset", options); !refused) return refused.error();
     return run_experiment("ppr-multiset", options, [&] { return measure_ppr_multiset(options); });
 }
 
+const registration ppr_multiset_experiment{{
+    .id = "ppr-multiset",
+    .order = 203,
+    .promise = "A dynamic multiset fits into the information bound, plus lower-order terms and O(n) bits, with look-up "
+               "in constant time.",
+    .where = "ppr05 Thm 1.1",
+    .run = run_ppr_multiset,
+    .takes = {.quick_seconds = 27, .full_minutes = 3},
+}};
+
+}  // namespace
 }  // namespace genista::lab

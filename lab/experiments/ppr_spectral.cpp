@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "genista/filters/spectral.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/experiments/ppr_limits.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_workload.hpp"
@@ -134,11 +134,19 @@ outcome measure_ppr_spectral(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_ppr_spectral(const run_options& options) {
     if (const auto refused = refuse_filter("ppr-spectral", options); !refused) return refused.error();
     return run_experiment("ppr-spectral", options, [&] { return measure_ppr_spectral(options); });
 }
 
+const registration ppr_spectral_experiment{{
+    .id = "ppr-spectral",
+    .order = 206,
+    .promise = "Reported multiplicities are never too small, and too large with probability at most ε.",
+    .where = "ppr05 §6.1",
+    .run = run_ppr_spectral,
+    .takes = {.quick_seconds = 3, .full_minutes = 4},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -17,7 +17,7 @@
 
 #include "genista/filters/broom.hpp"
 #include "lab/adversaries/adversary.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/guard_arena.hpp"
 #include "lab/statistics/binomial.hpp"
 #include "lab/workloads/broom_run.hpp"
@@ -143,10 +143,18 @@ outcome measure_sustained_guard(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_sustained_guard(const run_options& options) {
     return run_on_broom("sustained-guard", options, [&] { return measure_sustained_guard(options); });
 }
 
+const registration sustained_guard_experiment{{
+    .id = "sustained-guard",
+    .order = 503,
+    .promise = "A store behind a broom filter keeps its throughput under attack; without repairs it collapses.",
+    .where = "ours",
+    .run = run_sustained_guard,
+    .takes = {.quick_seconds = 28, .full_minutes = 5, .alone = true},
+}};
+
+}  // namespace
 }  // namespace genista::lab

@@ -32,7 +32,7 @@
 
 #include "genista/filters/bloom.hpp"
 #include "lab/adversaries/adversary.hpp"
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/learning_arena.hpp"
 #include "lab/games/local_arena.hpp"
 #include "lab/games/remotes.hpp"
@@ -328,8 +328,6 @@ outcome measure_whitelist(const run_options& options) {
     return out;
 }
 
-}  // namespace
-
 result<outcome> run_whitelist(const run_options& options) {
     if (!options.filter.empty() && options.filter != whitelist_filter::name)
         return error::make(error_code::invalid_argument, "filter %s: whitelist knows whitelist",
@@ -337,4 +335,15 @@ result<outcome> run_whitelist(const run_options& options) {
     return run_experiment("whitelist", options, [&] { return measure_whitelist(options); });
 }
 
+const registration whitelist_experiment{{
+    .id = "whitelist",
+    .order = 114,
+    .promise =
+        "A filter with a small enough ε and a list of the mistakes found so far matches that bound for O(n) queries.",
+    .where = "broom18 Lemma 28",
+    .run = run_whitelist,
+    .takes = {.quick_seconds = 5, .full_minutes = 10},
+}};
+
+}  // namespace
 }  // namespace genista::lab

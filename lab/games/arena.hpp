@@ -6,7 +6,7 @@
 // Whenever the filter lets an absent key through, the guard's read finds out and adapts, as it
 // would in a store.
 //
-// What is counted, following the one rule of claims.hpp: every query of an absent key is a trial,
+// What is counted, following the one rule of docs/papers.md: every query of an absent key is a trial,
 // for the guarantee holds given the past; `guess` marks those on which an adversary stakes its
 // claim, which are judged by themselves as well.
 #pragma once

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "genista/base/result.hpp"
+#include "lab/experiment.hpp"
 #include "lab/games/arena.hpp"
 #include "lab/statistics/binomial.hpp"
 
@@ -34,6 +35,7 @@ namespace genista::lab {
 
 inline constexpr double matrix_rate = 0x1p-8;
 inline constexpr double matrix_confidence = 0.95;
+inline constexpr estimate matrix_row_estimate{3.5, 1.25, false};  // of one adversary against all filters
 
 struct matrix_options {
     bool quick = false;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "lab/claims.hpp"
 #include "lab/report/matrix_figure.hpp"
 #include "lab/report/numbers.hpp"
 
@@ -16,8 +15,8 @@ const experiment_record* find_record(const report_content& content, std::string_
     return found == content.experiments.end() ? nullptr : &*found;
 }
 
-std::string state_of(const claim& each, const experiment_record* ran) {
-    if (ran == nullptr) return find_experiment(each.id) == nullptr ? "not built yet" : "not run";
+std::string state_of(const experiment& each, const experiment_record* ran) {
+    if (ran == nullptr) return each.is_built() ? "not run" : "not built yet";
     if (!ran->failure.empty()) return "FAILED";
     return ran->made.kept ? "kept" : "BROKEN";
 }
@@ -28,7 +27,7 @@ struct promise_counts {
 
 promise_counts count_promises(const report_content& content) {
     promise_counts all;
-    for (const claim& each : all_claims()) {
+    for (const experiment& each : all_experiments()) {
         const std::string state = state_of(each, find_record(content, each.id));
         ++(state == "kept"            ? all.kept
            : state == "BROKEN"        ? all.broken
@@ -122,7 +121,7 @@ section promise_section(const report_content& content) {
                    {{"promise"}, {"state"}, {"promised", false, true}, {"measured", false, true}, {"where"}},
                    {}};
     table others{"Not measured here", {{"promise"}, {"state"}, {"promised", false, true}, {"where"}}, {}};
-    for (const claim& each : all_claims()) {
+    for (const experiment& each : all_experiments()) {
         const experiment_record* const ran = find_record(content, each.id);
         std::vector<std::string> row{std::string{each.id}, state_of(each, ran), std::string{each.promise},
                                      std::string{each.where}};

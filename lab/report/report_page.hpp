@@ -1,7 +1,7 @@
 // The page of `genista lab report`: which filter to trust with what, on the evidence of every
 // experiment and attack.
 //
-// In this order: the finding in words, the attack matrix, every promise of claims.hpp with what was
+// In this order: the finding in words, the attack matrix, every promise with what was
 // measured, the papers' figures, and how all of it was run. The same content gives the same bytes:
 // machine and durations are part of it.
 #pragma once

@@ -2,8 +2,8 @@
 // happened.
 #include <gtest/gtest.h>
 
+#include "lab/experiment.hpp"
 #include "lab/experiments/adaptive_cascade.hpp"
-#include "lab/experiments/experiments.hpp"
 #include "lab/games/contenders.hpp"
 
 namespace genista::lab::adaptive_cascade_test {
@@ -47,10 +47,9 @@ TEST(adaptive_cascade, the_game_is_played_and_a_filter_that_does_not_learn_loses
 TEST(adaptive_cascade, it_is_found_by_its_id_and_the_cascade_by_its_name) {
     const experiment* const found = find_experiment("adaptive-cascade");
     ASSERT_NE(found, nullptr);
-    EXPECT_EQ(found->run, &run_adaptive_cascade);
     run_options options;
     options.filter = "bloom";
-    EXPECT_FALSE(run_adaptive_cascade(options));
+    EXPECT_FALSE(found->run(options));
     const auto contender = make_contender(cascade_filter::name, {.keys = 100, .rate = 0.25});
     ASSERT_NE(contender, nullptr);
     EXPECT_EQ(contender->size(), 100u);

@@ -1,14 +1,14 @@
 // The experiment ppr-cleary on its quick size: the promise is kept, the controls are not.
 #include <gtest/gtest.h>
 
-#include "lab/experiments/experiments.hpp"
+#include "lab/experiment.hpp"
 
 namespace genista::lab::ppr_cleary_sweep_test {
 namespace {
 
 TEST(ppr_cleary, is_kept_at_every_load_and_its_controls_fail) {
     run_options options{.filter = {}, .quick = true};
-    const auto ran = run_ppr_cleary(options);
+    const auto ran = find_experiment("ppr-cleary")->run(options);
     ASSERT_TRUE(ran) << ran.error().message();
     EXPECT_TRUE(ran->kept) << ran->measured;
     EXPECT_EQ(ran->control["failed_as_they_must"], true);
@@ -24,7 +24,7 @@ TEST(ppr_cleary, is_kept_at_every_load_and_its_controls_fail) {
 }
 
 TEST(ppr_cleary, takes_no_other_filter) {
-    const auto ran = run_ppr_cleary({.filter = "bloom", .quick = true});
+    const auto ran = find_experiment("ppr-cleary")->run({.filter = "bloom", .quick = true});
     ASSERT_FALSE(ran);
     EXPECT_EQ(ran.error().message(), "filter bloom: ppr-cleary knows cleary");
 }
