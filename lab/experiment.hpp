@@ -32,7 +32,7 @@ struct run_options {
     std::uint64_t seed = 1;  // all randomness comes from it
     // Which traces to replay: lab/workloads/data.hpp. Only experiments that replay some may be
     // given them.
-    std::string data_directory{};  // with traces/*.keys.gz; empty: where they usually are, else made-up ones
+    std::string data_directory{};  // with traces/*.keys.gz; empty: where they usually are, else synthetic ones
     std::string trace_path{};      // the user's own, instead of all others
     std::string columns{};         // of trace_path, which is CSV then: lab/workloads/csv.hpp
     std::string separator{};       // of trace_path; empty: by its first row

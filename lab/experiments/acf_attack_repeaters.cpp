@@ -1,8 +1,8 @@
-// acf-attack-cyclic and acf-attack-swapping: enough candidates, each asked as often as the filter
-// has choices, and one gets through for ever [acf Thms 9, 10].
+// acf-attack-cyclic and acf-attack-swapping: with enough candidates, each asked as often as the
+// filter has choices, one is a false positive for ever [acf Thms 9, 10].
 //
-// An absent key collides with a given member under all 2^s selectors (in all b slots of the bin)
-// with probability 2^(-f 2^s) (2^(-b f)), and a look-up meets k b members at the load: the
+// An absent key collides with a given stored key under all 2^s selectors (in all b slots of the
+// bin) with probability 2^(-f 2^s) (2^(-b f)), and a look-up meets k b stored keys at the load: the
 // candidates are chosen so that one is expected, which finds it in 1 - 1/e of all games. Promised:
 // at least half of 200 games are won. (The empty fingerprint is no value, so it is a little
 // easier.)
@@ -27,7 +27,8 @@ struct repeater_target {
     std::uint64_t candidates;
     unsigned quick_games;  // fewer where a game is long and nearly always won
 };
-// The text's Θ(b / ε^b) queries: so often that a run of luck among fewer slots than b has ended.
+// The paper's Θ(b / ε^b) queries: so many that chance collisions with fewer slots than b have
+// ended.
 constexpr unsigned swapping_repeats = 32;
 constexpr repeater_target cyclic_targets[] = {
     {"cyclic1", 8, 2, 17'300, 30}, {"cyclic2", 6, 4, 4'420'000, 20}, {"cyclic3", 3, 8, 4'420'000, 8}};
@@ -49,7 +50,7 @@ outcome measure_repeaters(const char* promised, std::span<const repeater_target>
     for (const repeater_target& against : targets) {
         const bool long_games = against.candidates > 100'000;
         const unsigned games = options.quick ? against.quick_games : 200;
-        // Whoever loses at once, and whoever is judged by its queries, needs fewer.
+        // A filter that loses at once, or that is judged by its queries, needs fewer.
         const unsigned others = options.quick ? (long_games ? 2 : 4) : (long_games ? 8 : 200);
         std::vector<row_plan> rows{
             {against.filter, games}, {"cuckoo", others}, {"cuckooing", others}, {"broom", others}};

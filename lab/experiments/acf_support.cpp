@@ -1,13 +1,13 @@
 // acf-support: what a fixed sequence of n queries costs the cuckooing filter depends on how many
 // different keys it has [acf Thm 1].
 //
-// acf_support.hpp has the sequences, the limits and where they come from. Filters with hash keys of
+// See acf_support.hpp for the sequences, the limits and their origin. Filters with hash keys of
 // their own, n = 10^4 to 10^6, tables of N = 1.2 n and N = n bins, |Q| = 1, 10, .. n; at every |Q|
-// so many sets Q that about 6,000 keys of them are first mistakes.
+// as many sets Q as give about 6,000 first mistakes.
 //
 // Control: the plain cuckoo filter plays the same sequences. It is never repaired, so it must
-// exceed the limit of `again` wherever a key is asked for twice; where none is (|Q| = n) it does
-// nothing wrong, and keeps all limits.
+// exceed the limit of `again` wherever a key is asked for twice; where none is (|Q| = n) it keeps
+// all limits.
 #include "lab/experiments/acf_support.hpp"
 
 #include <mutex>
@@ -21,7 +21,7 @@ namespace genista::lab {
 namespace {
 
 constexpr double support_firsts_wanted = 6'000;
-constexpr std::uint64_t control_shares = 8;  // the control plays on so many times fewer filters
+constexpr std::uint64_t control_shares = 8;  // the control plays on this many times fewer filters
 
 struct support_size {
     std::uint64_t keys, filters;
@@ -148,7 +148,7 @@ outcome measure_support(const run_options& options) {
         std::uint64_t seed;
         bool learns;
     };
-    std::vector<support_job> jobs;  // the largest first, so that no processor is left alone with one of them
+    std::vector<support_job> jobs;  // the largest first, so that no processor is left with one of them at the end
     for (const support_size& size : sizes) {
         for (std::uint64_t support = 1; support <= size.keys; support *= 10)
             all.push_back({{size.keys, support, size.bins_per_key, size.filters}, size.name()});

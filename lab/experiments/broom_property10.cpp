@@ -1,11 +1,11 @@
 // broom-property10: a repaired collision stays repaired until a hash function changes, even if the
-// member leaves and comes back [broom18 Prop. 10].
+// stored key is erased and inserted again [broom18 Prop. 10].
 //
 // Two measurements (workloads/property10_run.hpp). (1) The property: on filters of one bin, every
 // false positive that was repaired is asked again after every operation until the bin is renewed;
 // it must never be one again. (2) The attack of [broom18 §4.3]: find a false positive x, delete and
-// reinsert members until it is one again, go on with that member. Every look-up is a guess, and
-// guesses must stay within ε by the one rule for rates.
+// reinsert stored keys until it is one again, continue with that key. Every look-up is a guess, and
+// guesses must stay within ε by the rule for rates.
 //
 // Control: the same two against a filter whose erases leave no history. There the attack wins every
 // round.

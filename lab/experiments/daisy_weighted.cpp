@@ -14,8 +14,8 @@
 // on the rarest of each family (r = 2^-800) the weighted filter's table is full to 99 % and its
 // rate at least 0.9.
 //
-// *Control*: the weighted filter itself where nobody is rare (r = 2^-2) must keep 6 ε too. If it
-// did not, it would be our mistake and not its authors' that the others show.
+// *Control*: the weighted filter itself where no key is rare (r = 2^-2) must keep 6 ε too. If it
+// did not, the others would show a mistake of ours and not of its authors.
 #include <array>
 #include <cmath>
 #include <string>
@@ -58,13 +58,13 @@ struct weighted_point {
         return most_plausible_hits(queries, proved_weighted_rates * terms.rate);
     }
     [[nodiscard]] bool kept() const {
-        const bool broken_as_told = weighted_ones >= full_share && weighted_rate() >= lost_rate;
+        const bool broken_as_expected = weighted_ones >= full_share && weighted_rate() >= lost_rate;
         return daisy_errors <= most_errors() && false_negatives == 0 && overlap <= terms.rate &&
-               (exponent != rare_exponents.back() || broken_as_told);
+               (exponent != rare_exponents.back() || broken_as_expected);
     }
 };
 
-// Keys 0 .. rare - 1 are those hardly asked for.
+// Keys 0 .. rare - 1 are hardly ever asked for.
 struct rare_world {
     std::uint64_t universe, rare;
     double stored_share, asked_share;  // of the rare ones
@@ -213,7 +213,7 @@ outcome measure_daisy_weighted(const run_options& options) {
                    std::to_string(lost) + " false negatives";
     out.kept = kept && control_kept;
     out.control = {
-        {"what", "weighted_bloom where nobody is rare (a quarter of the queries for one half of the keys) keeps 6 ε"},
+        {"what", "weighted_bloom where no key is rare (a quarter of the queries for one half of the keys) keeps 6 ε"},
         {"rate_of_promise", control_worst / proved_weighted_rates},
         {"kept_as_it_must", control_kept}};
     out.parameters = {

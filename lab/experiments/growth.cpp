@@ -1,10 +1,10 @@
 // growth: a broom filter grows past its capacity bin by bin, with no false negative and no pause
 // longer than one bin. Ours.
 //
-// A filter made for 1,000 keys takes many times as many, with erases in between. Members are asked
-// all the while, all of them at each stage of a doubling; the range reads of every insert are
-// counted: one if its base is taken, one for the bin that the sweep moves, no more. The audit goes
-// through every bin at the end.
+// A filter made for 1,000 keys gets many times as many, with erases in between. Stored keys are
+// asked all the while, all of them at each stage of a doubling; the range reads of every insert are
+// counted: one if its base is taken, one for the bin that the sweep moves, no more. The audit
+// checks every bin at the end.
 //
 // Control: a sweep that leaves one bin of each table behind must lose keys.
 #include <string>

@@ -2,9 +2,9 @@
 // ε is. Ours.
 //
 // Filters with 90 % of their slots in use, for ε from 2^-8 to 2^-24, are asked for absent keys;
-// each look-up says what it touched (bins, tails and side blocks; the few words that all look-ups
-// share stay in the cache and do not count). Judged after a build; reported after inserts one by
-// one, which choose less well who leaves the line, and for full filters.
+// each look-up reports what it touched (bins, tails and side blocks; the few words that all
+// look-ups share stay in the cache and do not count). Judged after a build; reported after single
+// inserts, which choose less well the keys that leave the line, and for full filters.
 //
 // Controls: a filter with more keys than slots must fail the bound, and so does a cuckoo filter,
 // which reads two bins.

@@ -101,13 +101,13 @@ std::string warning(const report_content& content, const promise_counts& all) {
 
 section matrix_section(const report_content& content) {
     section out{
-        "Who withstands whom",
+        "Which filter withstands which adversary",
         "Every adversary of the lab plays the adaptivity game against every filter: it chooses all questions, inserts "
-        "and erases, sees all answers and what each of them cost, and knows everything but the filter's memory and "
-        "its secret hash key. What it lets through is repaired by those filters that learn. A filter that cannot "
-        "erase keeps what it has: for it, members that left are false positives.\n\n"
-        "A filter that holds has not lost to this adversary within this effort. A proof is another "
-        "matter.",
+        "and erases, sees all answers and their costs, and knows everything but the filter's memory and "
+        "its secret hash key. Filters that learn repair their false positives. A filter that cannot "
+        "erase keeps its keys: for it, erased keys are false positives.\n\n"
+        "A filter that holds has not lost to this adversary within this effort. This is not "
+        "a proof.",
         {}};
     out.figures.emplace_back(trust_table(content.matrix));
     out.figures.emplace_back(matrix_figure(content.matrix));
@@ -115,7 +115,7 @@ section matrix_section(const report_content& content) {
     return out;
 }
 
-// Those that were measured, and apart from them, for completeness, those that were not.
+// Promises that were measured, and separately those that were not.
 section promise_section(const report_content& content) {
     table measured{"Promised and measured",
                    {{"promise"}, {"state"}, {"promised", false, true}, {"measured", false, true}, {"where"}},

@@ -28,10 +28,10 @@ TEST(ppr_bloomier, is_kept_and_a_shorter_check_breaks_the_rate) {
     EXPECT_EQ(ran->figures.size(), 1u);
 }
 
-TEST(ppr_bloomier, knows_no_other_filter) {
+TEST(ppr_bloomier, takes_no_other_filter) {
     const auto ran = find_experiment("ppr-bloomier")->run({.filter = "bloom", .quick = true});
     ASSERT_FALSE(ran);
-    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-bloomier knows bloomier");
+    EXPECT_EQ(ran.error().message(), "filter bloom: ppr-bloomier measures bloomier");
 }
 
 }  // namespace

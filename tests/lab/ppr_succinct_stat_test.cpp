@@ -1,5 +1,5 @@
-// The experiments on succinct multisets and what they give, on their quick sizes: promises are
-// kept, controls are not.
+// The experiments on succinct multisets and the filters made of them, on their quick sizes:
+// promises are kept, controls are not.
 #include <gtest/gtest.h>
 
 #include <string_view>
