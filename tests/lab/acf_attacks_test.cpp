@@ -102,7 +102,7 @@ TEST(contenders, play_the_same_game_for_the_same_seed) {
         ASSERT_EQ(once->query((std::uint64_t{1} << 40) + key % 300).maybe,
                   again->query((std::uint64_t{1} << 40) + key % 300).maybe);
     }
-    EXPECT_EQ(make_contender("unknown", small(4)), nullptr);
+    EXPECT_EQ(make_contender("no-such-filter", small(4)), nullptr);
 }
 
 // An arena of the family runs a whole life: keys are inserted and erased, and it restarts from a
@@ -128,11 +128,11 @@ TEST(contenders, of_the_cuckoo_family_insert_erase_and_restart) {
 TEST(acf_experiments, refuse_unknown_filters) {
     for (const char* id : {"acf-attack-cyclic", "acf-attack-swapping", "acf-attack-birthday"}) {
         run_options options;
-        options.filter = "unknown";
+        options.filter = "no-such-filter";
         const auto refused = find_experiment(id)->run(options);
         ASSERT_FALSE(refused) << id;
         EXPECT_EQ(refused.error().code(), error_code::invalid_argument);
-        EXPECT_NE(refused.error().message().find("unknown"), std::string_view::npos) << refused.error().message();
+        EXPECT_NE(refused.error().message().find("no-such-filter"), std::string_view::npos) << refused.error().message();
         EXPECT_NE(refused.error().message().find("cuckooing"), std::string_view::npos) << refused.error().message();
     }
     for (const char* id : {"acf-support", "acf-not-support", "acf-figures"}) {
